@@ -1,20 +1,22 @@
 """Logging: one event per line on standard error, for people on a terminal and as JSON everywhere else.
 
 On a terminal the last line may say how things are. It is taken away before each line of
-the log and drawn again after it.
+the log and drawn again after it. While an event loop runs, a thread writes (`server/log_writer.py`).
 """
 
 import json
 import logging
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
 import structlog
 import trio
 
+from server.log_writer import LogWriter
 from server.net.escaping import CUT, safe
 from server.net.limits import Limits, Rate
 from server.net.log_budget import LogBudget
@@ -30,11 +32,21 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Output:
     """Standard error, with a line below all others that changes in place; PrintLogger prints to it."""
 
-    def __init__(self, stream: TextIO, budget: LogBudget, *, live: bool) -> None:
-        """`live`: a person watches, and may be shown a line that changes."""
+    def __init__(
+        self,
+        stream: TextIO,
+        budget: LogBudget,
+        notice: Callable[[int], str],
+        *,
+        live: bool,
+    ) -> None:
+        """`notice` returns the line that says how many lines could not be written. `live`: a person watches,
+        and may be shown a line that changes.
+        """
         self.live = live
-        self._stream = stream
+        self._stream: TextIO | LogWriter = stream
         self._budget = budget
+        self._notice = notice
         self._status = ""
         self._begun = ""  # a line whose end has not come yet: it is written in one piece
 
@@ -54,9 +66,31 @@ class Output:
         """Draw a status as the last line of a terminal; "" removes it."""
         if self.live and (status or self._status):
             self._status = safe(status, cut=len(status))[: self._width() - 1]
+            if isinstance(self._stream, LogWriter) and self._stream.behind:
+                return  # somebody has paused the terminal, and would be shown all of them later
             with best_effort():
                 self._stream.write(f"{CLEAR}{self._status}")
                 self._stream.flush()
+
+    @contextmanager
+    def in_a_thread(self) -> Generator[None]:
+        """A context in which nobody waits for a line to be written. At its end all of them are.
+
+        If nobody reads them, the rest is left out. A stream that is no file is written to as before.
+        """
+        stream = self._stream
+        try:
+            descriptor = stream.fileno()
+        except OSError:
+            yield
+            return
+        self.flush()
+        writer = self._stream = LogWriter(descriptor, self._notice)
+        try:
+            yield
+        finally:
+            if writer.close():  # else whoever still logs would wait
+                self._stream = stream
 
     async def tell_the_rest(self) -> None:
         """Say from time to time, until cancelled, how many lines were left out."""
@@ -85,19 +119,28 @@ def set_up(
     budget, errors = LogBudget(lines), stream or sys.stderr
     terminal = errors.isatty()
     text = terminal if form is None else form == "text"
-    output = Output(errors, budget, live=terminal and text)
+    written: list[structlog.typing.Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _safe,
+        structlog.dev.ConsoleRenderer(colors=terminal and "NO_COLOR" not in os.environ)
+        if text
+        else structlog.processors.JSONRenderer(),
+    ]
+
+    def notice(lines: int) -> str:
+        said: Any = {
+            "event": "lines of the log are missing, because they could not be written",
+            "lines": lines,
+        }
+        for processor in written:
+            said = processor(None, "warning", said)
+        return f"{said}\n"
+
+    output = Output(errors, budget, notice, live=terminal and text)
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            budget,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            _safe,
-            structlog.dev.ConsoleRenderer(colors=terminal and "NO_COLOR" not in os.environ)
-            if text
-            else structlog.processors.JSONRenderer(),
-        ],
+        processors=[structlog.contextvars.merge_contextvars, budget, *written],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=structlog.PrintLoggerFactory(output),  # pyright: ignore[reportArgumentType] - writes
         cache_logger_on_first_use=True,
@@ -105,13 +148,16 @@ def set_up(
     return output
 
 
-def announce(form: Format | None, sentence: str, **values: str) -> None:
-    """Tell the person who started the host a sentence that no log level hides; in JSON if the log is."""
+def announce(form: Format | None, sentence: str, output: Output | None = None, **values: str) -> None:
+    """Tell the person who started the host a sentence that no log level hides; in JSON if the log is.
+
+    It goes where the log goes: to `output`, or to standard error.
+    """
     if form == "json":
         at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         sentence = json.dumps({**values, "event": sentence, "level": "info", "timestamp": at})
     with best_effort():
-        print(sentence, file=sys.stderr, flush=True)  # noqa: T201
+        print(sentence, file=output or sys.stderr, flush=True)
 
 
 def best_effort() -> suppress:

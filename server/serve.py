@@ -96,7 +96,7 @@ async def serve(
         token = organiser_token(folder)
         if token.path is not None:
             path = str(token.path)
-            announce(settings.log_format, f"the organiser's token is in {path}", path=path)
+            announce(settings.log_format, f"the organiser's token is in {path}", output, path=path)
         if not settings.store:
             warn_of_faults()
         with closing(opened(settings, folder)) as engine:
@@ -256,7 +256,7 @@ async def _serve(
         if sessions is not None and token.made:
             link = f"http{'s' if tls else ''}://{where['http']}{login_path(sessions, trio.current_time())}"
             said = f"the desk opens once, within 15 minutes, at {link}"
-            announce(settings.log_format, said, url=link)
+            announce(settings.log_format, said, output, url=link)
         listens = " ".join(f"{name}={address}" for name, address in where.items())
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             print(f"ready {listens} data={settings.data}", flush=True)  # noqa: T201

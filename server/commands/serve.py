@@ -155,7 +155,7 @@ def serve(
     if asked is not None:
         found = with_tournament(found, asked)
     output = set_up(found.log_level, found.log_format, found.limits.log_lines)
-    with started_early(bool(found.show) and POSSIBLE) as first:
+    with output.in_a_thread(), started_early(bool(found.show) and POSSIBLE) as first:
         from server.serve import serve as host  # the other process imports meanwhile
 
         until = tournament if until_done else None

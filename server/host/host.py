@@ -42,6 +42,7 @@ from server.net.budgets import address_of
 from server.net.guard import Guard, Moved, Waiting
 from server.net.limits import Limits
 from server.net.sockets import readiness
+from server.net.turns import Turns
 from tournament.desk import Desk
 from tournament.draws import Elsewhere, draw_here
 from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, Seated, State, Turned
@@ -113,6 +114,7 @@ class Host:
         self.figures: list[Callable[[], Iterable[Family]]] = []  # figures of other parts, for a monitor
         self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
         self.coming: Waiting = deque()  # bots that are about to arrive
+        self.leaving = Turns()  # connections that are about to be handed over to another process
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
         self.lend: Lend = play_here  # which process plays a match
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from heapq import nsmallest
 
+import trio
+
 from server.host.holding import Holding
 from server.host.opening import OPEN
 from server.host.reception import Unwelcome, taken
@@ -26,6 +28,7 @@ class Placing:
         self._lobby = lobby
         self._roll = roll
         self._table = table
+        self._in_turn: dict[str, trio.Lock] = {}  # by game: for those who come to its open table
 
     async def place(
         self, player: Player, wanted: str | None = None, seated: Seated | None = None
@@ -35,10 +38,10 @@ class Placing:
         Whoever comes back and names no tournament stays in the one that it is in, also if it is in several.
         """
         if wanted == OPEN + player.game:
-            await self._table(player.game)
+            await self._opened(player.game)
         stays = self._tournament_of(player) if wanted is None else None
         found = stays or self.tournament_for(player.name, player.game, wanted)
-        found = found or await self._table(player.game)
+        found = found or await self._opened(player.game)
         if self._roll.alike(found.record, player.name) is not None:
             raise Refusal(taken(player.name))
         expect_not_out(found.record, player.name)
@@ -46,6 +49,15 @@ class Placing:
         player.place = found.record.name
         found.wake()
         return found
+
+    async def _opened(self, game: str) -> Tournament:
+        """The open table of a game.
+
+        While it is being opened, others come to it. They go on in the order in which they came, and so do
+        those who come when it is open already: whoever goes on enters at once, before the next one does.
+        """
+        async with self._in_turn.setdefault(game, trio.Lock()):
+            return await self._table(game)
 
     async def send_on(self, player: Player) -> None:
         """Have a player whose tournament is gone play where it has entered, or else at the open table.

@@ -9,6 +9,7 @@ Everything except reading is a plain call; `server/http/service.py` watches the 
 
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 import trio
@@ -33,7 +34,7 @@ from server.http.wire import (
     refused,
     written,
 )
-from server.net.guard import Guard
+from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.proxies import HEADER
@@ -48,6 +49,7 @@ class Shared(Protocol):
     limits: Limits
     room: Room
     draining: bool  # every answer is the last of its connection
+    pending: Waiting  # requests that wait for their answers, from when they begin to
     now: Callable[[], float]  # trio's clock
 
 
@@ -296,7 +298,8 @@ class Connection(Answers):
             self._fail(exchange, error)
         else:
             if pending is not None:
-                self._http.guard.start_soon(self._answered_later, exchange, pending)
+                later = partial(self._answered_later, exchange, pending)
+                start_in_turn(self._http.guard, self._http.pending, later)
 
     def _check_name(self, named: str) -> None:
         if self._objection is not None and (wrong := self._objection(named)):

@@ -7,6 +7,7 @@ Not here: routes, JSON, logins. What an application sees is in
 needs the first, and the second helps only attackers. HTTP/2 is a proxy's job.
 """
 
+from collections import deque
 from collections.abc import Sequence
 
 import trio
@@ -15,7 +16,7 @@ from server.http.connection import Admitted, Connection, Shared
 from server.http.exchange import App
 from server.http.loan import Piece
 from server.http.wire import Room
-from server.net.guard import Guard
+from server.net.guard import Guard, Waiting
 from server.net.limits import Limits
 from server.net.wire import Wire
 
@@ -34,6 +35,7 @@ class Http(Shared):
         self.limits = limits
         self.room: Room = room or (lambda method, path: limits.body_bytes)
         self.draining = False
+        self.pending: Waiting = deque()
         self.now = trio.current_time
         self._connections: dict[Connection, None] = {}  # in the order of arrival
         self._sweeping = False

@@ -2,21 +2,41 @@
 
 import trio
 
-from server.net.proxy_header import BadHeader, header, may_begin
+from server.net.proxy_header import BadHeader, Header, header, may_begin
 from server.net.sockets import SocketWire
+from server.net.turns import Turn, Turns
 
 
-async def introduced(wire: SocketWire, seconds: float) -> str:
+class _AllRead(Exception):
+    """The header is complete, or none comes. Those with which that happens go on in turn."""
+
+    def __init__(self, turn: Turn) -> None:
+        super().__init__("nothing more is read as a header")
+        self.turn = turn
+
+
+async def introduced(wire: SocketWire, seconds: float, turns: Turns) -> str:
     """The address for which the proxy says it connects; "" if it does not say so within that time.
 
-    What it said after that, or instead, is left for the next reader. Raises `BadHeader`.
+    What it said after that, or instead, is left for the next reader, and bots whose names have come already
+    go on in that order. Raises `BadHeader`.
     """
-    begun, found, ended = b"", None, False
+    begun = b""
+    found: Header | None = None
+
+    def take(received: bytes) -> None:
+        nonlocal begun, found
+        begun += received
+        found = header(begun)
+        if found is not None or not may_begin(begun):
+            raise _AllRead(turns.take())
+
     with trio.move_on_after(seconds):
-        while found is None and not ended and may_begin(begun):
-            received = await wire.receive()
-            begun, ended = begun + received, not received
-            found = header(begun)
+        try:
+            await wire.pump(take)
+        except _AllRead as read:
+            with read.turn:
+                await read.turn.come()
     if found is None and begun and may_begin(begun):
         raise BadHeader(f"expected the rest of a PROXY header within {seconds:g} s")
     wire.unread(begun if found is None else begun[found.length :])

@@ -30,6 +30,7 @@ from server.net.limits import Limits
 from server.net.proxies import Proxies
 from server.net.proxy_header import BadHeader
 from server.net.sockets import SocketWire, readiness
+from server.net.turns import Turns
 from server.net.wire import StreamWire, Wire, WireStream
 
 AT_ONCE = 64  # connections accepted before other tasks get their turn
@@ -271,6 +272,7 @@ async def serve(
     full = False
     watcher = readiness()
     accepted: Waiting = deque()
+    turns = Turns() if headers else None
     with listener:
         while True:
             await trio.lowlevel.wait_readable(listener)
@@ -281,7 +283,7 @@ async def serve(
                     wire = SocketWire(connected, _host(address[0]), watcher)
                     full = False
                     if visitor := admission.admit(wire):
-                        may = headers and visitor.proxied
+                        may = turns if visitor.proxied else None
                         attended = partial(_attended, attend, wire, visitor, guard, limits, tls, may)
                         start_in_turn(guard, accepted, attended)
                     else:
@@ -305,11 +307,13 @@ async def _attended(
     guard: Guard,
     limits: Limits,
     tls: ssl.SSLContext | None,
-    introductions: bool,
+    introductions: Turns | None,
 ) -> None:
     wire: Wire = connected
     try:
-        source = await introduced(connected, limits.handshake_seconds) if introductions else ""
+        source = ""
+        if introductions is not None:
+            source = await introduced(connected, limits.handshake_seconds, introductions)
         if source and not visitor.introduced_as(source):
             return
         if tls is not None:

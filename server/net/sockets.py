@@ -233,6 +233,9 @@ class SocketWire(Wire):
         else:
             self._take = take
             try:
+                if self._received:  # at once, so that those who come here in order are taken in that order
+                    received, self._received = self._received, None
+                    take(received)
                 while received := await self._watched(self._readiness):
                     take(received)
             finally:

@@ -5,8 +5,10 @@ credit of the channels. Both sides say now and then that they are here. A link o
 is heard for a while counts as cut, and everything that it carried ends with it.
 """
 
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 import structlog
 import trio
@@ -14,7 +16,7 @@ import trio
 from server.host.abroad import Handed
 from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, HttpError
-from server.net.guard import Guard
+from server.net.guard import Guard, Waiting, start_in_turn
 from server.peers.asking import LOST, Answering, Asking
 from server.peers.channel import Channel, Here, There
 from server.peers.messages import (
@@ -179,7 +181,8 @@ class Link:
 
 
 def attended(guard: Guard, attend: Callable[[There, Open], Awaitable[object]]) -> Serve:
-    """Serve each bot in a task of its own, which ends the channel."""
+    """Serve each bot in a task of its own, which ends the channel; they begin in the order of coming."""
+    opened_now: Waiting = deque()
 
     async def serve(wire: There, opened: Open) -> None:
         try:
@@ -187,4 +190,4 @@ def attended(guard: Guard, attend: Callable[[There, Open], Awaitable[object]]) -
         finally:
             wire.close()
 
-    return lambda wire, opened: guard.start_soon(serve, wire, opened)
+    return lambda wire, opened: start_in_turn(guard, opened_now, partial(serve, wire, opened))

@@ -22,7 +22,8 @@ from server.host.host import Host
 from server.http.routes import HttpDoor
 from server.http.wire import Request
 from server.net.limits import Limits
-from server.net.outbox import Say
+from server.net.outbox import Outbox, Say
+from server.net.turns import Turn
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State
 
@@ -38,12 +39,16 @@ class Known(Protocol):
 
 
 class Leaves(Exception):
-    """Another process has to serve a connection, from these bytes on."""
+    """Another process has to serve a connection, from these bytes on.
 
-    def __init__(self, holder: Holder, unread: bytes, at: float) -> None:
+    Connections are handed over as their bots came: whoever catches this enters the `turn`.
+    """
+
+    def __init__(self, holder: Holder, unread: bytes, at: float, turn: Turn) -> None:
         super().__init__("its bot plays elsewhere")
         self.holder = holder
         self.pieces = ((unread, at),)
+        self.turn = turn
 
 
 def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) -> Holder | None:
@@ -52,6 +57,18 @@ def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) ->
         return None
     wanted = wants(message)
     return None if wanted is None else host.abroad.holder(wanted)
+
+
+async def may_go(leaves: Leaves, outbox: Outbox, limits: Limits) -> bool:
+    """Wait until a connection can be handed over; False if its peer does not read, and it has ended.
+
+    The caller hands it over at once. One whose peer has yet to read something holds up nobody.
+    """
+    with leaves.turn as turn:
+        if outbox.empty:
+            await turn.come()
+            return outbox.cut_reason is None
+    return await outbox.drained(limits.outbox_seconds)
 
 
 def told_anew(talk: "Talk | None", message: bytes) -> bytes:

@@ -19,7 +19,17 @@ from server.net.outbox import Outbox
 from server.net.wire import Wire
 from server.protocols.catalogue import carried, lines
 from server.protocols.common.states import State
-from server.protocols.dialect import Channel, Known, Leaves, Movable, OverTcp, Talk, leads_away, told_anew
+from server.protocols.dialect import (
+    Channel,
+    Known,
+    Leaves,
+    Movable,
+    OverTcp,
+    Talk,
+    leads_away,
+    may_go,
+    told_anew,
+)
 from server.protocols.passable import Passable
 
 
@@ -150,13 +160,13 @@ class Connection(Passable):
                 b"".join(b"%b\n" % each for each in (told_anew(self._talk, line), *following))
                 + self._lines.unread
             )
-            raise Leaves(holder, unread, self._wire.arrived)
+            raise Leaves(holder, unread, self._wire.arrived, self._host.leaving.take())
 
     async def _hand_over(self, leaves: Leaves) -> bool:
         """Have another process serve the connection; False if it has ended."""
         self._gone()
         self._way, self._lines = None, Lines(self._host.limits.json_line_bytes)
-        if not await self._outbox.drained(self._host.limits.outbox_seconds):
+        if not await may_go(leaves, self._outbox, self._host.limits):
             return False
         handed = Handed("tcp", self._wire, "", leaves.pieces, self._authenticated)
         self._ahead = await leaves.holder.take(handed)

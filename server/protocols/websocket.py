@@ -45,7 +45,7 @@ from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Wire
 from server.protocols.catalogue import frames, spoken
-from server.protocols.dialect import Channel, Leaves, Talk, leads_away, told_anew
+from server.protocols.dialect import Channel, Leaves, Talk, leads_away, may_go, told_anew
 from server.protocols.handshake import Refused, shake_hands
 from server.protocols.passable import Passable
 
@@ -206,13 +206,13 @@ class Connection(Passable):
         if settled or (holder := leads_away(self._host, self._way.wanted, self._talk, message)) is None:
             return
         unread = b"".join(map(repeated, (told_anew(self._talk, message), *following))) + self._frames.unread
-        raise Leaves(holder, unread, self._wire.arrived)
+        raise Leaves(holder, unread, self._wire.arrived, self._host.leaving.take())
 
     async def _hand_over(self, leaves: Leaves) -> Sequence[Piece]:
         """Have another process serve the connection; returns what to serve next, if it has not ended."""
         self._gone()
         self._frames = Frames(self._limits)
-        if not await self._outbox.drained(self._limits.outbox_seconds):
+        if not await may_go(leaves, self._outbox, self._limits):
             return ()
         wire, path = self._wire, self._way.path
         back = await leaves.holder.take(Handed("websocket", wire, path, leaves.pieces, self._authenticated))

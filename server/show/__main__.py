@@ -47,8 +47,9 @@ def main(feed: int, conduit: int) -> int:
     with socket.socket(fileno=feed) as told, socket.socket(fileno=conduit) as lent:
         begin = _begun(told)
         settings = begin.settings
-        set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
-        trio.run(partial(show, begin, told, lent), clock=SameClock(begin.zero))
+        output = set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
+        with output.in_a_thread():
+            trio.run(partial(show, begin, told, lent), clock=SameClock(begin.zero))
     return 0
 
 

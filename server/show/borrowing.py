@@ -7,12 +7,14 @@ answers are taken. So does a request under another name than those before it (`H
 
 import math
 import socket
+from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from server.http.exchange import App, Exchange
 from server.http.service import Http
 from server.http.wire import Request, Room
-from server.net.guard import Guard
+from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.limits import Limits
 from server.net.proxies import HEADER
 from server.net.sockets import SocketWire, readiness
@@ -44,6 +46,7 @@ class Borrowing:
         self._http = Http(app, guard, limits, room)
         self._most = most
         self._here: dict[SocketWire, None] = {}
+        self._lent: Waiting = deque()  # those about to be served
         self.fed: Callable[[socket.socket], None] = socket.socket.close  # called with each further feed
 
     def __len__(self) -> int:
@@ -78,7 +81,7 @@ class Borrowing:
         wire = SocketWire(connected, message.peer, readiness(), options=())  # play has set the options
         wire.secure = message.secure
         self._here[wire] = None
-        self._guard.start_soon(self._attend, message, wire)
+        start_in_turn(self._guard, self._lent, partial(self._attend, message, wire))
 
     async def _attend(self, message: Lend, wire: SocketWire) -> None:
         borrowed = Borrowed(self, message.number, wire)

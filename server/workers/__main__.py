@@ -111,8 +111,8 @@ class Process:
         if (begin := self._begin) is None:
             return
         settings = begin.settings
-        set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
-        with closing(beside(settings, READERS)) as reader:
+        output = set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
+        with output.in_a_thread(), closing(beside(settings, READERS)) as reader:
             working = self._working = Working(begin, reader, self._conduit, self._lent)
             async with trio.open_nursery() as nursery:
                 await nursery.start(working.run)

@@ -2,14 +2,16 @@
 
 import math
 import socket
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import trio
 from msgspec import Struct
 
 from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
 from server.host.host import Host
-from server.net.guard import PEER_GONE
+from server.net.guard import PEER_GONE, Waiting, start_in_turn
 from server.net.sockets import SocketWire, readiness
 from server.protocols import handed
 from server.show.conduit import Back, Gone, Known, NoRoom
@@ -40,6 +42,7 @@ class Serving:
         self._say = say
         self._most = most
         self.held: Mapping[str, HeldAbroad] = {}  # empty: nobody asks a worker what others hold
+        self._handed: Waiting = deque()  # those about to be served
         self._here: dict[object, int] = {}  # wires, and the numbers by which worker 0 knows them
         self._needed: dict[str, trio.Event] = {}  # by game: open tables that worker 0 was asked for
 
@@ -53,7 +56,7 @@ class Serving:
         wire = SocketWire(connected, hand.peer, readiness(), options=())  # worker 0 has set the options
         wire.secure = hand.secure
         self._here[wire] = hand.number
-        self._host.guard.start_soon(self._attend, hand, wire)
+        start_in_turn(self._host.guard, self._handed, partial(self._attend, hand, wire))
 
     async def _attend(self, hand: Hand, wire: SocketWire) -> None:
         host, visitor = self._host, Visitor(self._say, hand.number)

@@ -90,6 +90,7 @@ class Worker:
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
         self._ready = trio.Event()  # set when the process has read the tournaments with which it goes on
+        self._in_turn = trio.Lock()  # for those who wait for that: they are handed over as they came
         self._heard = 0  # how many messages came from its processes
         self._numbers = count()
         self._out: dict[int, Out] = {}
@@ -213,17 +214,18 @@ class Worker:
             await self._stopped.wait()
 
     async def take(self, handed: Handed) -> Sequence[Piece]:
-        await self._ready.wait()
-        conduit, files = self._conduit, RELAYED if handed.wire.secure else 0
-        if conduit is None or (files and self._admission.free_files < files):
-            return ()
-        if (passed := handed.wire.let_go()) is None:
-            return ()
-        number, out = next(self._numbers), Out(handed)
-        self._out[number] = out
-        self._admission.files_beside += files
-        wire, pieces = handed.wire, tuple(handed.pieces)
-        conduit.say(Hand(number, handed.door, handed.path, wire.peer, wire.secure, pieces), passed)
+        async with self._in_turn:
+            await self._ready.wait()
+            conduit, files = self._conduit, RELAYED if handed.wire.secure else 0
+            if conduit is None or (files and self._admission.free_files < files):
+                return ()
+            if (passed := handed.wire.let_go()) is None:
+                return ()
+            number, out = next(self._numbers), Out(handed)
+            self._out[number] = out
+            self._admission.files_beside += files
+            wire, pieces = handed.wire, tuple(handed.pieces)
+            conduit.say(Hand(number, handed.door, handed.path, wire.peer, wire.secure, pieces), passed)
         left: list[Piece] = []
 
         def read(more: bytes) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import termios
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,7 @@ from trio.testing import MockClock
 from server.logs import CLEAR, Output, announce, set_up
 from server.net.limits import Rate
 from server.net.log_budget import LogBudget
+from tests.hang import HANG
 
 
 class Screen(io.StringIO):
@@ -124,6 +126,55 @@ def test_nobody_has_to_read_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
         announce("text", "the desk opens once")
 
 
+def test_while_a_thread_writes_nothing_is_lost_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pipe holds less than is written, and is read only afterwards; a notice has the form of the log."""
+    reader, writer = os.pipe()
+    with os.fdopen(reader) as read, os.fdopen(writer, "w") as unread:
+        monkeypatch.setattr("sys.stderr", unread)
+        output = set_up("info", "json")
+        announce("text", "first", output)
+        found: list[str] = []
+        reading = threading.Thread(target=lambda: found.extend(read))
+        with output.in_a_thread():
+            for number in range(20_000):
+                logger().info("came", number=number)
+            announce("text", "last", output)
+            reading.start()
+        logger().info("over")
+        unread.close()
+        reading.join(HANG)
+    lines = [line.strip() for line in found]
+    assert (lines[0], json.loads(lines[-1])["event"]) == ("first", "over")
+    told = [json.loads(line) for line in lines[1:] if line != "last"]
+    missing = [line["lines"] for line in told if "are missing" in line["event"]]
+    assert sum(line["event"] == "came" for line in told) + sum(missing) + (lines[-2] == "last") == 20_001
+    assert sum(missing), "there was no room for all"
+    assert all(line["level"] == "warning" for line in told if "are missing" in line["event"])
+
+
+def test_what_is_no_file_is_written_to_at_once_as_before() -> None:
+    there = io.StringIO()
+    with set_up("info", "json", stream=there).in_a_thread():
+        logger().info("came")
+        assert json.loads(there.getvalue())["event"] == "came"
+
+
+def test_a_terminal_that_is_paused_is_not_shown_how_things_were_all_the_while() -> None:
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as seen, os.fdopen(theirs, "w") as terminal:
+        termios.tcflow(theirs, termios.TCOOFF)
+        output = set_up("info", "text", stream=terminal)
+        with output.in_a_thread():
+            logger().info("came")
+            for number in range(1000):
+                output.show(f"{number} matches")
+            termios.tcflow(theirs, termios.TCOON)
+        os.set_blocking(ours, False)
+        drawn = seen.read() or b""
+        assert b"came" in drawn
+        assert drawn.count(b" matches") <= 1
+
+
 def test_one_address_fills_no_log() -> None:
     there = io.StringIO()
     set_up("info", "json", Rate(3, 1e9), stream=there)
@@ -152,7 +203,7 @@ def test_a_terminal_is_as_wide_as_it_says() -> None:
     try:
         with os.fdopen(theirs, "w") as terminal:
             os.set_blocking(ours, False)
-            output = Output(terminal, LogBudget(Rate(1, 1.0)), live=True)
+            output = Output(terminal, LogBudget(Rate(1, 1.0)), str, live=True)
             fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
             output.show("x" * 500)
             drawn = os.read(ours, 10_000).decode().removeprefix(CLEAR)

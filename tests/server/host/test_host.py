@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
+from server.host.abroad import HeldAbroad, Wanted
 from server.host.holding import Holding
 from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.reception import Unwelcome, Visit
 from tests.tournament.world import first, play
 from tournament.facts import AnyFact, Concluded, Opened, State
@@ -23,6 +26,25 @@ from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
 GAME = "tic-tac-toe"
+
+
+class Slow:
+    """An `Abroad` that holds nothing, and takes its time before this process opens a table."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, HeldAbroad] = {}
+        self.ready = trio.Event()
+
+    def holder(self, wanted: Wanted) -> None: ...
+
+    def place(self, record: Record) -> None: ...
+
+    async def is_free(self, name: str) -> bool:
+        return True
+
+    async def opens(self, game: str) -> bool:
+        await self.ready.wait()
+        return True
 
 
 @asynccontextmanager
@@ -51,6 +73,30 @@ async def test_whoever_comes_with_nothing_on_meets_others_at_the_open_table(
         assert len(table.matches) >= 3
         sides = [match.players for match in table.matches.values()]
         assert sides[:2] == [("ann", "bob"), ("bob", "ann")], "who came first is first, and then by turns"
+
+
+@pytest.mark.parametrize("_", range(12))
+async def test_those_who_come_while_a_table_is_being_opened_come_to_it_in_their_order(
+    _: int, autojump_clock: MockClock
+) -> None:
+    """Another process may have to open it, and whoever comes right then does not overtake."""
+    abroad, came = Slow(), list[str]()
+
+    async def come(host: Host, name: str) -> None:
+        await host.arrive(name, GAME)
+        came.append(name)
+
+    async with running() as (host, nursery):
+        host.abroad = abroad
+        for name in ("ann", "bob", "cas", "dee"):
+            nursery.start_soon(come, host, name)
+            await trio.testing.wait_all_tasks_blocked()
+        abroad.ready.set()
+        while OPEN + GAME not in host.tournaments:
+            await trio.lowlevel.checkpoint()
+        nursery.start_soon(come, host, "eve")
+        await trio.testing.wait_all_tasks_blocked()
+        assert came == ["ann", "bob", "cas", "dee", "eve"]
 
 
 async def test_whoever_comes_while_a_tournament_takes_entrants_enters_it(autojump_clock: MockClock) -> None:

@@ -1,5 +1,7 @@
 """HTTP connections: who is answered when, who waits, who is cut, and how it ends."""
 
+from functools import partial
+
 import pytest
 import trio
 import trio.testing
@@ -7,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.http.exchange import Exchange
+from server.http.service import Http
 from server.http.wire import Response
+from server.net.guard import Guard
 from server.net.limits import Limits
+from server.net.listening import Admission, listeners, serve
+from tests.server.at_once import TIMES, connections, say_in_order
 from tests.server.web import HEAD, STREAM, TRIED, Holds, echo, get, post, serving
 from tests.server.windowed import Weather, on_virtual_time
 
@@ -223,3 +229,26 @@ async def test_a_second_answer_is_a_mistake_that_is_not_sent() -> None:
             assert (await client.ask(get())).body == b"once"
             assert await client.now() == b""
             assert not server.guard.caught
+
+
+async def test_requests_that_come_together_are_looked_into_in_the_order_of_coming() -> None:
+    """The first of two bots that join a game is first in it, also when the answers take a moment."""
+    begun: list[str] = []
+
+    async def app(exchange: Exchange) -> None:
+        begun.append(exchange.request.path)
+        await trio.lowlevel.checkpoint()
+        echo(exchange)
+
+    paths, limits = ["/ann", "/bob", "/cas", "/dee"], Limits()
+    (listener,) = await listeners("127.0.0.1", 0, limits)
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        attend, admission = Http(app, guard, limits).attend, Admission(limits)
+        nursery.start_soon(partial(serve, listener, attend, guard=guard, admission=admission, limits=limits))
+        for _ in range(TIMES):
+            begun.clear()
+            with connections(listener.getsockname()[1], len(paths)) as clients:
+                await say_in_order([*reversed(clients)], [get(path) for path in paths])
+            assert begun == paths
+        nursery.cancel_scope.cancel()

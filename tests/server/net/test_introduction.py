@@ -18,6 +18,7 @@ from server.net.proxies import Proxies
 from server.net.proxy_header import SECOND
 from server.net.wire import Wire
 from tests.hang import HANG
+from tests.server.at_once import TIMES, connections, say_in_order
 
 HEADER = b"PROXY TCP4 203.0.113.9 192.0.2.1 56324 8000\r\n"
 BINARY = SECOND + b"\x21\x11\x00\x0c" + bytes([203, 0, 113, 9, 192, 0, 2, 1]) + b"\x12\x34\x1f\x40"
@@ -126,3 +127,28 @@ async def test_one_address_has_no_more_connections_through_a_proxy_than_without(
             assert (await stream.receive_some()).endswith(b" Ann\n")
         for stream in streams:
             await stream.aclose()
+
+
+async def test_bots_behind_a_proxy_are_served_in_the_order_in_which_what_they_say_came() -> None:
+    """One connection of the proxy that says nothing holds up nobody."""
+    heard: list[bytes] = []
+
+    async def listens(wire: Wire, visitor: Visitor) -> None:
+        await wire.pump(heard.append)
+
+    names = [b"Ann\n", b"Bob\n", b"Cas\n", b"Dee\n"]
+    said = [HEADER + names[0], names[1], BINARY + names[2], HEADER + names[3]]
+    limits = Limits()
+    (listener,) = await listeners("127.0.0.1", 0, limits)
+    admission = Admission(limits, proxies=Proxies(["127.0.0.1"]))
+    async with trio.open_nursery() as nursery:
+        serving = partial(serve, listener, listens, guard=Guard(nursery), admission=admission, limits=limits)
+        nursery.start_soon(partial(serving, headers=True))
+        port = listener.getsockname()[1]
+        with connections(port, 1):
+            for _ in range(TIMES):
+                heard.clear()
+                with connections(port, len(names)) as clients:
+                    await say_in_order([*reversed(clients)], said)
+                assert heard == names
+        nursery.cancel_scope.cancel()

@@ -13,7 +13,9 @@ from server.host.abroad import Handed, HeldAbroad, Piece, Wanted
 from server.host.host import Host
 from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated
 from server.net.limits import Limits
+from server.net.listening import Admission, listeners, serve
 from server.protocols import tcp, websocket
+from tests.server.at_once import TIMES, connections, say_in_order
 from tests.server.ends import FrameEnd, in_memory
 from tournament.record import Record
 
@@ -97,6 +99,25 @@ async def test_what_is_no_sensible_hello_is_answered_here(said: str, autojump_cl
         await end.say(said)
         assert await end.hear()
         assert abroad.wanted == []
+        nursery.cancel_scope.cancel()
+
+
+async def test_bots_whose_names_come_together_are_handed_over_in_the_order_of_their_names() -> None:
+    """Whoever comes first is first in its match, so the order must not be that in which trio wakes tasks."""
+    names = [b"ann\n", b"bob\n", b"cas\n", b"dee\n"]
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere()
+        host = await running(nursery, abroad)
+        (listener,) = await listeners("127.0.0.1", 0, host.limits)
+        attend, admission = partial(tcp.attend, host), Admission(host.limits)
+        nursery.start_soon(
+            partial(serve, listener, attend, guard=host.guard, admission=admission, limits=host.limits)
+        )
+        for _ in range(TIMES):
+            abroad.handed.clear()
+            with connections(listener.getsockname()[1], len(names)) as clients:
+                await say_in_order([*reversed(clients)], names)
+            assert [handed.pieces[0][0] for handed in abroad.handed] == names
         nursery.cancel_scope.cancel()
 
 

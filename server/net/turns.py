@@ -1,0 +1,56 @@
+"""Turns: tasks that go on in the order in which something happened, whichever of them trio runs first.
+
+The order is known at one instant, as when a sweep over the sockets finds two names complete. The tasks that
+go on with these wake up later, and trio runs those that wake up together in any order. So each takes its
+turn at that instant, and waits for it when it runs.
+
+Nobody takes a turn who may still be waiting for a peer: one that says nothing would hold up all after it.
+A task that has only to begin in order needs no turn: see `start_in_turn` in `server/net/guard.py`.
+"""
+
+from typing import Self
+
+import trio
+
+
+class Turns:
+    def __init__(self) -> None:
+        self._turns: dict[Turn, None] = {}  # those that are not over, in the order of taking
+
+    def take(self) -> "Turn":
+        """The next turn. Whoever takes it enters it as a context, or those after it wait for ever."""
+        turn = Turn(self._turns)
+        self._turns[turn] = None
+        return turn
+
+
+class Turn:
+    """A place in the order. As a context: it is over at the end, whatever happens."""
+
+    __slots__ = ("_came", "_turns")
+
+    def __init__(self, turns: "dict[Turn, None]") -> None:
+        self._turns = turns
+        self._came = trio.Event()
+
+    async def come(self) -> None:
+        """Wait until all earlier turns are over; if they are, this returns at once, without a checkpoint."""
+        if self._is_next():
+            return
+        await self._came.wait()
+
+    def over(self) -> None:
+        """Let the next one go on: its task does so after the caller's next checkpoint. Twice does no harm."""
+        was_next = self._is_next()
+        self._turns.pop(self, None)
+        if was_next and self._turns:
+            next(iter(self._turns))._came.set()
+
+    def _is_next(self) -> bool:
+        return next(iter(self._turns), None) is self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over()

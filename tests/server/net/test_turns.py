@@ -1,0 +1,53 @@
+"""Turns: whoever took one first goes on first, and whoever has given it up holds nobody up."""
+
+import trio
+import trio.testing
+
+from server.net.turns import Turn, Turns
+
+TIMES = 30  # trio runs those that wake up together in any order: once would prove nothing
+
+
+async def test_tasks_go_on_in_the_order_in_which_they_took_their_turns() -> None:
+    for _ in range(TIMES):
+        turns, gone_on = Turns(), list[int]()
+
+        async def go_on(turn: Turn, number: int, gone_on: list[int]) -> None:
+            with turn:
+                await turn.come()
+            gone_on.append(number)
+
+        async with trio.open_nursery() as nursery:
+            for number in range(5):
+                nursery.start_soon(go_on, turns.take(), number, gone_on)
+        assert gone_on == [*range(5)]
+
+
+async def test_whoever_is_cancelled_or_has_given_up_holds_nobody_up() -> None:
+    turns = Turns()
+    first, second, third = turns.take(), turns.take(), turns.take()
+    gone_on = trio.Event()
+
+    async def go_on() -> None:
+        with third:
+            await third.come()
+        gone_on.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(go_on)
+        await trio.testing.wait_all_tasks_blocked()
+        second.over()
+        await trio.testing.wait_all_tasks_blocked()
+        assert not gone_on.is_set(), "the first has not had its turn yet"
+        with trio.CancelScope() as scope, first:
+            scope.cancel()
+            await trio.sleep_forever()
+        await trio.testing.wait_all_tasks_blocked()
+        assert gone_on.is_set()
+
+
+async def test_whoever_is_next_does_not_wait() -> None:
+    with Turns().take() as turn, trio.testing.assert_no_checkpoints():
+        await turn.come()
+        turn.over()
+        turn.over()
