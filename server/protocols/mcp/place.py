@@ -44,6 +44,7 @@ class Place:
         self.welcome: Shown | None = None
         self.last: Shown | None = None  # how the latest match ended
         self.over: str | None = None  # why nobody plays here any more
+        self.finished: str | None = None  # its tournament, if that is over: nothing more is dealt here
         self._opening: Exchange | None = exchange
         self._news: deque[Shown] = deque(maxlen=NEWS)
         self._seats: dict[str, str] = {}  # by match: what the game calls its side, in the latest ones
@@ -121,7 +122,8 @@ class Place:
         try:
             with trio.move_on_after(seconds):
                 while not exchange.gone:
-                    if (found := self.now()) is not None or self.over is not None:
+                    found = self.now()
+                    if found is not None or self.over is not None or self.finished is not None:
                         return found
                     await self._changed.wait()
         finally:
@@ -206,6 +208,7 @@ class Place:
             case "refused":
                 self._refused = told
             case "begin":
+                self.finished = None  # an organiser may void a match after the end
                 if len(self._seats) > NEWS:
                     del self._seats[next(iter(self._seats))]
                 self._seats[told["match"]] = told["you"]
@@ -214,6 +217,7 @@ class Place:
                 self.last = told
                 self._news.append(told)
             case "standings":
+                self.finished = told["tournament"]
                 self._news.append(told)
             case _:
                 pass  # made anew when the model calls, with the clocks of that moment

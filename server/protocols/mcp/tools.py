@@ -115,7 +115,9 @@ async def tournaments(call: Call, asked: Nothing) -> Told:
 
 async def join(call: Call, asked: Join) -> Told:
     place, who = call.place, (asked.name, asked.game)
-    if place is not None and place.over is None:
+    if place is not None and place.finished is not None:
+        _leave(call, place)
+    elif place is not None and place.over is None:
         if who == (place.name, place.game):
             return _welcomed(call, place)
         if asked.token is not None:
@@ -195,11 +197,15 @@ def _table(tournament: str, rows: Sequence[Mapping[str, Any]], *, final: bool) -
 
 async def leave(call: Call, asked: Mine) -> Told:
     place = _mine(call)
+    _leave(call, place)
+    return Told(f"{place.name} has left.", {"type": "bye"})
+
+
+def _leave(call: Call, place: Place) -> None:
     place.leave(call.exchange.request.arrived)
     call.places.forget(place)
     if call.session is not None:
         call.session.token = None
-    return Told(f"{place.name} has left.", {"type": "bye"})
 
 
 class Tool(Struct, frozen=True):
@@ -311,7 +317,9 @@ def _moment(place: Place, message: Mapping[str, Any] | None) -> Told:
         case {"type": "end", "match": match}:
             return Told(words.ended(message, place.seat_in(match)), message)
         case {"type": "standings"}:
-            return Told(words.ranked(message), message)
+            return Told(f"{words.ranked(message)}\n\n{words.finished(message['tournament'])}", message)
+        case _ if place.finished is not None:
+            return Told(words.finished(place.finished), WAITING)
         case _:
             where = "it is your opponent's move" if place.seat is not None else "no match has begun"
             return Told(f"Nothing yet: {where}. Call wait again.", WAITING)

@@ -97,6 +97,10 @@ def ranked(standings: Shown) -> str:
     return "\n".join([f"Tournament {standings['tournament']}, {state}:", *lines])
 
 
+def finished(tournament: str) -> str:
+    return f"{tournament} is over, and you get no more matches there. Call join to play elsewhere, or leave."
+
+
 def refused(message: Shown, *, again: bool = False) -> str:
     return f"Refused: {message['reason']}." + (" It is still your move." if again else "")
 

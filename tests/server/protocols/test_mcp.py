@@ -114,8 +114,8 @@ def said(method: str, params: dict[str, Any] | None = None, id: object = 1) -> s
 
 
 @asynccontextmanager
-async def served(limits: Limits | None = None) -> AsyncIterator[tuple[Host, Connect]]:
-    async with hosting({}, limits) as (host, nursery):
+async def served(limits: Limits | None = None, **tournament: str) -> AsyncIterator[tuple[Host, Connect]]:
+    async with hosting(tournament, limits) as (host, nursery):
         yield host, (await memory(host, nursery))["http"]
 
 
@@ -128,9 +128,11 @@ async def connected(limits: Limits | None = None) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def playing(limits: Limits | None = None) -> AsyncIterator[tuple[Host, Client, Client]]:
+async def playing(
+    limits: Limits | None = None, **tournament: str
+) -> AsyncIterator[tuple[Host, Client, Client]]:
     """Two models at a match, of which the first is to move and has been shown so."""
-    async with served(limits) as (host, connect):
+    async with served(limits, **tournament) as (host, connect):
         ann, bob = Client(await connect()), Client(await connect())
         await ann.call("join", **ANN)
         await bob.call("join", **BOB)
@@ -492,6 +494,26 @@ async def test_a_model_that_is_taken_out_is_told_so(autojump_clock: MockClock) -
         assert (await first.call("wait", seconds=1, token=mine)).told["reason"].startswith(f"{why}. To")
         again = next(who for who in (ANN, BOB) if who["token"] == mine)
         assert (await first.call("join", **again)).told == {"type": "refused", "reason": why}
+
+
+async def test_a_model_whose_tournament_is_over_does_not_wait_for_more_and_may_join_elsewhere(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a model that is told for ever to wait, and that `join` leads to what is over."""
+    cup = {"tournament": "cup", "game": ANN["game"], "format": "round-robin", "entrants": "2"}
+    over = "cup is over, and you get no more matches there. Call join to play elsewhere, or leave."
+    async with playing(**cup) as (host, first, _):
+        mine = await token_of(first, host)
+        who = next(who for who in (ANN, BOB) if who["token"] == mine)
+        assert (await first.call("resign", token=mine)).told["type"] == "end"
+        standings = await first.call("wait", token=mine)
+        assert (standings.told["type"], standings.text.splitlines()[-1]) == ("standings", over)
+        before = trio.current_time()
+        nothing = await first.call("wait", token=mine)
+        assert (nothing.told, nothing.text) == ({"type": "waiting"}, over)
+        assert trio.current_time() == before
+        assert (await first.call("join", **who)).told["tournament"] is None
+        assert (await first.call("wait", seconds=1, token=mine)).text.startswith("Nothing yet")
 
 
 async def test_one_token_is_for_one_name_at_a_time(autojump_clock: MockClock) -> None:
