@@ -180,7 +180,6 @@ ELSEWHERE = {
     "server/programs/contestant.py": "server/programs/test_program.py",
     "server/programs/local_match.py": "server/programs/test_program.py",
     "server/programs/report.py": "server/test_commands_host.py",
-    "server/programs/terminal.py": "server/net/test_escaping.py",
     "server/programs/trials.py": "server/programs/test_program.py",
     "server/programs/wire/carriers.py": "clients/test_wire_check.py",
     "server/programs/wire/command.py": "clients/test_wire_check.py",
