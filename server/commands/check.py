@@ -13,6 +13,7 @@ from server.commands.flags import Flag
 from server.commands.games import GameName, game_named
 from server.exits import DONE, FAILED, Misuse
 from server.net.escaping import json_line
+from server.programs.interrupts import Interrupts
 from server.programs.terminal import progress, say
 from server.programs.trials import TRIALS, Broke, Ground, Trial
 
@@ -71,7 +72,7 @@ def check(
 def _check_program(bot: str, game: Game[Any, Any], patience: float, *, json: bool) -> int:
     ground = Ground(bot, game, patience)
     broke: dict[str, str | None] = {}
-    with progress(bot, len(TRIALS)) as step:
+    with Interrupts(), progress(bot, len(TRIALS)) as step:  # or a SIGTERM would leave the program running
         for name, trial in TRIALS.items():
             broke[name] = _outcome(trial, ground)
             step()

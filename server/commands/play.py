@@ -9,6 +9,7 @@ from server.commands.flags import Count, Flag
 from server.commands.games import GameName, game_named
 from server.commands.playing import played
 from server.exits import FAILED
+from server.programs.interrupts import Interrupts
 from server.programs.match_logs import MatchLogs
 from server.programs.program import Gone, Program
 from server.programs.restarting import Restarting
@@ -93,12 +94,13 @@ def play(
             raise Leave from None
 
     hello = {"game": game, "name": name or _called(bot), "url": url, "token": token, "tournament": tournament}
-    try:
-        code = played(choose, hello, matches, as_json=json, record=record)
-    finally:
-        program.end()
-        if kept is not None:
-            kept.close()
+    with Interrupts():  # or a SIGTERM would leave the program running
+        try:
+            code = played(choose, hello, matches, as_json=json, record=record)
+        finally:
+            program.end()
+            if kept is not None:
+                kept.close()
     for line in program.unasked[:1]:
         told(f"a line that answered nothing was passed over: {line}")
     return FAILED if lost else code

@@ -8,6 +8,7 @@ from typing import Any
 from games.game import Game
 from server.exits import DONE, FAILED, Misuse
 from server.net.escaping import json_line, safe
+from server.programs.interrupts import Interrupts
 from server.programs.terminal import note, progress, say
 from server.programs.wire.client import Line
 from server.programs.wire.command import Command
@@ -22,7 +23,7 @@ WHO = {"bot": "bot>", "host": "bot<"}
 
 def wire_check(words: Sequence[str], terms: Terms, *, json: bool) -> int:
     """Try a client that these words start; without any, one that somebody starts by hand."""
-    with closing(Doors()) as doors:
+    with Interrupts(), closing(Doors()) as doors:  # or a SIGTERM would leave the client running
         if words:
             begin = _starting(words, doors)
         else:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -221,6 +222,30 @@ def test_the_demo_holds_a_tournament_in_every_game_and_ends_with_the_standings()
     for each in told["tournaments"]:
         assert each["state"] == "finished"
         assert [row["played"] for row in each["rows"]] == [3, 3, 3, 3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("play", "--bot"), ("check",), ("check", "--wire")])
+def test_whatever_a_command_has_started_ends_with_it_at_a_sigterm(
+    words: tuple[str, ...], host: Served, tmp_path: Path
+) -> None:
+    """Catches programs that run on where a service or a container stops what has started them."""
+    running = tmp_path / "running"
+    body = f"import os, time; open({str(running)!r}, 'w').write(str(os.getpid()) + '\\n'); time.sleep(600)"
+    where = ("--url", f"tcp://127.0.0.1:{host.tcp}") if words[0] == "play" else ()
+    program = f"{sys.executable} -c {quote(body)}"
+    places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
+    playing = subprocess.Popen(
+        [sys.executable, "-m", "server", *words, program, "--game", "connect-4", *where],
+        env=os.environ | {"PYTHONPATH": places, "XDG_STATE_HOME": str(tmp_path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wait_for(lambda: running.exists() and running.read_text().endswith("\n"), "the program")
+    playing.send_signal(signal.SIGTERM)
+    assert playing.wait(HANG) == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(running.read_text()), 0)
 
 
 @pytest.mark.slow
