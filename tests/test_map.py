@@ -74,7 +74,6 @@ ELSEWHERE = {
     "server/workers/clerk.py": "server/workers/test_link.py",
     "server/workers/figures.py": "server/workers/test_directory.py",
     "server/workers/messages.py": "server/workers/test_link.py",
-    "server/workers/serving.py": "server/workers/test_workers.py",
     "server/host/passing.py": "server/workers/test_spread.py",
     "server/protocols/passable.py": "server/workers/test_spread.py",
     "server/workers/guests.py": "server/workers/test_spread.py",
