@@ -36,6 +36,33 @@ EACH = "[...]"  # what the decoder writes for one of several places, without say
 MUCH = 10  # characters, fields or items: of more, if too many or too few, only the number is told
 MANY = 20  # fields: if there are more, only those that look like the unknown one are named
 MOMENT = "a date and time such as 2026-03-01T18:00:00Z"
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what the decoder raises
+
+
+def unreadable(error: Exception, what: str, content: object = msgspec.UNSET, kind: type[Any] = object) -> str:
+    """A sentence about why `content`, a `what` for the reader, is no `kind`; `error` is one of `UNREADABLE`.
+
+    All doors say it in these words. The content may be the bytes that came, or what was made of them.
+    """
+    match error:
+        case UnicodeDecodeError():
+            return f"a {what} is UTF-8, and this one is not"
+        case RecursionError():
+            return f"this {what} is nested too deeply"
+        case msgspec.ValidationError():
+            if isinstance(error.__cause__, ValueError):  # the type itself has said why, in such a sentence
+                return str(error.__cause__)
+            return misfit(error, _plain(content) if isinstance(content, bytes) else content, kind)
+        case _:
+            return f"this is no JSON: {error}"
+
+
+def _plain(content: bytes) -> object:
+    """The content of bytes that do not fit, as plain JSON; unset if it cannot be had."""
+    try:
+        return msgspec.json.decode(content)
+    except UNREADABLE:
+        return msgspec.UNSET
 
 
 def misfit(error: msgspec.ValidationError, given: object, kind: type[Any]) -> str:

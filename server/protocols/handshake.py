@@ -26,7 +26,9 @@ from server.net.proxies import HEADER
 from server.net.wire import Wire
 
 HOST = re.compile(rb"^host:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
-END = re.compile(rb"\n\r?\n")  # of a request's head; the library finds it at the same place
+# Of a request's head; the library finds it at the same place. A second empty line before it is no request.
+END = re.compile(rb"\A\r\n|\n\r?\n")
+EMPTY = b"\r\n"  # one empty line before a request is skipped, as over HTTP: the library would refuse it
 # No frame begins like this. The library's reader of frames and its generator keep each other alive until the
 # generator ends: left alone, they would stay until the garbage collector looks, which it hardly ever does.
 NONSENSE = b"\xff\xff"
@@ -132,8 +134,8 @@ class _View(trio.abc.Stream):
         await trio.lowlevel.checkpoint()
 
     async def _head(self) -> bytes:
-        head = b""
-        while (end := END.search(head)) is None and len(head) <= self._most:
+        came = head = b""
+        while (end := END.search(head)) is None and len(came) <= self._most:
             try:
                 received = await self._wire.receive()
             except PEER_GONE:
@@ -141,7 +143,8 @@ class _View(trio.abc.Stream):
             if not received:
                 self.gone = True
                 return b""
-            head += received
+            came += received
+            head = came.removeprefix(EMPTY)
         if end is None or end.end() > self._most:
             self.too_long = True
             return b""

@@ -7,27 +7,49 @@ around. The organiser still has to make room on the disk.
 import os
 from pathlib import Path
 
+BLOCK = 512  # bytes, in which the system counts what a file takes of the disk
+
 
 class Reserve:
     def __init__(self, path: Path, size: int) -> None:
+        """`size` in bytes; 0: nothing is kept back."""
         self._path = path
         self._size = size
-        self._held = False
+        self._held = size == 0
 
     def take(self) -> bool:
-        """Hold the reserve, if the disk has twice its size free; returns whether it is held."""
-        if not self._held and self._free() >= 2 * self._size:
-            try:
-                with self._path.open("wb") as file:
-                    _fill(file.fileno(), self._size)
-                self._held = True
-            except OSError:
-                self.give_up()
+        """Hold the reserve, if the disk has twice its size free; returns whether it is held.
+
+        A host that was killed has left its own behind: that is held as it is, for there may be no room to
+        make another.
+        """
+        if not self._held:
+            self._held = self._is_there() or self._made()
         return self._held
 
     def give_up(self) -> None:
-        self._held = False
+        self._held = self._size == 0
         self._path.unlink(missing_ok=True)
+
+    def _is_there(self) -> bool:
+        """Whether there is a whole one of this size."""
+        try:
+            there = self._path.stat()
+        except OSError:
+            return False
+        return there.st_size == self._size and there.st_blocks * BLOCK >= self._size
+
+    def _made(self) -> bool:
+        self.give_up()  # half of one, or of another size
+        if self._free() < 2 * self._size:
+            return False
+        try:
+            with self._path.open("wb") as file:
+                _fill(file.fileno(), self._size)
+        except OSError:
+            self.give_up()
+            return False
+        return True
 
     def _free(self) -> int:
         there = os.statvfs(self._path.parent)

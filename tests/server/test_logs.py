@@ -162,6 +162,7 @@ def test_what_is_no_file_is_written_to_at_once_as_before() -> None:
 def test_a_terminal_that_is_paused_is_not_shown_how_things_were_all_the_while() -> None:
     ours, theirs = os.openpty()
     with os.fdopen(ours, "rb", buffering=0) as seen, os.fdopen(theirs, "w") as terminal:
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
         termios.tcflow(theirs, termios.TCOOFF)
         output = set_up("info", "text", stream=terminal)
         with output.in_a_thread():

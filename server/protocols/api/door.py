@@ -17,7 +17,7 @@ from games.catalogue import catalogue
 from server.export.signing import Signer
 from server.host.grouping import members
 from server.host.host import Host
-from server.host.misfits import misfit
+from server.host.misfits import UNREADABLE, unreadable
 from server.host.reception import Guessing
 from server.host.view import View
 from server.host.wire_reader import WireReader
@@ -189,21 +189,9 @@ ALL = Routes(ROUTES)
 LOOKING = Routes(LOOKS, ALL)
 
 
-def _given(body: bytes) -> object:
-    """The content of a body that does not fit, as plain JSON."""
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return msgspec.UNSET
-
-
 def _decoded(request: Request, kind: type[Any]) -> Any:
     body = request.body or b"{}"
     try:
         return msgspec.json.decode(str(body, "utf-8"), type=kind)
-    except msgspec.ValidationError as error:
-        raise HttpError(400, f"the body cannot be taken: {misfit(error, _given(body), kind)}") from None
-    except RecursionError:
-        raise HttpError(400, "the body is nested too deeply") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise HttpError(400, f"expected a JSON object in UTF-8, and the body is none: {error}") from None
+    except UNREADABLE as error:
+        raise HttpError(400, f"the body cannot be taken: {unreadable(error, 'body', body, kind)}") from None

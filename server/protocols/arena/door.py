@@ -17,6 +17,7 @@ import msgspec
 from server.config import Evaluation
 from server.host.abroad import Wanted
 from server.host.host import STOPPING, Host
+from server.host.misfits import UNREADABLE, unreadable
 from server.host.returning import Awaited
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
@@ -237,12 +238,13 @@ class Arena:
 
 def _read(request: Request, kind: type[T]) -> T:
     """The body of a request: JSON if it looks like it, whatever its Content-Type, and otherwise a form."""
-    body = request.body.strip()
+    body = given = request.body.strip()
     try:
         if body.startswith(b"{"):
             return msgspec.json.decode(str(body, "utf-8"), type=kind)  # what is passed over is UTF-8 as well
         if body and "json" not in request.headers.get("content-type", ""):
-            return msgspec.convert(form(body), kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise HttpError(400, f"the body cannot be read: {error}") from None
+            given = form(body)
+            return msgspec.convert(given, kind)
+    except UNREADABLE as error:
+        raise HttpError(400, f"the body cannot be read: {unreadable(error, 'body', given, kind)}") from None
     raise HttpError(400, "expected a JSON object or a form as the body")

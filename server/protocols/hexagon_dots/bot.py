@@ -16,12 +16,12 @@ from functools import partial
 
 import structlog
 import trio
-from msgspec import MsgspecError
 from msgspec.json import decode, encode
 
 from games.game import Illegal
 from server.host import secrets
 from server.host.host import Host
+from server.host.misfits import UNREADABLE, unreadable
 from server.host.opening import OPEN
 from server.host.reception import Visit
 from server.host.wire_log import NO_TAPE
@@ -207,8 +207,8 @@ class Bot(Guest):
             return
         try:
             sent = decode(body)
-        except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            self._respond(exchange, plain(400, f"a move is JSON, and this is not: {error}"))
+        except UNREADABLE as error:
+            self._respond(exchange, plain(400, f"expected a move as JSON: {unreadable(error, 'move')}"))
             return
         seat.expect_open()  # before anything is noted, so that a refused bot can make the same request again
         self._tokens.pop(self._request[0], None)
@@ -353,6 +353,6 @@ def _is_move(body: bytes, match: Match, ply: int) -> bool:
     """Whether a request has the move that was made at that ply."""
     try:
         move = match.game.read(decode(body), match.positions[ply])
-    except (MsgspecError, UnicodeDecodeError, RecursionError, Illegal):
+    except (*UNREADABLE, Illegal):
         return False
     return match.game.write(move) == match.moves[ply]

@@ -27,6 +27,7 @@ import trio
 from games.game import BadOption, Game
 from server.host.abroad import Wanted as Led
 from server.host.host import STOPPING, Host
+from server.host.misfits import UNREADABLE, unreadable
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
 from server.host.reception import TooManyNames, Unwelcome, Visit
@@ -122,7 +123,7 @@ class HexagonDots:
         if what == "players":
             try:
                 joiner = msgspec.json.decode(request.body, type=Joiner)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            except UNREADABLE:
                 return (table,)
             return (Led(joiner.name, self._game.name, None), table)
         return (table,)
@@ -345,8 +346,8 @@ def _serve(guest: Guest, exchange: Exchange, take: Callable[[Exchange, T], None]
 def _read(exchange: Exchange, kind: type[T], example: str) -> T:
     try:
         return msgspec.json.decode(str(exchange.request.body, "utf-8"), type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Bad(f"expected {example}: {error}") from None
+    except UNREADABLE as error:
+        raise Bad(f"expected {example}: {unreadable(error, 'body', exchange.request.body, kind)}") from None
 
 
 def _twice(name: str) -> Response:

@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from games.game import Pace, quoted, typed
 from server.export.json_views import causes_shown
-from server.host.misfits import misfit
+from server.host.misfits import UNREADABLE, misfit, unreadable
 from tournament.causes import moved_by
 from tournament.events import Ended, Ending, Fault
 from tournament.match import Match
@@ -159,14 +159,10 @@ def read(message: bytes, most: int) -> Said:
         if message.lstrip()[:1] == b"{":
             return _fitting(message)
         return Move(move=typed(message.decode().strip()))
-    except UnicodeDecodeError:
-        raise Unreadable("a message is UTF-8, and this one is not") from None
-    except RecursionError:
-        raise Unreadable("this message is nested too deeply") from None
     except msgspec.ValidationError:
         raise Unreadable("a number in this message is too large") from None
-    except msgspec.DecodeError as error:
-        raise Unreadable(f"this is no JSON: {error}") from None
+    except UNREADABLE as error:
+        raise Unreadable(unreadable(error, "message")) from None
 
 
 def _fitting(message: bytes) -> Said:

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 import msgspec
 from msgspec import Struct
 
+from server.host import misfits
 from server.http.wire import JSON, Response
 
 PRIVATE = (("Cache-Control", "no-store"),)  # answers hold tokens
@@ -48,8 +49,9 @@ def read(body: bytes) -> Message:
     """The message in a body; raises `RpcError`."""
     try:
         read = msgspec.json.decode(str(body, "utf-8"))
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise RpcError(UNREADABLE, f"expected one message as JSON: {error}") from None
+    except misfits.UNREADABLE as error:
+        sentence = f"expected one message as JSON: {misfits.unreadable(error, 'message')}"
+        raise RpcError(UNREADABLE, sentence) from None
     match read:
         case {"jsonrpc": "2.0", "method": str(method), **rest}:
             return Message(method, _params(rest), _id(rest))

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from server.config import Settings
-from server.host.misfits import misfit
+from server.host.misfits import UNREADABLE, misfit, unreadable
 from server.host.tournament_settings import TournamentSettings
 
 CUP = {"name": "cup", "game": "quoridor"}
@@ -66,3 +66,29 @@ def test_what_cannot_be_read_otherwise_is_told_by_its_kind() -> None:
     assert (
         misfit(error.value, msgspec.UNSET, TournamentSettings) == "name: expected a text, not a whole number"
     )
+
+
+class Wall(msgspec.Struct):
+    rows: int
+
+    def __post_init__(self) -> None:
+        if self.rows > 31:
+            raise ValueError("a board has 31 rows at most")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"rows":2.5}', "rows: expected a whole number, not 2.5"),
+        (b"[]", "expected an object, not []"),
+        (b'{"rows":32}', "a board has 31 rows at most"),
+        (b'{"rows":1,"x":"\xff"}', "a body is UTF-8, and this one is not"),
+        (b'{"x":' + b"[" * 100_000, "this body is nested too deeply"),
+        (b"rows", "this is no JSON: JSON is malformed: invalid character (byte 0)"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_told_of_in_plain_words(content: bytes, expected: str) -> None:
+    """They are none of the decoder's, which speaks of types, codecs and recursion."""
+    with pytest.raises(UNREADABLE) as error:
+        msgspec.json.decode(str(content, "utf-8"), type=Wall)
+    assert unreadable(error.value, "body", content, Wall) == expected

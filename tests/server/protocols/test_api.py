@@ -336,9 +336,9 @@ async def test_what_cannot_be_done_is_said_in_words(
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (b"{", "expected a JSON object in UTF-8, and the body is none: "),
-        (b'{"name":"\xff"}', "expected a JSON object in UTF-8, and the body is none: "),
-        (b'{"unknown":"\xff"}', "expected a JSON object in UTF-8, and the body is none: "),
+        (b"{", "this is no JSON: "),
+        (b'{"name":"\xff"}', "a body is UTF-8, and this one is not"),
+        (b'{"unknown":"\xff"}', "a body is UTF-8, and this one is not"),
         (b"[" * 3000, "expected an object, not a list"),
         (b'{"name":3', "name: expected a text, not a whole number"),
         (b'{"name":"x","game":"quoridor","entrants":1e999}', "entrants: this number is too large"),

@@ -203,6 +203,7 @@ REFUSED = {
     "a header without a name": (head(b": x"), 400),
     "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
     "two blank lines": (b"\r\n\r\n", 400),
+    "two blank lines and a request": (b"\r\n\r\n" + head(), 400),
     "noise": (bytes(range(256)) + b"\r\n\r\n", 400),
     "another path": (head(request=b"GET /chat HTTP/1.1"), 404),
     "another path below": (head(request=b"GET /play/ HTTP/1.1"), 404),
@@ -227,6 +228,18 @@ async def test_whatever_else_comes_is_refused_in_a_sentence_and_nothing_fails(
         assert body.isascii()
         assert len(body.splitlines()) == 1
         assert client.over
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2, 3])
+async def test_one_empty_line_before_a_handshake_is_skipped(cut: int, autojump_clock: MockClock) -> None:
+    """As RFC 9112 (2.2) asks of every server, however it comes."""
+    async with door() as (_, connect):
+        client = await connect()
+        content = b"\r\n" + head() + frame(b"!", PING)
+        await client.send(content[:cut])
+        await client.send(content[cut:])
+        assert client.answer.startswith(b"HTTP/1.1 101 ")
+        assert [*client.heard] == [Pong(b"!")]
 
 
 async def test_frames_may_come_in_one_piece_with_the_handshake(autojump_clock: MockClock) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from msgspec import structs
+from structlog.testing import capture_logs
 
 from server.exits import ConfigError
 from server.store import sqlite
@@ -176,6 +177,43 @@ def test_on_a_full_disk_the_reserve_is_given_up_and_taken_again_when_there_is_ro
     engine.write(large(1))
     assert path.with_name("reserve").exists()
     engine.close()
+    assert not path.with_name("reserve").exists()
+
+
+def test_a_host_that_was_killed_without_its_reserve_has_it_again_at_the_next_start(path: Path) -> None:
+    engine = Sqlite(path, Reserve(path.with_name("reserve"), 1 << 20))
+    engine._writer.execute("PRAGMA max_page_count = 40")
+    with pytest.raises(Unavailable):
+        engine.write([*large(1), *large(2)])
+    assert not path.with_name("reserve").exists()
+    engine._hang_up()  # as the kernel does it
+    engine = Sqlite(path, Reserve(path.with_name("reserve"), 1 << 20))
+    assert path.with_name("reserve").stat().st_size == 1 << 20
+    engine.close()
+
+
+class NoMoreRoom(Reserve):
+    """On a disk that has no more room than what is there already."""
+
+    def _free(self) -> int:
+        return 0
+
+
+def test_the_reserve_of_a_killed_host_is_held_where_there_is_no_room_for_another(path: Path) -> None:
+    there = path.with_name("reserve")
+    assert Reserve(there, 1 << 20).take()
+    assert NoMoreRoom(there, 1 << 20).take()
+    assert there.stat().st_size == 1 << 20
+    for left in (b"half of one", bytes(2 << 20)):
+        there.write_bytes(left)
+        assert not NoMoreRoom(there, 1 << 20).take(), "this is none of that size"
+        assert not there.exists()
+
+
+def test_where_nothing_is_to_be_kept_back_nothing_is_missing(path: Path) -> None:
+    with capture_logs() as logs:
+        Sqlite(path, Reserve(path.with_name("reserve"), 0)).close()
+    assert not [line for line in logs if "no room" in line["event"]]
     assert not path.with_name("reserve").exists()
 
 
