@@ -24,9 +24,8 @@ class LogWriter:
         self._notice = notice
         self._encoding = encoding
         self._changed = threading.Condition()  # guards all that follows, and nobody waits while holding it
-        self._waiting: deque[tuple[bytes, int]] = (
-            deque()
-        )  # what is to be written, and how many lines it tells
+        # What is to be written, and how many lines it tells
+        self._waiting: deque[tuple[bytes, int]] = deque()
         self._size = 0  # bytes that wait, with those that are being written
         self._left_out = 0  # lines that are not mentioned yet
         self._fails = False  # nothing could be written lately: nobody is told of that before the next line
