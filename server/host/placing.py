@@ -56,8 +56,15 @@ class Placing:
         While it is being opened, others come to it. They go on in the order in which they came, and so do
         those who come when it is open already: whoever goes on enters at once, before the next one does.
         """
-        async with self._in_turn.setdefault(game, trio.Lock()):
+        turn = self._in_turn.setdefault(game, trio.Lock())
+        try:
+            turn.acquire_nowait()  # without a checkpoint: most come when it is open and nobody waits
+        except trio.WouldBlock:
+            await turn.acquire()
+        try:
             return await self._table(game)
+        finally:
+            turn.release()
 
     async def send_on(self, player: Player) -> None:
         """Have a player whose tournament is gone play where it has entered, or else at the open table.
