@@ -131,6 +131,7 @@ def test_what_cannot_be_done_is_said_in_a_line(words: tuple[str, ...], code: int
 
 
 @pytest.mark.parametrize("written", ["1.5", "2.0", "0.4", "1e3", "2,5", ""])
+@pytest.mark.slow
 def test_what_is_no_whole_number_is_refused_by_every_flag_that_takes_one(written: str) -> None:
     """Catches a flag of a command to come, too: the parser's own way rounds."""
     reason, asked = f"expected a whole number, not {written!r}", list[str]()

@@ -60,6 +60,7 @@ def test_each_invitation_is_a_file_of_its_own_with_what_a_bot_says_first(tmp_pat
         next(invite(bots, folder, ABOUT, "http://host", lambda bot: bot.name))
 
 
+@pytest.mark.slow
 def test_a_thousand_invitations_sort_as_the_list_does(tmp_path: Path) -> None:
     """Catches `1000-` before `101-` in every folder that is shown sorted."""
     bots = [Invited(f"bot-{number}") for number in range(1, 1001)]

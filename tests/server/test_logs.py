@@ -126,6 +126,7 @@ def test_nobody_has_to_read_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
         announce("text", "the desk opens once")
 
 
+@pytest.mark.slow
 def test_while_a_thread_writes_nothing_is_lost_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pipe holds less than is written, and is read only afterwards; a notice has the form of the log."""
     reader, writer = os.pipe()

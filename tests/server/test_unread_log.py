@@ -33,6 +33,7 @@ def filled() -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.slow
 def test_bots_meet_although_nobody_reads_the_log_and_it_is_whole_when_somebody_does(
     workers: int, tmp_path: Path
 ) -> None:

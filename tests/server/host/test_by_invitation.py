@@ -105,6 +105,7 @@ async def names_of(page: Page, transcript: Transcript) -> list[str]:
         if "tournament" in each.settings
     ],
 )
+@pytest.mark.slow
 async def test_bots_of_every_dialect_play_under_names_that_were_entered(
     page: Page, transcript: Transcript, autojump_clock: MockClock
 ) -> None:

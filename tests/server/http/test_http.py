@@ -231,6 +231,7 @@ async def test_a_second_answer_is_a_mistake_that_is_not_sent() -> None:
             assert not server.guard.caught
 
 
+@pytest.mark.slow
 async def test_requests_that_come_together_are_looked_into_in_the_order_of_coming() -> None:
     """The first of two bots that join a game is first in it, also when the answers take a moment."""
     begun: list[str] = []

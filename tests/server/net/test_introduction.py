@@ -129,6 +129,7 @@ async def test_one_address_has_no_more_connections_through_a_proxy_than_without(
             await stream.aclose()
 
 
+@pytest.mark.slow
 async def test_bots_behind_a_proxy_are_served_in_the_order_in_which_what_they_say_came() -> None:
     """One connection of the proxy that says nothing holds up nobody."""
     heard: list[bytes] = []

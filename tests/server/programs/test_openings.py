@@ -44,6 +44,7 @@ def test_drawn_openings_are_of_that_length_and_nobody_wins_by_force_at_once(name
 
 
 @pytest.mark.parametrize("name", catalogue())
+@pytest.mark.slow
 def test_drawn_openings_lead_to_different_positions(name: str) -> None:
     game = catalogue()[name]
     assert len({after(game, opening) for opening in drawn(name, 3)}) == PAIRS

@@ -136,6 +136,7 @@ async def test_csv_has_everybody_however_many_there_are(autojump_clock: MockCloc
     assert [row["name"] for row in rows] == [row.name for row in record.standings()]
 
 
+@pytest.mark.slow
 async def test_standings_say_of_when_they_are_and_who_is_likely_the_strongest(
     autojump_clock: MockClock,
 ) -> None:
@@ -147,6 +148,7 @@ async def test_standings_say_of_when_they_are_and_who_is_likely_the_strongest(
     assert sum(row["first"] for row in shown["rows"]) == pytest.approx(1)
 
 
+@pytest.mark.slow
 async def test_standings_that_take_too_long_are_asked_for_again(autojump_clock: MockClock) -> None:
     async def slowly(work: Any) -> Any:
         await trio.sleep(60)

@@ -102,6 +102,7 @@ async def test_what_is_no_sensible_hello_is_answered_here(said: str, autojump_cl
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.slow
 async def test_bots_whose_names_come_together_are_handed_over_in_the_order_of_their_names() -> None:
     """Whoever comes first is first in its match, so the order must not be that in which trio wakes tasks."""
     names = [b"ann\n", b"bob\n", b"cas\n", b"dee\n"]
