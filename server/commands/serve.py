@@ -155,10 +155,12 @@ def serve(
     if asked is not None:
         found = with_tournament(found, asked)
     output = set_up(found.log_level, found.log_format, found.limits.log_lines)
-    with output.in_a_thread(), started_early(bool(found.show) and POSSIBLE) as first:
-        from server.serve import serve as host  # the other process imports meanwhile
+    # What both processes need is imported before one becomes two, and threads come after that.
+    from server.serve import serve as host
+    from server.show.__main__ import main as show_main
 
-        until = tournament if until_done else None
+    until = tournament if until_done else None
+    with started_early(show_main if found.show and POSSIBLE else None) as first, output.in_a_thread():
         return trio.run(
             lambda: host(found, until_done=until, as_json=json, output=output, first=first, asked=asked)
         )

@@ -42,7 +42,7 @@ NICER = 5  # the process that plays comes first, where both share a processor
 
 def main(feed: int, conduit: int) -> int:
     os.nice(NICER)
-    end_with_the_parent()
+    end_with_the_parent("quintain-show")
     allocator.give_back()
     with socket.socket(fileno=feed) as told, socket.socket(fileno=conduit) as lent:
         begin = _begun(told)

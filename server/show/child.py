@@ -3,8 +3,6 @@
 The child ends with its parent: it notices the end of a socket, and asks the kernel to be
 killed. It is started from the main thread, because for the kernel the parent is the thread that
 forked.
-
-Little is imported here, because show is started first of all: it imports as long as play does.
 """
 
 import os
@@ -12,10 +10,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+
+from server.show.forked import Forked
 
 ROOT = str(Path(__file__).parents[2])  # where `server` and `games` lie
 HANG_UP = getattr(signal, "SIGHUP", signal.SIGTERM)  # not every system has SIGHUP
@@ -23,31 +24,36 @@ FOR_ALL = {signal.SIGINT, signal.SIGTERM, HANG_UP}  # a terminal sends them to p
 OUTLIVED = 2.0  # seconds that a child has to end by itself when it is no longer needed
 
 
+Child = subprocess.Popen[bytes] | Forked
+
+
 class Started(NamedTuple):
     """A process that shows, and our ends of its feed and its conduit."""
 
-    child: subprocess.Popen[bytes]
+    child: Child
     feed: socket.socket
     conduit: socket.socket
 
 
-def started() -> Started:
+def started(start: Callable[[Sequence[int]], Child] | None = None) -> Started:
+    """A show. `start` is given its descriptors; unless set, it imports all it needs by itself."""
     feed, their_feed = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     conduit, their_conduit = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with their_feed, their_conduit:
         theirs = (their_feed.fileno(), their_conduit.fileno())
-        child = child_of_ours("server.show", theirs)
+        child = child_of_ours("server.show", theirs) if start is None else start(theirs)
     feed.setblocking(False)
     return Started(child, feed, conduit)
 
 
 @contextmanager
-def started_early(wanted: bool) -> Generator[Started | None]:
-    """A show, if `wanted`, started before it can be used; it ends with this context in any case."""
-    if not wanted:
+def started_early(main: Callable[[int, int], int] | None) -> Generator[Started | None]:
+    """A show that is a copy of this process and runs `main`; it ends with this context in any case."""
+    if main is None:
         yield None
         return
-    early = started()
+    with signals_blocked():
+        early = started(partial(Forked, main))
     with early.feed, early.conduit:
         try:
             yield early
@@ -57,11 +63,7 @@ def started_early(wanted: bool) -> Generator[Started | None]:
 
 
 def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subprocess.Popen[bytes]:
-    """A process that runs a module of ours with these descriptors; call it from the main thread.
-
-    The signals `FOR_ALL` are blocked until the child handles them: they would end it while it
-    imports, with a traceback.
-    """
+    """A process that runs a module of ours with these descriptors; call it from the main thread."""
     command = [
         sys.executable,
         "-P",  # so that nothing in the current folder is imported
@@ -71,8 +73,7 @@ def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subpro
         *arguments,
     ]
     places = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, FOR_ALL)
-    try:
+    with signals_blocked():
         return subprocess.Popen(  # noqa: S603 - ourselves
             command,
             env=os.environ | {"PYTHONPATH": places},
@@ -80,11 +81,22 @@ def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subpro
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr,
         )
+
+
+@contextmanager
+def signals_blocked() -> Generator[None]:
+    """A child started in here has the signals `FOR_ALL` blocked until it handles them.
+
+    They would end it while it imports, with a traceback.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, FOR_ALL)
+    try:
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def ended(child: subprocess.Popen[bytes]) -> None:
+def ended(child: Child) -> None:
     """Wait for a child whose sockets are closed to end; kill one that hangs."""
     try:
         child.wait(OUTLIVED)

@@ -77,7 +77,7 @@ async def taken(settings: Settings, *, whole: bool) -> int | None:
 
 
 def main(descriptor: int) -> None:
-    end_with_the_parent()
+    end_with_the_parent("quintain-keeps")
     with socket.socket(fileno=descriptor) as told:
         with told.makefile("rb") as words:
             said = words.read()

@@ -71,7 +71,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def main(link: int, requests: int, zero: float) -> int:
-    end_with_the_parent()
+    end_with_the_parent("quintain-worker")
     allocator.give_back()
     with socket.socket(fileno=link) as linked, socket.socket(fileno=requests) as lent:
         trio.run(Process(linked, lent).run, clock=SameClock(zero))

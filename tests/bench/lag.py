@@ -78,7 +78,7 @@ def alone(server: Server) -> Generator[None]:
     if len(mine) > 1:
         own, *others = sorted(mine)
         place(server.process.pid, {own})
-        for child in server.children(b""):
+        for child in server.children(""):
             place(child, set(others))
         place(os.getpid(), set(others))
     try:

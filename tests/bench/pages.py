@@ -38,7 +38,7 @@ TIMES = 5
 LOOK = 0.02  # seconds between two looks whether it shows something
 WAIT = 1800.0  # seconds until a start has failed
 AGAIN = 503
-SHOWS = b"server.show"  # in the command of the process for pages
+SHOWS = "quintain-show"  # the process for pages
 MB = 1_000_000
 
 

@@ -48,11 +48,11 @@ class Server:
         """Bytes that it has in memory."""
         return memory_of(self.process.pid)
 
-    def children(self, runs: bytes) -> list[int]:
-        """The processes that it has started with that in their commands."""
+    def children(self, named: str) -> list[int]:
+        """The processes that it has started whose names begin with that."""
         number = self.process.pid
         children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-        return [int(each) for each in children if runs in Path(f"/proc/{each}/cmdline").read_bytes()]
+        return [int(each) for each in children if Path(f"/proc/{each}/comm").read_text().startswith(named)]
 
 
 def seconds_of(process: int) -> float:

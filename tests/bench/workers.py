@@ -66,7 +66,7 @@ class Side:
 
     def _seconds(self) -> float:
         """That all processes were on a processor that play."""
-        play = [each for server in self._servers for each in server.children(b"server.workers")]
+        play = [each for server in self._servers for each in server.children("quintain-worker")]
         return sum(server.seconds() for server in self._servers) + sum(map(seconds_of, play))
 
 

@@ -163,7 +163,7 @@ def show_of(server: Server) -> int:
     """The process that shows: a child of the one that plays."""
     pid = server.process.pid
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        if b"server.show" in Path(f"/proc/{child}/cmdline").read_bytes():
+        if Path(f"/proc/{child}/comm").read_text() == "quintain-show\n":
             return int(child)
     raise RuntimeError("there is no process that shows: it has ended")
 

@@ -1,5 +1,8 @@
 """A process that shows, started before it is known whether anybody will use it."""
 
+import subprocess
+import sys
+
 import pytest
 
 from server.show.child import FOR_ALL, started, started_early
@@ -9,24 +12,43 @@ from tests.server.show.lent import possible
 pytestmark = possible
 
 
-def test_one_that_nobody_used_is_gone_and_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    with started_early(True) as early:
-        assert early is not None
-        assert early.child.poll() is None
-    assert early.child.returncode is not None
-    assert (early.feed.fileno(), early.conduit.fileno()) == (-1, -1)
-    assert capfd.readouterr() == ("", "")
+EARLY = """
+import sys
+from server.show.child import started_early
+
+def show(feed, conduit):
+    sys.exit("it complains that the feed has ended" if not open(feed, "rb").read() else None)
+
+"""
+
+
+def run(script: str) -> tuple[str, str]:
+    """What a process of its own says, which has only one thread: only such a one may be copied."""
+    command = [sys.executable, "-c", EARLY + script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=True)
+    return done.stdout, done.stderr
+
+
+def test_one_that_nobody_used_is_gone_and_says_nothing() -> None:
+    used = """
+with started_early(show) as early:
+    print(early.child.poll())
+print(early.child.returncode, early.feed.fileno(), early.conduit.fileno())
+"""
+    assert run(used) == ("None\n-9 -1 -1\n", "")
 
 
 def test_one_that_has_ended_meanwhile_is_not_missed() -> None:
-    with started_early(True) as early:
-        assert early is not None
-        early.child.kill()
-        early.child.wait(HANG)
+    killed = """
+with started_early(show) as early:
+    early.child.kill()
+    print(early.child.wait())
+"""
+    assert run(killed) == ("-9\n", "")
 
 
 def test_none_is_started_that_is_not_wanted() -> None:
-    with started_early(False) as early:
+    with started_early(None) as early:
         assert early is None
 
 
