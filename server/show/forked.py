@@ -36,15 +36,21 @@ class Forked:
         self._gone = gone
 
     def poll(self) -> int | None:
-        return self._reaped(os.WNOHANG)
+        if self.returncode is None:
+            reaped, status = os.waitpid(self.pid, os.WNOHANG)
+            if reaped:
+                self._end(status)
+        return self.returncode
 
-    def wait(self, timeout: float | None = None) -> int | None:
-        if self.returncode is None and timeout is not None:
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is not None:
+            return self.returncode
+        if timeout is not None:
             end = select.poll()
             end.register(self._gone, select.POLLIN)
             if not end.poll(timeout * 1_000):
                 raise subprocess.TimeoutExpired("a copy of this process", timeout)
-        return self._reaped(0)
+        return self._end(os.waitpid(self.pid, 0)[1])
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:  # else its number may be somebody else's by now
@@ -53,12 +59,9 @@ class Forked:
     def kill(self) -> None:
         self.send_signal(9)
 
-    def _reaped(self, options: int) -> int | None:
-        if self.returncode is None:
-            reaped, status = os.waitpid(self.pid, options)
-            if reaped:
-                self.returncode = os.waitstatus_to_exitcode(status)
-                os.close(self._gone)
+    def _end(self, status: int) -> int:
+        os.close(self._gone)
+        self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
 
 

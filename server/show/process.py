@@ -74,8 +74,8 @@ class Show:
                     nursery.cancel_scope.cancel()
         finally:
             with trio.CancelScope(shield=True):
-                await trio.to_thread.run_sync(ended, child)
-        return child.returncode
+                code = await trio.to_thread.run_sync(ended, child)
+        return code
 
 
 async def _begins(stream: trio.SocketStream, begin: Begin) -> bool:
