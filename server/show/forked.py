@@ -11,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
 MOST = 1 << 20  # no process has a descriptor beyond
 FAILED = 1
@@ -25,7 +25,7 @@ class Forked:
     """
 
     def __init__(self, main: Callable[..., int], theirs: Sequence[int]) -> None:
-        self.returncode: int | None = None
+        self.returncode: int | Any = None  # None until it is known that it has ended, as in Popen
         sys.stdout.flush()  # or both would write what is not written yet
         sys.stderr.flush()
         gone, lives = os.pipe()  # the child's end of it is closed when it ends, however it does

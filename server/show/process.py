@@ -74,8 +74,8 @@ class Show:
                     nursery.cancel_scope.cancel()
         finally:
             with trio.CancelScope(shield=True):
-                code = await trio.to_thread.run_sync(ended, child)
-        return code
+                await trio.to_thread.run_sync(ended, child)
+        return child.returncode
 
 
 async def _begins(stream: trio.SocketStream, begin: Begin) -> bool:
