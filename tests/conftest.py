@@ -93,10 +93,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneWork
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long, and is tried in short elsewhere, is left to `make campaign`."""
-    dear = [] if IS_CAMPAIGN else [item for item in items if item.get_closest_marker("campaign")]
-    if dear:
-        config.hook.pytest_deselected(items=dear)
-        items[:] = [item for item in items if item not in dear]
+    if IS_CAMPAIGN:
+        return
+    kept: list[pytest.Item] = []
+    dear: list[pytest.Item] = []
+    for item in items:
+        (dear if item.get_closest_marker("campaign") else kept).append(item)
+    config.hook.pytest_deselected(items=dear)
+    items[:] = kept
 
 
 def pytest_collection_finish() -> None:
