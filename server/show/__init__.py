@@ -3,7 +3,7 @@
 *Play* is the process with the doors and the matches, *show* the one that answers for pages, reads of
 the API and streams. They share the journal, a feed, and the connections that play lends.
 May import: `net`, `http`, `host`, `store`, `export`, `pages`, `webhooks`, `protocols.api`, `allocator`,
-`interpreter`, `config`, `logs` and `without_rich`.
+`interpreter`, `config`, `exits`, `logs` and `without_rich`.
 """
 
 from server import without_rich as without_rich  # before all else of this wing

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from server.exits import Failure
 from server.show.forked import Forked
 
 ROOT = str(Path(__file__).parents[2])  # where `server` and `games` lie
@@ -52,8 +53,13 @@ def started_early(main: Callable[[int, int], int] | None) -> Generator[Started |
     if main is None:
         yield None
         return
-    with signals_blocked():
-        early = started(partial(Forked, main))
+    try:
+        with signals_blocked():
+            early = started(partial(Forked, main))
+    except OSError as error:
+        raise Failure(
+            f"the process for pages cannot be started: {error.strerror}; --show 0 does without"
+        ) from None
     with early.feed, early.conduit:
         try:
             yield early

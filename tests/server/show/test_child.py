@@ -47,6 +47,27 @@ with started_early(show) as early:
     assert run(killed) == ("-9\n", "")
 
 
+def test_a_machine_that_has_no_process_left_is_said_and_what_to_do() -> None:
+    none_left = """
+import os
+from server.exits import Failure
+
+def none_left():
+    raise BlockingIOError(11, os.strerror(11))
+
+os.fork = none_left
+try:
+    with started_early(show):
+        print("started")
+except Failure as failure:
+    print(failure)
+"""
+    assert run(none_left) == (
+        "the process for pages cannot be started: Resource temporarily unavailable; --show 0 does without\n",
+        "",
+    )
+
+
 def test_none_is_started_that_is_not_wanted() -> None:
     with started_early(None) as early:
         assert early is None
