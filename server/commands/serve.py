@@ -1,6 +1,7 @@
 """`quintain serve`: its flags, and which of them contradict each other. `server/serve.py` does the rest."""
 
 import os
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import trio
@@ -157,13 +158,20 @@ def serve(
     output = set_up(found.log_level, found.log_format, found.limits.log_lines)
     # What both processes need is imported before one becomes two, and threads come after that.
     from server.serve import serve as host
-    from server.show.__main__ import main as show_main
 
+    pages = _show() if found.show and POSSIBLE else None
     until = tournament if until_done else None
-    with started_early(show_main if found.show and POSSIBLE else None) as first, output.in_a_thread():
+    with started_early(pages) as first, output.in_a_thread():
         return trio.run(
             lambda: host(found, until_done=until, as_json=json, output=output, first=first, asked=asked)
         )
+
+
+def _show() -> Callable[[int, int], int]:
+    """What runs in the process for pages, with all that it needs: a host without pages does not import it."""
+    from server.show.__main__ import main
+
+    return main
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from server.commands import COMMANDS
 from tests.hang import HANG
 
 PARTS = {where.partition(":")[0] for where, _ in COMMANDS.values()}
-IMPORTED = (*(f"server.commands.{part}" for part in sorted(PARTS)), "server.serve", __name__)
+COMMAND_MODULES = [f"server.commands.{part}" for part in sorted(PARTS)]
+IMPORTED = (*COMMAND_MODULES, "server.serve", "server.show.__main__", __name__)
 
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(list(IMPORTED))
