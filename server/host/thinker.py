@@ -1,43 +1,35 @@
 """Thinking in child processes, so that the loop that serves everybody never waits for a move.
 
-A `Thinker` has a few children and gives each one task at a time, a JSON line
-there and a JSON line back. A child that dies is replaced and its task given to
-another. `python -m server.host.thinker` is such a child: it ends when its standard
-input does, and so never outlives the host.
-
-`games/brains.py` defines the brains. House players (`server/host/house_players.py`)
-and the Arena's evaluations use them here. A child also grades whole matches
-(`games/perfect.py`, `games/estimate.py`), for `server/host/grading.py`.
+A `Thinker` has a few children (`thinker_child.py`) and gives each one task at a time. A
+child that dies is replaced and its task given to another. House players
+(`server/host/house_players.py`) and the Arena's evaluations have moves chosen here, and
+`server/host/grading.py` has matches graded.
 """
 
-import os
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import structlog
 import trio
-from msgspec import MsgspecError, Struct
+from msgspec import MsgspecError
 from msgspec.json import decode, encode
 
-from games.brains import BRAINS, alphabeta
-from games.catalogue import catalogue
-from games.estimate import Estimate, estimate
-from games.perfect import Grades, grades
+from games.estimate import Estimate
+from games.perfect import Grades
+from server.host.thinker_child import Played, Task, Thought
 from server.net.guard import PEER_GONE
 from server.net.lines import Lines, LineTooLong
 
 ROOT = Path(__file__).parents[2]  # where `server` and `games` lie
-COMMAND = (sys.executable, "-m", "server.host.thinker")
+COMMAND = (sys.executable, "-m", "server.host.thinker_child")
 CHILDREN = 2
 WAITING = 100  # tasks that wait for a child: at half a second each, 25 seconds for the last of them
 SLACK = 10.0  # seconds beyond the time allowed, for a machine that is busy
 TRIES = 3  # children that may die of one task
 ANSWER = 65536  # bytes that an answer may have
-NICENESS = 5  # the host goes first
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -48,31 +40,6 @@ class Busy(Exception):
 
 class Failed(Exception):
     """A task cannot be done: it makes no sense, or no child survives it."""
-
-
-class Task(Struct, frozen=True, tag="think"):
-    game: str
-    options: dict[str, Any]
-    moves: list[Any]  # from the first, as the game writes them
-    brain: str
-    seconds: float
-    depth: int | None  # for brains that look ahead: so many plies, if there is time for them
-    seed: int
-
-
-class Played(Struct, frozen=True, tag="grade"):
-    """A match to be graded."""
-
-    game: str
-    options: Mapping[str, Any]
-    moves: Sequence[Any]
-
-
-class Thought(Struct, frozen=True):
-    move: Any = None  # as the game writes it
-    grades: Grades | None = None
-    estimate: Estimate | None = None
-    wrong: str | None = None  # why there is no answer
 
 
 class Thinker:
@@ -230,46 +197,3 @@ class _Child:
             for pipe in (self._process.stdin, self._process.stdout):
                 if pipe is not None:
                     await pipe.aclose()
-
-
-# In the child
-
-
-def serve(tasks: BinaryIO, thoughts: BinaryIO) -> None:
-    """Answer tasks, one a line, until there are no more."""
-    for line in tasks:
-        thoughts.write(encode(thought(line)) + b"\n")
-        thoughts.flush()
-
-
-def thought(line: bytes) -> Thought:
-    try:
-        task = decode(line, type=Task | Played)
-        if isinstance(task, Played):
-            match_of = catalogue()[task.game], task.options, task.moves
-            return Thought(grades=grades(*match_of), estimate=estimate(*match_of))
-        return Thought(_chosen(task))
-    except Exception as error:  # the host is told, and the child lives on
-        return Thought(wrong=f"{type(error).__name__}: {error}")
-
-
-def _chosen(task: Task) -> Any:
-    game = catalogue()[task.game]
-    position = game.opening(task.options)
-    for move in task.moves:
-        position = position.play(game.read(move, position))
-    if task.depth is not None and task.brain == "alphabeta":
-        brain = alphabeta(game, task.seed, task.depth)
-    else:
-        brain = BRAINS[task.brain](game, task.seed)
-    end = time.perf_counter() + task.seconds
-    return game.write(brain(position, lambda: time.perf_counter() >= end))
-
-
-if __name__ == "__main__":
-    if hasattr(os, "nice"):
-        os.nice(int(sys.argv[1]) if len(sys.argv) > 1 else NICENESS)
-    try:
-        serve(sys.stdin.buffer, sys.stdout.buffer)
-    except BrokenPipeError:  # the host was killed: what is left to write goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,12 +2,10 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from io import BytesIO
 from typing import Any
 
 import msgspec
@@ -17,8 +15,7 @@ import trio.testing
 
 from games.brains import alphabeta
 from games.catalogue import catalogue
-from server.host import thinker
-from server.host.thinker import ROOT, Busy, Failed, Thinker, serve
+from server.host.thinker import Busy, Failed, Thinker
 from tests.hang import HANG
 
 pytestmark = pytest.mark.slow
@@ -213,40 +210,3 @@ async def test_no_child_outlives_it() -> None:
 async def test_nobody_thinks_where_nothing_runs() -> None:
     with pytest.raises(Failed, match="does not run"):
         await Thinker().think("connect-4", {}, WINS, "first", 1.0)
-
-
-def test_a_child_ends_with_its_input() -> None:
-    """So it does when its host was killed, and could not see to it."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "server.host.thinker"],
-        input=b"",
-        cwd=ROOT,
-        timeout=HANG,
-        capture_output=True,
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
-
-
-def test_a_child_whose_host_was_killed_while_it_thought_says_nothing_of_it() -> None:
-    task = msgspec.json.encode(thinker.Task("connect-4", {}, WINS, "first", 1.0, None, 0))
-    nobody, answers = os.pipe()
-    os.close(nobody)
-    with os.fdopen(answers, "wb") as stdout:
-        ended = subprocess.run(
-            [sys.executable, "-m", "server.host.thinker"],
-            input=task + b"\n",
-            stdout=stdout,
-            cwd=ROOT,
-            timeout=HANG,
-            stderr=subprocess.PIPE,
-        )
-    assert (ended.returncode, ended.stderr) == (0, b"")
-
-
-def test_a_child_answers_line_by_line_whatever_the_line_is() -> None:
-    thoughts = BytesIO()
-    task = msgspec.json.encode(thinker.Task("connect-4", {}, WINS, "first", 1.0, None, 0))
-    serve(BytesIO(b"what?\n" + task + b"\n"), thoughts)
-    first, second = map(msgspec.json.decode, thoughts.getvalue().splitlines())
-    assert first["wrong"].startswith("DecodeError")
-    assert second == {"move": 0, "grades": None, "estimate": None, "wrong": None}
