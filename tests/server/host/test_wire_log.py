@@ -11,7 +11,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.host.wire_log import BESIDES, NO_TAPE, PIECE, TAPE, Tape, WireLog
-from server.host.wire_reader import escaped, messages_of, unmarked
+from server.host.wire_reader import messages_of, unmarked
 from server.net.limits import Limits
 from tournament.match import Match
 from tournament.player import Seat
@@ -157,10 +157,6 @@ def test_between_matches_nothing_is_kept() -> None:
 def test_tokens_are_cut_and_nothing_else(said: str, shown: str) -> None:
     assert unmarked(said) == shown
     assert unmarked(shown) == shown
-
-
-def test_what_cannot_be_seen_is_written_as_in_programs() -> None:
-    assert escaped("b2\r\x1b[2Jé\u202e…") == "b2\\r\\x1b[2Jé\\u202e…"
 
 
 async def test_what_was_noted_elsewhere_is_repeated_as_if_it_were_noted_here() -> None:
