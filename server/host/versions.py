@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from server.host.appearances import PIECE, Found, Index
 from server.net.guard import Guard
-from tournament.format import Result
+from tournament.format import Pairing, Result
 from tournament.ratings import Ratings
 from tournament.record import Record
 from tournament.skill import says_something
@@ -195,5 +195,5 @@ def _of_versions(record: Record, result: Result) -> Result:
     match = record.results.counted.get(result.pairing.number)
     said = (None, None) if match is None else record.matches[match].versions
     first, second = (called(*each) for each in zip(result.pairing.names, said, strict=True))
-    pairing = type(result.pairing)(result.pairing.number, result.pairing.round, first, second)
+    pairing = Pairing(result.pairing.number, result.pairing.round, first, second)
     return Result(pairing, result.score, result.played, result.digest)

@@ -132,9 +132,8 @@ class Guests:
         if descriptor is None:
             return  # there was no room for the descriptor
         host = self._host
-        connected = socket.socket(
-            socket.AF_INET, socket.SOCK_STREAM, 0, descriptor
-        )  # said here, because the kernel need not say it
+        # What kind of socket it is, is said here, because the kernel need not say it.
+        connected = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, descriptor)
         wire = SocketWire(connected, sit.peer, readiness(), options=())
         wire.secure = sit.secure
         if sit.door == "tcp":

@@ -179,6 +179,5 @@ class Stopped(Struct, tag="stopped", frozen=True, array_like=True):
 
 
 ToWorker = Begin | Sitting | Hold | TableHeld | Hand | Kept | Trouble | Alone | Tell | Meet | Drain | Stop
-FromWorker = (
-    Ready | NeedTable | Keep | Jots | Key | Status | Drained | Stopped | Back | Gone | NoRoom | Known
-)  # the last four of connections
+OfConnections = Back | Gone | NoRoom | Known
+FromWorker = Ready | NeedTable | Keep | Jots | Key | Status | Drained | Stopped | OfConnections

@@ -19,9 +19,8 @@ from server.protocols.house.talk import wanted
 from server.protocols.mcp.door import SESSION
 from server.protocols.mcp.sessions import announced
 
-AT_PLACE = frozenset(
-    {"wait", "position", "legal_moves", "move", "resign", "leave"}
-)  # tools for bots that have joined
+# Tools for bots that have joined
+AT_PLACE = frozenset({"wait", "position", "legal_moves", "move", "resign", "leave"})
 ANYWHERE = frozenset({"", "initialize", "tools/call"})  # methods that any process answers, without a session
 
 
