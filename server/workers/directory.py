@@ -62,13 +62,13 @@ class Away:
     async def finished(self) -> None:
         """Wait until the tournament is over."""
         while self.record.state is not State.FINISHED:
-            self._over = trio.Event()
             await self._over.wait()
 
     def heard(self) -> None:
         """Facts were added to its record."""
         if self.record.state is State.FINISHED:
-            self._over.set()
+            over, self._over = self._over, trio.Event()
+            over.set()
 
 
 class Directory:
