@@ -111,7 +111,7 @@ class Versions:
 
 def _stamp(records: Sequence[Record]) -> object:
     """A value that differs whenever there are other results."""
-    return [(record.name, record.version) for record in records]
+    return [(record.kept_as, record.version) for record in records]
 
 
 def rated(records: Sequence[Record]) -> Rated:

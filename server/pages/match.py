@@ -59,6 +59,7 @@ class MatchLook:
     """A match as it goes on, for its page and for sites that frame its board."""
 
     def __init__(self, record: Record, story: Story, grader: Grader) -> None:
+        self.tournament = record.kept_as
         self.story = story
         self._record = record
         self._grader = grader

@@ -21,9 +21,10 @@ SMALL = Limits(wire_log_bytes=60_000, wire_log_seat_bytes=8192, wire_log_message
 UUID = "0b5c3c76-5f5e-4a6e-9d3b-1f2e3d4c5b6a"
 
 
-def seat(name: str, index: int = 0, began: float | None = None) -> Seat:
+def seat(name: str, index: int = 0, began: float | None = None, dealt_at: float | None = None) -> Seat:
     at = trio.current_time() if began is None else began
-    return Seat(Match(catalogue()["tic-tac-toe"], ("ann", "bob"), at, name=name), index, Timekeeper())
+    match = Match(catalogue()["tic-tac-toe"], ("ann", "bob"), at, name=name, dealt_at=dealt_at)
+    return Seat(match, index, Timekeeper())
 
 
 def texts(tape: Tape) -> list[bytes]:
@@ -185,3 +186,20 @@ async def test_a_tape_that_is_repeated_says_how_much_the_other_had_omitted() -> 
     tape.repeat(noted.taped)
     assert tape.messages == noted.messages
     assert tape.omitted == noted.omitted > 0
+
+
+async def test_a_match_shares_no_tape_with_one_of_a_deleted_tournament_that_had_its_name(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot's author who reads what another bot says at the same seat of a later match."""
+    wires = WireLog(Limits())
+    before = [wires.tape(seat("cup-1", index, dealt_at=1000.0), None) for index in (0, 1)]
+    before[0].heard(b"1", 0.0)
+    now = seat("cup-1", 0, dealt_at=2000.0)
+    tape = wires.tape(now, None)
+    before[0].heard(b"2", 0.0)
+    tape.heard(b"3", 0.0)
+    assert wires.of("cup-1") == {0: tape}
+    assert wires.tape(now, None) is tape
+    assert texts(tape) == [b"3"]
+    assert wires.size == TAPE + PIECE
