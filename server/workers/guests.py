@@ -44,7 +44,9 @@ Say = Callable[[Struct], None]
 class Guest(Visit):
     """A bot that another worker has let in, for one match."""
 
-    def __init__(self, number: int, connection: tcp.Connection | websocket.Connection, wire: SocketWire):
+    def __init__(
+        self, number: int, connection: tcp.Connection | websocket.Connection, wire: SocketWire
+    ) -> None:
         self.number = number
         self.connection = connection
         self.wire = wire
@@ -245,8 +247,8 @@ class Known:
     """A visitor that was let in elsewhere, and so is known."""
 
     def authenticated(self) -> None:
-        pass
+        """It was counted as known where it came in."""
 
 
 def _nothing() -> None:
-    pass
+    """A callback that does nothing."""
