@@ -15,9 +15,10 @@ import structlog
 import trio
 from msgspec import Struct
 
-from server.host.abroad import Handed, Piece
+from server.host.abroad import Handed
 from server.net.limits import Limits
 from server.net.listening import Admission
+from server.net.wire import Piece
 from server.show.conduit import Back, Conduit, Gone, Known, NoRoom
 from server.show.lending import RELAYED, Lending
 from server.show.process import LASTED, PAUSES, ended
