@@ -49,7 +49,7 @@ class Holder(Protocol):
 
 class HeldAbroad(Held, Protocol):
     async def finished(self) -> None:
-        """Wait until the tournament is over."""
+        """Wait until the tournament is over, or deleted."""
         ...
 
 
