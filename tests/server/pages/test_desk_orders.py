@@ -488,6 +488,7 @@ async def test_in_trouble_the_desk_says_so_and_orders_nothing(autojump_clock: Mo
         assert here.host.tournaments["cup"].record.frozen is None
 
 
+@pytest.mark.slow
 async def test_pages_show_nothing_of_an_earlier_tournament_of_the_same_name(
     autojump_clock: MockClock,
 ) -> None:
