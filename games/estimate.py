@@ -17,9 +17,8 @@ from games.perfect import share
 
 DEPTH = 3  # plies that the brain looks ahead
 MOST = 400_000  # positions looked at for one match: some four seconds
-NEAR = (
-    0.1  # of what an evaluation may come to, from −1 to 1: a move that loses no more is as good as the best
-)
+# Of what an evaluation may come to, from −1 to 1: a move that loses no more is as good as the best
+NEAR = 0.1
 SLIP = 0.5  # a move that loses this much or more is named
 
 

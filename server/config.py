@@ -99,9 +99,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     store: str = ""  # postgresql://…; nothing is a file in the data folder
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] | None = None  # None: text on a terminal, JSON anywhere else
-    matches_at_once: Annotated[int, Meta(ge=1)] | None = (
-        None  # in one tournament; None: all that can be played
-    )
+    # In one tournament; None: all that can be played
+    matches_at_once: Annotated[int, Meta(ge=1)] | None = None
     reserve_bytes: Annotated[int, Meta(ge=0)] = RESERVE_BYTES  # of the disk, given up when it is full
     grace: Annotated[float, Meta(ge=0)] = 2.0  # seconds, at a stop, for matches that cannot be resumed
     tls: Tls | None = None

@@ -7,7 +7,7 @@ announced is lost.
 """
 
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from importlib import import_module
@@ -27,7 +27,7 @@ from server.host import telling
 from server.host.host import STOPPING, Host
 from server.host.measures import watch_lag
 from server.host.tournament_settings import TournamentSettings
-from server.http.routes import spelling_of
+from server.http.routes import HttpDoor, spelling_of
 from server.http.service import Http
 from server.logs import Output, announce
 from server.net import listening
@@ -40,7 +40,7 @@ from server.pages.desk.sessions import Sessions
 from server.pages.rendering import warm
 from server.protocols import tcp, websocket
 from server.protocols.catalogue import carried, prepare
-from server.protocols.dialect import OverHttp
+from server.protocols.dialect import Dialect, OverHttp
 from server.show.begin import Begin, zero
 from server.show.child import Started
 from server.show.conduit import POSSIBLE
@@ -142,16 +142,8 @@ async def _serve(
     last = (lambda: ledger.safe) if peering is None else (lambda: peering.last)  # the latest safe entry
     show = None if first is None else Show(host, last, lending, first)
     spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
-    workers = None
-    if settings.workers > 1:
-        if show is None:
-            raise ConfigError("workers: this system cannot pass connections to other processes")
-        games = [(door.paths, frozenset(dialect.games or ())) for dialect, door in spoken]
-        reading = Reading(games, spelling_of(door for _, door in spoken))
-        spread = Spread(host, show.teller, settings.spread)
-        workers = Workers(
-            settings.workers, host, ledger, settings.limits, admission, lending, reading, spread
-        )
+    several = settings.workers > 1
+    workers = _workers(settings, host, ledger, admission, show, spoken) if several else None
     doors = await ports.opened(settings)
     async with trio.open_nursery() as nursery:
         if peering is not None:
@@ -210,19 +202,13 @@ async def _serve(
             host.figures.append(partial(figures.backups, copies))
         if show is None:  # otherwise show tells them
             nursery.start_soon(deliver, settings.webhook, engine, Path(settings.data))
-        queues = {
-            "journal": lambda: ledger.waiting,
-            "thinking": lambda: host.thinker.waiting,
-            "show": lambda: lending.waiting,
-        }
         if workers is not None:
-            queues["workers"] = lambda: workers.waiting
             host.adding = workers.figures
             host.not_ready = workers.not_ready
         host.figures += (
             figures.build,
             figures.process,
-            partial(figures.waiting, queues),
+            partial(figures.waiting, _queues(host, ledger, lending, workers)),
             partial(figures.webhooks, settings, last),
         )
         warm_up = partial(_warm_up, peering, rates=not beside)
@@ -235,18 +221,17 @@ async def _serve(
         for name, sockets in doors.items():
             attended = host.measures.counting(name, attend[name])
             for listener in sockets:
-                nursery.start_soon(
-                    partial(
-                        listening.serve,
-                        listener,
-                        attended,
-                        guard=host.guard,
-                        admission=admission,
-                        limits=settings.limits,
-                        tls=tls if name != "tcp" else None,
-                        headers=name != "http",  # there, proxies write X-Forwarded-For
-                    )
+                admit = partial(
+                    listening.serve,
+                    listener,
+                    attended,
+                    guard=host.guard,
+                    admission=admission,
+                    limits=settings.limits,
+                    tls=tls if name != "tcp" else None,
+                    headers=name != "http",  # there, proxies write X-Forwarded-For
                 )
+                nursery.start_soon(admit)
         if tls is not None and settings.tls is not None:
             await nursery.start(certificate.renew, tls, settings.tls)
         nursery.start_soon(watch_lag, host.measures.lag)
@@ -275,14 +260,7 @@ async def _serve(
                 with trio.move_on_after(LINGER):
                     await until_all_are_gone(admission)
             with trio.move_on_after(LINGER):
-                if workers is not None:
-                    await workers.stop(STOPPING)
-                await host.stop()
-                if peering is not None:
-                    await peering.give_up()
-                http.drain(STOPPING)
-                if show is not None:
-                    show.lending.drain(STOPPING)
+                await _stop(host, workers, peering, http, show)
                 await until_all_are_gone(admission)
             if not over:
                 with trio.move_on_after(PRINTING) as in_time:
@@ -306,6 +284,49 @@ def _peering(settings: Settings, engine: Engine) -> "Peering | None":
     if not isinstance(engine, SharedPostgres):
         raise TypeError("a host with peers has opened another kind of store")
     return Peering(engine, settings.store)
+
+
+def _workers(
+    settings: Settings,
+    host: Host,
+    ledger: Ledger,
+    admission: listening.Admission,
+    show: Show | None,
+    spoken: Sequence[tuple[Dialect, HttpDoor]],
+) -> Workers:
+    """The workers beside this process, which is worker 0; raises `ConfigError` if there cannot be any."""
+    if show is None:
+        raise ConfigError("workers: this system cannot pass connections to other processes")
+    games = [(door.paths, frozenset(dialect.games or ())) for dialect, door in spoken]
+    reading = Reading(games, spelling_of(door for _, door in spoken))
+    spread = Spread(host, show.teller, settings.spread)
+    count, limits = settings.workers, settings.limits
+    return Workers(count, host, ledger, limits, admission, show.lending, reading, spread)
+
+
+def _queues(host: Host, ledger: Ledger, lending: Lending, workers: Workers | None) -> figures.Queues:
+    queues = {
+        "journal": lambda: ledger.waiting,
+        "thinking": lambda: host.thinker.waiting,
+        "show": lambda: lending.waiting,
+    }
+    if workers is not None:
+        queues["workers"] = lambda: workers.waiting
+    return queues
+
+
+async def _stop(
+    host: Host, workers: Workers | None, peering: "Peering | None", http: Http, show: Show | None
+) -> None:
+    """Say goodbye to everybody. Their connections end when they have been told."""
+    if workers is not None:
+        await workers.stop(STOPPING)
+    await host.stop()
+    if peering is not None:
+        await peering.give_up()
+    http.drain(STOPPING)
+    if show is not None:
+        show.lending.drain(STOPPING)
 
 
 def _files(settings: Settings) -> float:

@@ -55,7 +55,10 @@ async def until_the_end(
         if until_done is None:
             await trio.sleep_forever()
         else:
-            await host.known[until_done].finished()
+            awaited = host.known[until_done]
+            await awaited.finished()
+            if awaited.record.state is State.DELETED:
+                log.warning("the tournament that was waited for was deleted", tournament=until_done)
         nursery.cancel_scope.cancel()
     return code
 
@@ -76,7 +79,7 @@ async def print_standings(host: Host, until_done: str | None, as_json: bool) -> 
 
 def _worth_telling(host: Host, until_done: str | None) -> Iterable[Held]:
     if until_done is not None:
-        return (host.known[until_done],)
+        return [host.known[until_done]] if until_done in host.known else []
     return (
         each
         for each in host.known.values()

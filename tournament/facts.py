@@ -41,9 +41,8 @@ class Opened(Fact, frozen=True, tag="opened"):
 
     game: str
     format: str
-    entrants: int | None = (
-        None  # it starts by itself with so many, and takes no more; None: an organiser starts it
-    )
+    # It starts by itself with so many, and takes no more; None: an organiser starts it
+    entrants: int | None = None
     terms: Terms = Terms()
     options: Mapping[str, Any] = {}  # of the game
     pace: Pace | None = None  # None: the game's own

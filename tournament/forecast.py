@@ -37,7 +37,9 @@ class Forecast:
         self._total: dict[str, tuple[float, int]] = {}  # of each bot: seconds, and matches
 
     def note(self, names: Iterable[str], seconds: float) -> None:
-        """Note how long a match between these bots has lasted."""
+        """Note how long a match between these bots has lasted; nothing is forecast where there is no end."""
+        if self._record.format.endless:
+            return  # strangers play there under ever new names, and each would be remembered
         self._lasted.append(seconds)
         for name in names:
             total, count = self._total.get(name, (0.0, 0))

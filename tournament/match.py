@@ -115,7 +115,7 @@ class Match:
         self._paused: float | None = None
         self._last: tuple[AnyEvent, Any] | None = None  # the deciding move, held back with the verdict
         self.interrupted = kept is not None
-        self._dealt_at = dealt_at
+        self.dealt_at = dealt_at
         self._played_before = 0.0 if kept is None else sum(kept[1])  # seconds
         self.log.append(Began(at, names))
         if kept is not None:
@@ -201,9 +201,9 @@ class Match:
         A wall clock may have been put back since: it never says that less time has passed than was played.
         """
         latest = round(self.wall(self.log.events[0].at) - self._played_before, 3)
-        if self._dealt_at is None:
+        if self.dealt_at is None:
             return None if self.interrupted else latest
-        return min(self._dealt_at, latest)
+        return min(self.dealt_at, latest)
 
     def thinking(self) -> tuple[Seconds, Seconds]:
         """Seconds that each bot says it has spent, and by how many more its moves took longer."""

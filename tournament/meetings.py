@@ -38,9 +38,8 @@ class Meetings:
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}  # by name
-        self.against: list[
-            dict[int, int]
-        ] = []  # for each entrant: opponents, each with the number of the pair
+        # For each entrant: opponents, each with the number of the pair
+        self.against: list[dict[int, int]] = []
         self.lower, self.higher = array("i"), array("i")  # for each pair: its entrants
         # For each pair two places, the first for games with the lower in seat 0. Points are counted in
         # halves.

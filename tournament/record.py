@@ -61,7 +61,7 @@ class Record:
 
     No record has moves: a host may have thousands of tournaments, and the store has the moves. A `whole`
     record remembers everything that was drawn and every match, but not what led to the ends of the older
-    ones. For a tournament without an end it does so in columns, with some sixty bytes a match. Any other
+    ones. For a tournament without an end it does so in columns, with some seventy bytes a match. Any other
     record relies on the store: it remembers the latest `LATEST` matches and, in a tournament without an
     end, only what the older ones add up to, name by name.
     """

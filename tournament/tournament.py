@@ -250,8 +250,8 @@ class Tournament:
         self.wake()
 
     async def finished(self) -> None:
-        """Wait until it is over."""
-        while self.record.state is not State.FINISHED:
+        """Wait until it is over, or deleted."""
+        while self.record.state not in (State.FINISHED, State.DELETED):
             await self._news_of_any_kind()
 
     async def taken_up(self) -> None:

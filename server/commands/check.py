@@ -3,6 +3,7 @@
 Clients, with `--wire`, are tried in `wire_check.py`.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -94,7 +95,7 @@ def _outcome(trial: Trial, ground: Ground) -> str | None:
     return None
 
 
-def _lines(name: str, why: str | None) -> Any:
+def _lines(name: str, why: str | None) -> Iterator[str]:
     yield f"{'ok   ' if why is None else 'BROKE'}  {name}"
     if why is not None:
         yield f"       {why}"

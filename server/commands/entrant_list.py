@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from games.game import quoted
 from server.exits import Failure
-from server.logs import safe
+from server.net.escaping import safe
 from server.store.private import FILE, make_folder
 from tournament.desk import AFFILIATION, CONTACT
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from server.commands.flags import File, Flag
 from server.exits import DONE, FAILED, Failure
-from server.logs import safe
-from server.net.escaping import json_line
+from server.net.escaping import json_line, safe
 from server.programs.terminal import say
 
 

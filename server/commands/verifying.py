@@ -4,11 +4,10 @@ import re
 import sys
 from pathlib import Path
 
-import msgspec
-
 from server.commands.flags import File, Flag
 from server.exits import DONE, FAILED, Failure, Misuse
-from server.logs import safe
+from server.net.escaping import json_line, safe
+from server.programs.terminal import say
 
 WIDE = 400  # characters of a finding that are printed
 
@@ -44,20 +43,20 @@ def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> 
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     if json:
-        print(msgspec.json.encode(verdict).decode())  # noqa: T201
+        say(json_line(verdict))
     else:
         for finding in verdict.findings:
-            print(f"line {finding.line}: {safe(finding.why, cut=WIDE)}")  # noqa: T201
+            say(f"line {finding.line}: {safe(finding.why, cut=WIDE)}")
         for chain in verdict.chains:
-            print(safe(str(chain), cut=WIDE))  # noqa: T201
+            say(safe(str(chain), cut=WIDE))
         if receipt is not None and verdict.receipt_found:
-            print(f"the receipt {receipt} is a head of it: nothing before it was changed")  # noqa: T201
+            say(f"the receipt {receipt} is a head of it: nothing before it was changed")
         counted = ((verdict.tournaments, "tournament"), (verdict.matches, "match"), (verdict.moves, "move"))
         what = ", ".join(_number(count, one) for count, one in counted)
         wrong = "all of it follows"
         if found := len(verdict.findings):
             wrong = "1 thing does not follow" if found == 1 else f"{found} things do not follow"
-        print(f"{safe(file)}: {wrong}: {what}")  # noqa: T201
+        say(f"{safe(file)}: {wrong}: {what}")
     return FAILED if verdict.findings else DONE
 
 

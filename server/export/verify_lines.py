@@ -8,7 +8,7 @@ import msgspec
 
 from games.game import quoted
 from server.export.json_views import plain_rows
-from server.export.read import EntrantLine, Finding, Line, MatchLine, PairingLine, Section, StandingsLine
+from server.export.read import Finding, Line, Section, StandingsLine
 from server.export.verify_facts import other_rules
 from server.export.write import export
 from tournament.facts import Concluded
@@ -42,7 +42,7 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
                             line.number, other_rules(f"ranked by version {rules} of the criteria", known)
                         )
                     yield from wrong
-            case EntrantLine() | PairingLine() | MatchLine() | _ if line.found["type"] in KEYS:
+            case _ if line.found["type"] in KEYS:
                 kind = line.found["type"]
                 key = kind, line.found[KEYS[kind]]
                 if key in wanted:
@@ -62,8 +62,8 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
 
 def _between(line: Line, expected: Any) -> Iterator[Finding]:
     for path, found, follows in _unequal("", line.found, expected):
-        there, expected = ("missing" if each is MISSING else quoted(each) for each in (found, follows))
-        yield Finding(line.number, f"{path} is {there}; {expected} follows from the rest")
+        there, wanted = ("missing" if each is MISSING else quoted(each) for each in (found, follows))
+        yield Finding(line.number, f"{path} is {there}; {wanted} follows from the rest")
 
 
 def _unequal(path: str, found: Any, expected: Any) -> Iterator[tuple[str, Any, Any]]:

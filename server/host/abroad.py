@@ -13,10 +13,8 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from server.host.view import Held
-from server.net.wire import Wire
+from server.net.wire import Piece, Wire
 from tournament.record import Record
-
-Piece = tuple[bytes, float]  # what was read in one go, and when, on trio's clock
 
 
 class Wanted(Struct, frozen=True):
@@ -51,7 +49,7 @@ class Holder(Protocol):
 
 class HeldAbroad(Held, Protocol):
     async def finished(self) -> None:
-        """Wait until the tournament is over."""
+        """Wait until the tournament is over, or deleted."""
         ...
 
 

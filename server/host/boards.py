@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import trio
 
+from server.host.remaking import Remaking
 from server.net.guard import Guard
 from tournament.facts import State
 from tournament.record import Record
@@ -48,9 +49,7 @@ class Kept:
     def __init__(self) -> None:
         self.board: Board | None = None
         self.sheet: ScoreSheet | None = None
-        self.making = False
-        self.rested = 0.0  # when the next computation may begin
-        self.news = trio.Event()  # set when a board has been made, or could not be
+        self.remaking = Remaking(EVERY)
 
 
 class Boards:
@@ -90,7 +89,7 @@ class Boards:
         try:
             while (board := kept.board) is None or board.version < version:
                 self._ask(kept, record)
-                await kept.news.wait()
+                await kept.remaking.news.wait()
             return board
         finally:
             self._waiting -= 1
@@ -119,15 +118,14 @@ class Boards:
         return Board(version, as_of, tuple(rows), 0, {})
 
     def _ask(self, kept: Kept, record: Record) -> None:
-        if not kept.making:
-            kept.making = True
+        if kept.remaking.begin():
             self._guard().start_soon(self._make, kept, record)
 
     async def _make(self, kept: Kept, record: Record) -> None:
         begun = trio.current_time()
         sheet, kept.sheet = kept.sheet or ScoreSheet(), None
         try:
-            await trio.sleep_until(kept.rested)
+            await kept.remaking.rest()
             async with self._room:
                 begun = trio.current_time()
                 self.made += 1
@@ -135,8 +133,4 @@ class Boards:
             if record.state is not State.FINISHED:  # a finished one hardly ever needs another
                 kept.sheet = sheet
         finally:
-            now = trio.current_time()
-            kept.rested = max(begun + EVERY, now + (now - begun))
-            kept.making = False
-            kept.news.set()
-            kept.news = trio.Event()
+            kept.remaking.over(begun)

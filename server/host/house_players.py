@@ -22,6 +22,7 @@ from games.brains import BRAINS, greedy
 from games.catalogue import catalogue
 from games.game import Opponent
 from server.host.names import BadName, checked, key
+from server.host.opening import OPEN
 from server.host.practice import Sparring, Turn, opponents, plainly
 from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
@@ -192,7 +193,7 @@ class HousePlayers:
             _rest(player)
         if player not in self._wishes:
             return
-        if player.retired or not self._at_open_table(player):
+        if player.retired or not (player.place or "").startswith(OPEN):
             self._forget(player)
         elif player.seat is not None:
             pass
@@ -211,10 +212,6 @@ class HousePlayers:
     def _dismiss(self, challenger: Player) -> None:
         if (house := self._here.pop(challenger, None)) is not None:
             house.leave_when_free()
-
-    def _at_open_table(self, player: Player) -> bool:
-        table = self._host.tournaments.get(player.place or "")
-        return table is not None and table.record.opened.format == "open"
 
 
 def _expect_another(wanted: str, name: str, own: Iterable[str]) -> None:

@@ -25,9 +25,8 @@ LATELY = ("first", "greedy", "alphabeta")  # house players that were added after
 # Categories of characters that no name has: controls, formats (bidi, zero width), surrogates, private,
 # unassigned, separators of lines and paragraphs.
 _NEVER = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_ALIKE = frozenset(
-    {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
-)  # alphabets that share shapes
+# Alphabets that share shapes
+_ALIKE = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
 
 
 class BadName(ValueError):

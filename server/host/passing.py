@@ -11,8 +11,8 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from server.host.abroad import Piece
 from server.host.wire_log import Taped
+from server.net.wire import Piece
 from tournament.player import Seat
 
 

@@ -58,9 +58,8 @@ class Visit:
         self.shared = shared  # other bots that come `shared` may have the name as well
         self.returned = False  # the player was known already: it may have a seat somewhere
         self.resumes = False  # its protocol lets it come back, by its token, to a match from before a restart
-        self.replaced: Callable[[str], None] = lambda why: (
-            None
-        )  # called when another connection has taken over
+        # Called when another connection has taken over
+        self.replaced: Callable[[str], None] = lambda why: None
         self._reception = reception
         self._digest: bytes | None = None  # of the token, once it was asked for
 

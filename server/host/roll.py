@@ -7,11 +7,13 @@ that one name is in.
 
 from collections.abc import Iterator
 from itertools import count
+from typing import TypeVar
 
 from server.host.names import key
 from tournament.facts import AnyFact, Claimed, Entered, Released, Seated, State
 from tournament.record import Record
 
+T = TypeVar("T")
 Named = tuple[str, str]  # the game, and a name or the key of one
 
 
@@ -35,9 +37,9 @@ class Roll:
         """A tournament was deleted."""
         del self._ages[record.name]
         for name in record.entrants:
-            self._records[record.opened.game, name].pop(record.name, None)
             self._spelled.pop((record.name, key(name)), None)
-            self._seats.get((record.opened.game, key(name)), {}).pop(record.name, None)
+            _remove(self._records, (record.opened.game, name), record.name)
+            self._give_up_seat(record, name)
 
     def hear(self, record: Record, fact: AnyFact) -> None:
         match fact:
@@ -46,7 +48,7 @@ class Roll:
             case Seated():
                 self._seat(record, fact)
             case Released(name=name) | Claimed(name=name):
-                self._seats.get((record.opened.game, key(name)), {}).pop(record.name, None)
+                self._give_up_seat(record, name)
             case _:
                 pass
 
@@ -87,3 +89,14 @@ class Roll:
     def _seat(self, record: Record, seated: Seated) -> None:
         where = record.opened.game, key(seated.name)
         self._seats.setdefault(where, {})[record.name] = record, seated
+
+    def _give_up_seat(self, record: Record, name: str) -> None:
+        _remove(self._seats, (record.opened.game, key(name)), record.name)
+
+
+def _remove(index: dict[Named, dict[str, T]], where: Named, tournament: str) -> None:
+    """Take a tournament out of an index, and the place where it was, if it was the last there."""
+    there = index.get(where, {})
+    there.pop(tournament, None)
+    if not there:
+        index.pop(where, None)

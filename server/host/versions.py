@@ -17,8 +17,9 @@ import trio
 from msgspec import Struct
 
 from server.host.appearances import PIECE, Found, Index
+from server.host.remaking import Remaking
 from server.net.guard import Guard
-from tournament.format import Result
+from tournament.format import Pairing, Result
 from tournament.ratings import Ratings
 from tournament.record import Record
 from tournament.skill import says_something
@@ -62,9 +63,7 @@ class Known:
     def __init__(self) -> None:
         self.ratings: Rated = {}
         self.stamp: object = None
-        self.making = False
-        self.rested = 0.0  # when ratings may be worked out again
-        self.news = trio.Event()  # set when they have been worked out, or could not be
+        self.remaking = Remaking(EVERY)
 
 
 class Versions:
@@ -85,26 +84,21 @@ class Versions:
         with trio.move_on_after(WAIT):
             for _ in range(2):  # the ratings under way may be of older results
                 if known.stamp != stamp:
-                    if not known.making:
-                        known.making = True
+                    if known.remaking.begin():
                         self._guard().start_soon(self._make, known, records)
-                    await known.news.wait()
+                    await known.remaking.news.wait()
         return known.ratings
 
     async def _make(self, known: Known, records: Sequence[Record]) -> None:
         begun = trio.current_time()
         try:
-            await trio.sleep_until(known.rested)
+            await known.remaking.rest()
             begun, stamp = trio.current_time(), _stamp(records)
             self.made += 1
             known.ratings = await self._run(partial(rated, records))
             known.stamp = stamp
         finally:
-            now = trio.current_time()
-            known.rested = max(begun + EVERY, now + (now - begun))
-            known.making = False
-            known.news.set()
-            known.news = trio.Event()
+            known.remaking.over(begun)
 
     async def of_games(self, name: str, records: Sequence[Record]) -> Mapping[str, Rated]:
         """The ratings for the games in which a bot of that name has entered a tournament."""
@@ -117,7 +111,7 @@ class Versions:
 
 def _stamp(records: Sequence[Record]) -> object:
     """A value that differs whenever there are other results."""
-    return [(record.name, record.version) for record in records]
+    return [(record.kept_as, record.version) for record in records]
 
 
 def rated(records: Sequence[Record]) -> Rated:
@@ -195,5 +189,5 @@ def _of_versions(record: Record, result: Result) -> Result:
     match = record.results.counted.get(result.pairing.number)
     said = (None, None) if match is None else record.matches[match].versions
     first, second = (called(*each) for each in zip(result.pairing.names, said, strict=True))
-    pairing = type(result.pairing)(result.pairing.number, result.pairing.round, first, second)
+    pairing = Pairing(result.pairing.number, result.pairing.round, first, second)
     return Result(pairing, result.score, result.played, result.digest)

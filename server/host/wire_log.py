@@ -9,7 +9,7 @@ kept: nothing here holds on to a match, a player or a connection.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import trio
 from msgspec import Struct
@@ -44,12 +44,31 @@ class Taped(Struct, frozen=True, array_like=True):
 class Tape:
     """One seat's side of one match: the latest messages, and how many there were before them."""
 
-    __slots__ = ("_kept_by", "_now", "_room", "_size", "began", "messages", "name", "omitted", "owner")
+    __slots__ = (
+        "_kept_by",
+        "_now",
+        "_room",
+        "_size",
+        "began",
+        "dealt_at",
+        "messages",
+        "name",
+        "omitted",
+        "owner",
+    )
 
-    def __init__(self, kept_by: "WireLog | None", name: str, began: float, owner: bytes | None) -> None:
+    def __init__(
+        self,
+        kept_by: "WireLog | None",
+        name: str,
+        began: float,
+        owner: bytes | None,
+        dealt_at: float | None = None,
+    ) -> None:
         self.name = name
         self.began = began
         self.owner = owner  # the digest of the bot's token; None: it has none
+        self.dealt_at = dealt_at  # the match's, by which it differs from others of its name
         self.messages: deque[Message] = deque()
         self.omitted = 0
         self._kept_by = kept_by
@@ -145,13 +164,16 @@ class WireLog:
     def tape(self, seat: Seat, visit: Visit | None) -> Tape:
         """The tape on which a door notes what is said over a seat; a bot that comes back gets the same."""
         match = seat.match
-        kept = self._matches.get(match.name, {}).get(seat.index)
-        if kept is not None:
+        tapes = self._matches.get(match.name, {})
+        if any(each.dealt_at != match.dealt_at for each in tapes.values()):
+            self._erase(match.name)  # of a tournament that was deleted, and whose name this one has now
+        elif (kept := tapes.get(seat.index)) is not None:
             return kept
         began = match.log.events[0].at
         if match.name not in self._matches and began <= self._erased:
             return NO_TAPE  # its beginning is erased, and what follows would be taken for all of it
-        tape = Tape(self, match.names[seat.index], began, None if visit is None else visit.digest)
+        owner = None if visit is None else visit.digest
+        tape = Tape(self, match.names[seat.index], began, owner, match.dealt_at)
         self._matches.setdefault(match.name, {})[seat.index] = tape
         self.size += TAPE
         if self.size > self.most:
@@ -165,6 +187,10 @@ class WireLog:
     def make_room(self) -> None:
         """Erase as many of the oldest matches as it takes."""
         while self.size > self.most and self._matches:
-            tapes = self._matches.pop(next(iter(self._matches)))
-            self._erased = max(self._erased, *(tape.began for tape in tapes.values()))
-            self.size -= sum(tape.erase() for tape in tapes.values())
+            tapes = self._erase(next(iter(self._matches)))
+            self._erased = max(self._erased, *(tape.began for tape in tapes))
+
+    def _erase(self, match: str) -> Collection[Tape]:
+        tapes = self._matches.pop(match).values()
+        self.size -= sum(tape.erase() for tape in tapes)
+        return tapes

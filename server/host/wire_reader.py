@@ -107,10 +107,3 @@ def _cut(found: re.Match[str]) -> str:
     name, value = found.groups()
     quote = value[:1] if value[:1] in ("'", '"') else ""
     return name + quote + masked(value.removeprefix(quote))
-
-
-def escaped(text: str) -> str:
-    """The text with invisible characters escaped, as in programs."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
-    )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from server.http.exchange import Answers, App, Exchange
 from server.http.head import RETRY_LATER, HttpError, told_of
-from server.http.loan import Loan, Piece
+from server.http.loan import Loan
 from server.http.pipelined import Pipelined
 from server.http.wire import (
     CONTINUE,
@@ -38,7 +38,7 @@ from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.proxies import HEADER
-from server.net.wire import Wire
+from server.net.wire import Piece, Wire
 
 
 class Shared(Protocol):

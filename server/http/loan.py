@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from server.http.wire import Request, Response
-from server.net.wire import Wire
-
-Piece = tuple[bytes, float]  # what was read in one go, and when, on trio's clock
+from server.net.wire import Piece, Wire
 
 
 class Lender(Protocol):

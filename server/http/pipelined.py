@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from server.http.loan import Piece
+from server.net.wire import Piece
 
 
 class Pipelined:

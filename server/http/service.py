@@ -14,11 +14,10 @@ import trio
 
 from server.http.connection import Admitted, Connection, Shared
 from server.http.exchange import App
-from server.http.loan import Piece
 from server.http.wire import Room
 from server.net.guard import Guard, Waiting
 from server.net.limits import Limits
-from server.net.wire import Wire
+from server.net.wire import Piece, Wire
 
 SWEEP = 0.5  # seconds between looks at the deadlines, which are exact to two of these
 

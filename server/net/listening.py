@@ -109,17 +109,12 @@ class Admission:
         network = "" if proxied else network_of(wire.peer, self._limits.trust_loopback)
         if self.free_files <= 0 and not self._evict(chain(self._strangers, self._near)):
             return None
-        if network:
-            theirs = (visitor for visitor in self._strangers if visitor.network == network)
-            if self._of_network[network] >= self._limits.connections_per_address and not self._evict(theirs):
-                return None
-            if len(self._strangers) >= self._limits.unauthenticated:
-                self._evict(self._strangers)
+        if network and not self._has_room_for(network):
+            return None
         visitor = Visitor(self, wire, network, proxied)
         self._here.add(visitor)
         if network:
-            self._of_network[network] += 1
-            self._strangers[visitor] = None
+            self._count(visitor)
         else:
             self._near[visitor] = None
         return visitor
@@ -135,15 +130,11 @@ class Admission:
         network = network_of(peer, self._limits.trust_loopback)
         if not network or visitor not in self._here:
             return visitor in self._here
-        theirs = (each for each in self._strangers if each.network == network)
-        if self._of_network[network] >= self._limits.connections_per_address and not self._evict(theirs):
+        if not self._has_room_for(network):
             return False
-        if len(self._strangers) >= self._limits.unauthenticated:
-            self._evict(self._strangers)
         self._near.pop(visitor, None)
         visitor.network = network
-        self._of_network[network] += 1
-        self._strangers[visitor] = None
+        self._count(visitor)
         return True
 
     def knows(self, visitor: Visitor) -> None:
@@ -160,6 +151,20 @@ class Admission:
 
     def __len__(self) -> int:
         return len(self._here)
+
+    def _has_room_for(self, network: str) -> bool:
+        """Make room for one more from a network, if need be in place of strangers; False if there is none."""
+        theirs = (visitor for visitor in self._strangers if visitor.network == network)
+        if self._of_network[network] >= self._limits.connections_per_address and not self._evict(theirs):
+            return False
+        if len(self._strangers) >= self._limits.unauthenticated:
+            self._evict(self._strangers)
+        return True
+
+    def _count(self, visitor: Visitor) -> None:
+        """Count a stranger under its network."""
+        self._of_network[visitor.network] += 1
+        self._strangers[visitor] = None
 
     def _evict(self, strangers: Iterable[Visitor]) -> bool:
         """Drop the first of these, if there is one."""

@@ -9,11 +9,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 HEADER = "x-forwarded-for"
-LOOPBACK, OTHER_LOOPBACK = (
-    ip_address("127.0.0.1"),
-    ip_network("::1"),
-)  # a proxy on this machine connects from either
-
+LOOPBACK, OTHER_LOOPBACK = ip_address("127.0.0.1"), ip_network("::1")  # proxies here come from either
 
 MARKS = frozenset(  # headers that proxies add, beside those that begin with `x-forwarded`
     {"forwarded", "via", "cdn-loop", "client-ip", "true-client-ip", "x-real-ip", "x-client-ip"}

@@ -19,6 +19,8 @@ from server.net.relay import Relay
 READ = 4096  # bytes taken in one go: a read takes no longer, and a limit is exceeded by no more
 WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
 
+Piece = tuple[bytes, float]  # what was read in one go, and when, on trio's clock
+
 
 class Wire(Protocol):
     """Bytes both ways. One task reads; all writing goes through one `Outbox`."""

@@ -12,9 +12,8 @@ from server.http.wire import Headers
 MARKDOWN: Headers = (("Content-Type", "text/markdown; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 NAME = "for-assistants.md"
 PLACES = (Path(__file__).parent / NAME, Path(__file__).parents[2] / "docs" / NAME)
-ASSISTANTS = next(place for place in PLACES if place.is_file()).read_text(
-    encoding="utf-8"
-)  # installed or not
+PLACE = next(place for place in PLACES if place.is_file())  # in an installed command, or in a checkout
+ASSISTANTS = PLACE.read_text(encoding="utf-8")
 
 
 def addressed(text: str, connect: Mapping[str, str]) -> str:

@@ -83,11 +83,17 @@ class Lately:
         if len(self._latest) > LATELY:
             del self._latest[next(iter(self._latest))]
 
+    def forget(self, tournament: str) -> None:
+        """The matches of a tournament are no more."""
+        self._latest = {pair: over for pair, over in self._latest.items() if over.tournament != tournament}
+
     def lines(self) -> list[Over]:
         return [*reversed(self._latest.values())]
 
 
 class HomeLook:
+    tournament = ""
+
     def __init__(self, host: View) -> None:
         self._host = host
         self._wall = Wall(PLACES)
@@ -119,6 +125,8 @@ class HomeLook:
         if isinstance(fact, Concluded):
             title = catalogue()[tournament.record.opened.game].title
             self._lately.add(tournament.record.name, title, fact)
+        elif tournament.record.state is State.DELETED:
+            self._lately.forget(tournament.record.name)
 
     def _summaries(self) -> list[Summary]:
         held = [each for each in self._host.tournaments.values() if not each.record.name.startswith(OPEN)]

@@ -82,6 +82,9 @@ class Live:
 
     async def ready(self, address: str, look: Look) -> None:
         """Prepare a page, shown by `look`, if nobody looks at it already."""
+        known = self._shown.get(address)
+        if known is not None and known.look.tournament != look.tournament:
+            self._end(address)
         if address not in self._shown:
             await look.prepare()
         now = trio.current_time()
@@ -135,6 +138,14 @@ class Live:
         if self._spectators.pop(spectator, self) is None:
             spectator.shown.spectators -= 1
             spectator.shown.left = trio.current_time()
+
+    def _end(self, address: str) -> None:
+        """Drop a page because another tournament has that name now; whoever has it open asks again."""
+        shown = self._shown.pop(address)
+        for spectator in tuple(self._spectators):
+            if spectator.shown is shown:
+                self._leave(spectator)
+                spectator.chunks.close()
 
     def _forget(self, now: float) -> None:
         """Drop pages that nobody looks at, after a while: a client that only reconnects still finds them."""

@@ -28,14 +28,14 @@ from tournament.record import Record
 
 Causes = Sequence[Mapping[str, Any]]  # as the API has them
 
+# As in the stylesheet
 DARK = (
     "@media (prefers-color-scheme:dark){svg{--board-ground:#211f1b;--board-field:#36322a;"
     "--board-grid:#6a624f;--board-ink:#c9bfa8;--board-first:#ef7f66;--board-second:#74aee6;--board-mark:#f2c53d}}"
-)  # as in the stylesheet
+)
 MOVES = 250  # the latest moves in the list on a page: the scrubber reaches all of them
-ITEM = Markup(
-    '<li value="{}">{}<a href="?ply={}" class="seat-{}" title="{}">{}</a> <small>{}</small>{}</li>'
-)  # one of many: a template would take ten times as long
+# One of many: a template would take ten times as long
+ITEM = Markup('<li value="{}">{}<a href="?ply={}" class="seat-{}" title="{}">{}</a> <small>{}</small>{}</li>')
 INCIDENT = Markup('<p class="incident">{}</p>')
 NOTE = Markup('<p class="note">{}</p>')
 STEP = 100  # plies replayed before other tasks get their turn
@@ -59,6 +59,7 @@ class MatchLook:
     """A match as it goes on, for its page and for sites that frame its board."""
 
     def __init__(self, record: Record, story: Story, grader: Grader) -> None:
+        self.tournament = record.kept_as
         self.story = story
         self._record = record
         self._grader = grader

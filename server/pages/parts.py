@@ -34,6 +34,11 @@ class Event:
 class Look(Protocol):
     """What a page shows, as it is now."""
 
+    @property
+    def tournament(self) -> str:
+        """The tournament that it is about, as it is kept; "" for none in particular."""
+        ...
+
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
         """The parts that may have changed, by the id of their place; between two, other tasks may run."""
         ...

@@ -54,6 +54,7 @@ class ProjectorLook:
     def __init__(self, host: View, only: Held | None) -> None:
         self._host = host
         self._only = only
+        self.tournament = "" if only is None else only.record.kept_as
         self._wall = Wall(PLACES)
         self._hung: list[object] = [()] * PLACES
         self._looked = -REFRESH

@@ -10,7 +10,9 @@ STORIES = 32  # matches that are over and whose replay is kept
 class Stories:
     def __init__(self, host: View) -> None:
         self._host = host
-        self._kept: dict[str, Story] = {}  # those asked for last, at the end
+        self._kept: dict[
+            tuple[str, str], Story
+        ] = {}  # by tournament as it is kept, and match; the latest last
 
     async def find(self, name: str) -> tuple[Record, Story] | None:
         """A match and its tournament's record; a match's name begins with its tournament's."""
@@ -21,8 +23,9 @@ class Stories:
         if name not in record.matches:  # its end is kept before its players are told of it
             live = tournament.matches.get(name)
             return None if live is None else (record, Story(record, live))
-        story = self._kept.pop(name, None) or Story(record, await tournament.concluded(name))
-        self._kept[name] = story
+        which = record.kept_as, name
+        story = self._kept.pop(which, None) or Story(record, await tournament.concluded(name))
+        self._kept[which] = story
         while len(self._kept) > STORIES:
             del self._kept[next(iter(self._kept))]
         return record, story

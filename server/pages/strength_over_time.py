@@ -29,7 +29,7 @@ class Curves:
 
     def find(self, game: str, name: str, records: Sequence[Record]) -> Markup | None:
         """A bot's curve, from these records of the game; None if it has too few matches. May be slow."""
-        stamp = tuple([(record.name, record.version) for record in records])
+        stamp = tuple([(record.kept_as, record.version) for record in records])
         known = self._of.get(game)
         if known is None or known[0] != stamp:
             known = self._of[game] = stamp, _believed(records)

@@ -28,6 +28,7 @@ class TournamentLook:
 
     def __init__(self, host: View, tournament: Held, turns: Turns) -> None:
         self._host = host
+        self.tournament = tournament.record.kept_as
         self._tournament = tournament
         self._turns = turns
         self._wall = Wall(PLACES)

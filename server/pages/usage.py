@@ -26,10 +26,10 @@ def usage(record: Record) -> list[Used]:
     """What each bot that noted it used, in alphabetical order."""
     found: dict[str, Used] = {}
     for name in record.recent:
-        over = record.matches.get(name)
-        for noted in () if over is None else over.notes:
+        over = record.matches[name]
+        for noted in over.notes:
             if isinstance(noted.note, dict) and not noted.note.keys().isdisjoint(FIGURES):
-                bot = over.players[noted.seat] if over is not None else ""
+                bot = over.players[noted.seat]
                 used = found.setdefault(bot, Used(bot))
                 used.moves += 1
                 for figure in FIGURES:

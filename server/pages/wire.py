@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Mapping
 from typing import Any, Protocol
 
 from server.host.wire_log import Tape
-from server.host.wire_reader import WireReader, escaped, messages_of
+from server.host.wire_reader import WireReader, messages_of
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.sharing import READS
 from server.http.wire import Headers, Response, takes_only
+from server.net.escaping import safe
 from server.pages.story import Story
 from server.protocols.api import wire_log
 
@@ -86,7 +87,7 @@ def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
     """What was said as a text file, one message a line."""
     lines: list[str] = []
     for seat, tape in tapes.items():
-        lines.append(f"# {match}, seat {seat}, {escaped(tape.name)}: seconds, who, what")
+        lines.append(f"# {match}, seat {seat}, {_on_one_line(tape.name)}: seconds, who, what")
         if tape.omitted:
             lines.append(f"# … {tape.omitted} earlier messages are not kept")
         lines += [f"{at} {who:4} {text}" for at, who, text in _lines(tape)]
@@ -107,4 +108,9 @@ def private(page: Response) -> Response:
 
 
 def _lines(tape: Tape) -> list[tuple[str, str, str]]:
-    return [(f"{each['at']:9.3f}", each["from"], escaped(each["text"])) for each in messages_of(tape)]
+    return [(f"{each['at']:9.3f}", each["from"], _on_one_line(each["text"])) for each in messages_of(tape)]
+
+
+def _on_one_line(text: str) -> str:
+    """All of it, with what cannot be seen as in programs."""
+    return safe(text, cut=len(text))

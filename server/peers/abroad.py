@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import structlog
 import trio
 
-from server.host.abroad import Handed, Holder, Piece, Wanted
+from server.host.abroad import Handed, Holder, Wanted
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.view import Held
+from server.net.wire import Piece
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Change
 from server.peers.ledger import SharedLedger, no_answer

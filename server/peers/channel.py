@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import trio
 
-from server.host.abroad import Handed, Piece
+from server.host.abroad import Handed
 from server.net.guard import PEER_GONE, Severed
-from server.net.wire import Wire
+from server.net.wire import Piece, Wire
 from server.peers.messages import WINDOW, Closed, Credit, Finished, Known, Message, Open, Said, Say
 from server.peers.stamps import Handing, Sending
 

@@ -130,9 +130,8 @@ class PostgresRegistry:
             if willing:
                 lapsed = [] if patient else [row[0] for row in session.execute(LAPSED)]
                 self._take_over(session, host, lapsed)
-            now = _one(
-                session.execute(CHANGES)
-            )  # before the leases, which may then be newer, and never older
+            # Before the leases, which may then be newer, and never older
+            now = _one(session.execute(CHANGES))
             leases = None if now == changes else _leases(session)
             return Granted(now, _peers(session), leases)
 

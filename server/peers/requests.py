@@ -5,7 +5,6 @@ every host tells the others its secrets. Requests that only look are answered he
 hosts share.
 """
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Iterable, Sequence
 
 import trio
@@ -26,9 +25,8 @@ from server.peers.links import Links
 from server.peers.messages import Board, Knows, News, Sitting, Watch
 from server.peers.watching import Watching
 from server.protocols.dialect import Hint, Leads
-from server.workers.requests import Reading
+from server.workers.requests import Keys, Reading
 
-KEYS = 100_000  # secrets that are remembered: more than sessions can be open
 SOON = 0.01  # seconds between two looks for a secret
 OWN = 0  # in place of a host's number: this host
 
@@ -67,7 +65,7 @@ class Relayed:
         doors = tuple(doors)
         self._spelling = spelling_of(doors)
         self._doors = {path: door for door in doors if isinstance(door, Leads) for path in door.paths}
-        self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and the hosts that made them
+        self._keys = Keys()  # secrets of requests, and the hosts that made them
         self._app: App | None = None
         links.token = token
         links.reply, links.hear, links.linked = self._reply, self._hear, self._introduce
@@ -116,11 +114,11 @@ class Relayed:
         for lead in leads:
             if isinstance(lead, Wanted):
                 return self._peers.where(lead)
-            once = isinstance(lead, Hint)
-            host = self._keys.pop(lead.key, OWN) if once else self._keys.get(lead, OWN)
-            if host == OWN and not once and lead in self._keys:
+            if isinstance(lead, Hint):
+                host = self._keys.pop(lead.key, None)
+            elif (host := self._keys.whose(lead)) == OWN:
                 return None
-            if host != OWN and self._links.to(host) is not None:
+            if host and self._links.to(host) is not None:
                 return host
         return None
 
@@ -192,7 +190,7 @@ class Relayed:
     def _hear(self, peer: int, news: News) -> None:
         match news:
             case Knows(key=key, host=host):
-                self._remember(key, OWN if host == self._links.host else host)
+                self._keys.know(key, OWN if host == self._links.host else host)
             case Sitting(digest=digest, left=left, form_token=form_token) if self._sessions is not None:
                 until = None if left is None else trio.current_time() + left
                 self._sessions.take(digest, None if until is None else Session(until, form_token))
@@ -210,19 +208,13 @@ class Relayed:
                 link.say(_sitting(digest, session))
 
     def _tell_key(self, key: str, host: int = OWN) -> None:
-        self._remember(key, host)
+        self._keys.know(key, host)
         for link in self._links.all():
             link.say(Knows(key, host or self._links.host))
 
     def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
         for link in self._links.all():
             link.say(_sitting(digest, session))
-
-    def _remember(self, key: str, host: int) -> None:
-        self._keys[key] = host
-        self._keys.move_to_end(key)
-        while len(self._keys) > KEYS:
-            self._keys.popitem(last=False)
 
 
 def _sitting(digest: bytes, session: Session | None) -> Sitting:

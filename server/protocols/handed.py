@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from server.host.abroad import Piece
 from server.host.host import Host
 from server.net.outbox import Outbox
-from server.net.wire import Wire
+from server.net.wire import Piece, Wire
 from server.protocols import tcp, websocket
 from server.protocols.dialect import Known
 

@@ -10,13 +10,12 @@ from typing import Literal, cast
 
 import trio
 
-from server.host.abroad import Piece
 from server.host.passing import Passed
 from server.host.wire_log import Taped
 from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
-from server.net.wire import Wire
+from server.net.wire import Piece, Wire
 from server.protocols.dialect import Movable, Talk
 from tournament.player import Seat
 

@@ -11,12 +11,12 @@ from math import inf
 
 import trio
 
-from server.host.abroad import Handed, Piece
+from server.host.abroad import Handed
 from server.host.host import STOPPING, Host
 from server.net.lines import Lines, LineTooLong
 from server.net.listening import Visitor
 from server.net.outbox import Outbox
-from server.net.wire import Wire
+from server.net.wire import Piece, Wire
 from server.protocols.catalogue import carried, lines
 from server.protocols.common.states import State
 from server.protocols.dialect import (

@@ -23,7 +23,7 @@ from functools import partial
 import structlog
 import trio
 
-from server.host.abroad import Handed, Piece
+from server.host.abroad import Handed
 from server.host.host import STOPPING, Host
 from server.net.frames import (
     GOING_AWAY,
@@ -43,7 +43,7 @@ from server.net.guard import PEER_GONE
 from server.net.limits import Bucket
 from server.net.listening import Visitor
 from server.net.outbox import Outbox
-from server.net.wire import Wire
+from server.net.wire import Piece, Wire
 from server.protocols.catalogue import frames, spoken
 from server.protocols.dialect import Channel, Leaves, Talk, leads_away, may_go, told_anew
 from server.protocols.handshake import Refused, shake_hands

@@ -20,7 +20,7 @@ import structlog
 import trio
 from msgspec import Struct
 
-from server.http.loan import Piece
+from server.net.wire import Piece
 
 PACKET = 32768  # bytes of a message in one packet: nearly all messages are one, and a buffer holds several
 BUFFER = 1 << 20  # bytes asked for as the kernel's buffer; it may grant fewer

@@ -58,9 +58,8 @@ class Draws:
         self._numbers = count()
         self._asked: dict[int, Asked] = {}
         self._there = False
-        self.watched: Callable[[Sequence[str]], None] = lambda matches: (
-            None
-        )  # called with the matches that show watches
+        # Called with the matches that show watches
+        self.watched: Callable[[Sequence[str]], None] = lambda matches: None
 
     async def draw(self, record: Record, here: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
         """The pairings that the format of a record adds; `here` draws them in this process."""

@@ -109,6 +109,7 @@ class Mirror:
         """`address` is the one by which other hosts reach this one, if any do; `folder` has the snapshots."""
         self.tournaments: dict[str, Held] = {}
         self.shown = Shown(self.tournaments)
+        self.holders: Mapping[str, str] = {}  # as told by the processes that play
         self.on_fact: list[Told] = []
         self.on_begun: list[Begun] = []
         self.guard = guard
@@ -133,11 +134,6 @@ class Mirror:
         return next(
             (seen.here[tournament] for seen in self._seen.values() if tournament in seen.here), Here()
         )
-
-    @property
-    def holders(self) -> Mapping[str, str]:
-        """The holders, as told by the processes that play."""
-        return {name: at for seen in self._seen.values() for name, at in seen.holders.items()}
 
     def watched(self) -> tuple[str, ...]:
         """The matches of other hosts that are watched, the latest look first."""
@@ -207,6 +203,7 @@ class Mirror:
             self._look_at_seen()
 
     def _look_at_seen(self) -> None:
+        self.holders = {name: at for seen in self._seen.values() for name, at in seen.holders.items()}
         for held in self.tournaments.values():
             name = held.record.name
             held.seconds = next((seen.eta[name] for seen in self._seen.values() if name in seen.eta), None)

@@ -37,6 +37,7 @@ from server.store import snapshots
 from server.store.choice import beside
 from server.store.journal import Reader
 from server.store.ledger import READERS
+from server.workers.directory import OWN
 from server.workers.figures import counted
 from server.workers.messages import (
     Alone,
@@ -58,7 +59,7 @@ from server.workers.messages import (
     ToWorker,
     Trouble,
 )
-from server.workers.requests import Reading
+from server.workers.requests import Keys, Reading
 from server.workers.serving import Serving
 from server.workers.spread import Spread
 from server.workers.store import Linked
@@ -131,7 +132,7 @@ class Working:
         self._conduit = conduit
         self._nursery: trio.Nursery | None = None
         self._telling = trio.CancelScope()
-        self._keys: set[str] = set()  # secrets by which requests find what is here
+        self._keys = Keys()  # secrets by which requests find what is here
         self.store = Linked(conduit.say, reader)
         self.store.set_trouble(begin.trouble)
         load = partial(_loaded, reader, Path(settings.data), begin.held)
@@ -206,7 +207,7 @@ class Working:
                 pass
 
     def _know(self, key: str) -> None:
-        self._keys.add(key)
+        self._keys.know(key, OWN)
         self._conduit.say(Key(key))
 
     def _is_here(self, request: Request) -> bool:
@@ -218,7 +219,7 @@ class Working:
             return asked.tournament in self.host.tournaments
         if asked.game is not None:
             return asked.game in self._serving.alone
-        return asked.wanted is None and any(key in self._keys for key in asked.keys)
+        return asked.wanted is None and any(self._keys.whose(key) is not None for key in asked.keys)
 
     async def _tell(self, descriptor: int) -> None:
         """Tell a new show, which replaces any before it, what happens here."""

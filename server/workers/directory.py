@@ -25,6 +25,7 @@ from tournament.settling import both
 from tournament.store import Store
 
 OWN = 0  # the number of the worker that has the directory
+ENDS = (State.FINISHED, State.DELETED)  # in these, nothing is played
 
 
 class Away:
@@ -60,15 +61,15 @@ class Away:
         return await self._store.entries(self.record.kept_as, after)
 
     async def finished(self) -> None:
-        """Wait until the tournament is over."""
-        while self.record.state is not State.FINISHED:
-            self._over = trio.Event()
+        """Wait until the tournament is over, or deleted."""
+        while self.record.state not in ENDS:
             await self._over.wait()
 
     def heard(self) -> None:
         """Facts were added to its record."""
-        if self.record.state is State.FINISHED:
-            self._over.set()
+        if self.record.state in ENDS:
+            over, self._over = self._over, trio.Event()
+            over.set()
 
 
 class Directory:
@@ -161,7 +162,7 @@ class Directory:
 
     def _sort(self, record: Record) -> None:
         current = self._current.setdefault(record.opened.game, {})
-        if record.state in (State.FINISHED, State.DELETED):
+        if record.state in ENDS:
             current.pop(record.name, None)
         else:
             current.setdefault(record.name, record)

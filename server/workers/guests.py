@@ -44,7 +44,9 @@ Say = Callable[[Struct], None]
 class Guest(Visit):
     """A bot that another worker has let in, for one match."""
 
-    def __init__(self, number: int, connection: tcp.Connection | websocket.Connection, wire: SocketWire):
+    def __init__(
+        self, number: int, connection: tcp.Connection | websocket.Connection, wire: SocketWire
+    ) -> None:
         self.number = number
         self.connection = connection
         self.wire = wire
@@ -132,9 +134,8 @@ class Guests:
         if descriptor is None:
             return  # there was no room for the descriptor
         host = self._host
-        connected = socket.socket(
-            socket.AF_INET, socket.SOCK_STREAM, 0, descriptor
-        )  # said here, because the kernel need not say it
+        # What kind of socket it is, is said here, because the kernel need not say it.
+        connected = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, descriptor)
         wire = SocketWire(connected, sit.peer, readiness(), options=())
         wire.secure = sit.secure
         if sit.door == "tcp":
@@ -246,8 +247,8 @@ class Known:
     """A visitor that was let in elsewhere, and so is known."""
 
     def authenticated(self) -> None:
-        pass
+        """It was counted as known where it came in."""
 
 
 def _nothing() -> None:
-    pass
+    """A callback that does nothing."""

@@ -9,10 +9,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from server.host.wire_log import Taped
+from server.net.wire import Piece
 from tournament.lent import Beginning, Course, Report
-
-Piece = tuple[bytes, float]
-
 
 # What the holder of a tournament says.
 

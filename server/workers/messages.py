@@ -9,14 +9,12 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from server.config import Settings
+from server.net.wire import Piece
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.show.feed import Seen
 from tournament.facts import AnyFact
-
-Piece = tuple[bytes, float]
-
 
 # What worker 0 says.
 
@@ -179,6 +177,5 @@ class Stopped(Struct, tag="stopped", frozen=True, array_like=True):
 
 
 ToWorker = Begin | Sitting | Hold | TableHeld | Hand | Kept | Trouble | Alone | Tell | Meet | Drain | Stop
-FromWorker = (
-    Ready | NeedTable | Keep | Jots | Key | Status | Drained | Stopped | Back | Gone | NoRoom | Known
-)  # the last four of connections
+OfConnections = Back | Gone | NoRoom | Known
+FromWorker = Ready | NeedTable | Keep | Jots | Key | Status | Drained | Stopped | OfConnections

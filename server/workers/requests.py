@@ -4,6 +4,7 @@ Dialects over HTTP for certain games only know a battle, or a game's address, be
 So one worker holds all tournaments of such games, and all of these dialects' requests go there.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -19,10 +20,10 @@ from server.protocols.house.talk import wanted
 from server.protocols.mcp.door import SESSION
 from server.protocols.mcp.sessions import announced
 
-AT_PLACE = frozenset(
-    {"wait", "position", "legal_moves", "move", "resign", "leave"}
-)  # tools for bots that have joined
+# Tools for bots that have joined
+AT_PLACE = frozenset({"wait", "position", "legal_moves", "move", "resign", "leave"})
 ANYWHERE = frozenset({"", "initialize", "tools/call"})  # methods that any process answers, without a session
+KEYS = 100_000  # secrets that are remembered: more than sessions can be open
 
 
 class Asked(Struct, frozen=True):
@@ -67,6 +68,30 @@ def together() -> list[frozenset[str]]:
             groups = [each for each in groups if not each & group]
             groups.append(group.union(*shared))
     return groups
+
+
+class Keys(OrderedDict[str, int]):
+    """Secrets in requests, each with the number of who made it; those told or asked for last are remembered.
+
+    Some dialects make a secret for every turn of a bot, and others one for a session of hours.
+    """
+
+    def __init__(self, most: int = KEYS) -> None:
+        super().__init__()
+        self._most = most
+
+    def know(self, key: str, number: int) -> None:
+        self[key] = number
+        self.move_to_end(key)
+        while len(self) > self._most:
+            self.popitem(last=False)
+
+    def whose(self, key: str) -> int | None:
+        """The number of who made a secret; None if that is not known."""
+        number = self.get(key)
+        if number is not None:
+            self.move_to_end(key)
+        return number
 
 
 class Reading:

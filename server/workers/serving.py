@@ -9,10 +9,11 @@ from functools import partial
 import trio
 from msgspec import Struct
 
-from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
+from server.host.abroad import Handed, HeldAbroad, Holder, Wanted
 from server.host.host import Host
 from server.net.guard import PEER_GONE, Waiting, start_in_turn
 from server.net.sockets import SocketWire, readiness
+from server.net.wire import Piece
 from server.protocols import handed
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.workers.messages import Hand, NeedTable

@@ -15,9 +15,10 @@ import structlog
 import trio
 from msgspec import Struct
 
-from server.host.abroad import Handed, Piece
+from server.host.abroad import Handed
 from server.net.limits import Limits
 from server.net.listening import Admission
+from server.net.wire import Piece
 from server.show.conduit import Back, Conduit, Gone, Known, NoRoom
 from server.show.lending import RELAYED, Lending
 from server.show.process import LASTED, PAUSES, ended
@@ -64,7 +65,7 @@ class Worker:
         self,
         number: int,
         clerk: Callable[[Callable[[Struct], None]], Clerk],
-        know: Callable[[int, str], None],
+        know: Callable[[str, int], None],
         open_table: Callable[[int, str], None],
         lending: Lending,
         show: Lending | None,
@@ -72,7 +73,7 @@ class Worker:
         limits: Limits,
         have_met: Callable[[int], None] = lambda number: None,
     ) -> None:
-        """`know` is called with its number and each secret that leads to it, `open_table` with its number and
+        """`know` is called with each secret that leads to it and its number, `open_table` with its number and
         the game whose table it needs, `have_met` with its number when one of its processes is ready; `show`
         is the way to the process that shows.
         """
@@ -267,7 +268,7 @@ class Worker:
                 if (out := self._out.get(number)) is not None:
                     out.handed.authenticated()
             case Key(key):
-                self._know(self.number, key)
+                self._know(key, self.number)
             case NeedTable(game):
                 self._open_table(self.number, game)
             case Status():

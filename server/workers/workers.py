@@ -4,7 +4,6 @@ A bot's connection goes to the worker that holds its tournament, and so does a r
 (`requests.py`). A tournament goes to the worker with the least to do, and stays there.
 """
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -26,7 +25,7 @@ from server.workers.clerk import Clerk
 from server.workers.directory import OWN, Away, Directory
 from server.workers.figures import added, families
 from server.workers.messages import Alone, Begin, Hold, Sitting, Status, TableHeld, Trouble
-from server.workers.requests import Asked, Reading, together
+from server.workers.requests import Asked, Keys, Reading, together
 from server.workers.spread import Spread
 from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
@@ -34,7 +33,6 @@ from tournament.facts import AnyFact, Kept, Ordered, Sealed, State, Turned
 from tournament.record import Record
 
 NO_WORKER = "the process of this host that plays there is starting again; ask again in a second"
-KEYS = 100_000  # secrets that are remembered: more than sessions can be open
 
 
 class Workers:
@@ -57,14 +55,14 @@ class Workers:
         self._ledger = ledger
         self._directory = Directory(count, ledger, together())
         self._reading = reading
-        self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and who knows each
+        self._keys = Keys()
         self._tables = trio.Lock()  # held while an open table is opened
         self._told_alone: dict[int, frozenset[str]] = {}
         self._workers = {
             number: Worker(
                 number,
                 lambda say: Clerk(ledger, say, self._hear),
-                self._know,
+                self._keys.know,
                 self._need_table,
                 Lending(limits, admission, NO_WORKER),
                 show,
@@ -124,7 +122,7 @@ class Workers:
             asked = self._reading.asked(exchange.request)
             number = OWN if asked is None else self._whose(asked)
             if asked is not None and asked.becomes is not None:
-                self._know(number, asked.becomes)
+                self._keys.know(asked.becomes, number)
             if number == OWN or asked is None:
                 return app(exchange)
             return self._workers[number].lending.answer(exchange)
@@ -142,17 +140,12 @@ class Workers:
             return self._directory.where(asked.wanted)
         for again in (False, True):
             for key in asked.keys:
-                if key in self._keys:
-                    return self._keys[key]
+                if (number := self._keys.whose(key)) is not None:
+                    return number
             if not again:  # the message about the secret may have been sent and not heard yet
                 for worker in self._workers.values():
                     worker.hear_now()
         return OWN
-
-    def _know(self, number: int, key: str) -> None:
-        self._keys[key] = number
-        while len(self._keys) > KEYS:
-            self._keys.popitem(last=False)
 
     # Their processes
 

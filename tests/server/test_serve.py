@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.exits import INTERRUPTED
-from server.stopping import until_the_end
+from server.stopping import print_standings, until_the_end
 from tests.hang import HANG
 from tests.loopback import ipv6
 from tests.server.run import quintain
@@ -141,6 +141,20 @@ async def test_what_can_be_resumed_is_not_waited_for(autojump_clock: MockClock) 
             assert await until_the_end(host, None, None, receive, GRACE) == 0
         assert host.tournaments["cup"].matches
         assert trio.current_time() == 0.0
+
+
+async def test_a_host_that_waits_for_a_tournament_ends_when_that_is_deleted(
+    autojump_clock: MockClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with hosting(CUP) as (host, nursery):
+        nursery.start_soon(host.delete, host.tournaments["cup"], "the organiser")
+        _, signals = trio.open_memory_channel[int](0)
+        with capture_logs() as logged, trio.fail_after(100.0):
+            assert await until_the_end(host, None, "cup", signals, GRACE) == 0
+        assert {"tournament": "cup", "log_level": "warning"}.items() <= logged[-1].items()
+        capsys.readouterr()
+        await print_standings(host, "cup", as_json=False)
+        assert capsys.readouterr().out == ""
 
 
 def test_the_organisers_token_is_made_once_and_nobody_else_can_read_it(serve: Any) -> None:

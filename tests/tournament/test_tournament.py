@@ -14,9 +14,11 @@ from games.game import Pace
 from tests.tournament.world import World, first, leaves, play, silent, world
 from tournament.events import NOBODY, Ended, Ending
 from tournament.facts import Concluded, Drew, Opened, State
+from tournament.forecast import Forecast
 from tournament.format import Terms
 from tournament.match import Match
 from tournament.player import Seat
+from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.settling import whole_micros
 from tournament.store import Memory
@@ -492,6 +494,16 @@ async def test_an_estimate_counts_how_long_a_bot_is_waited_for_that_is_gone_from
         assert waited > 15.0
         assert here.tournament.eta() == pytest.approx(waited + 4 * 7.0), "and not half of this one"
         nursery.cancel_scope.cancel()
+
+
+def test_nothing_is_remembered_for_a_forecast_where_there_is_no_end_to_foresee() -> None:
+    """Anybody can play at a table, under as many names as there are."""
+    lengths: dict[str, float] = {}
+    for format in ("round-robin", "decide", "open", "ladder"):
+        forecast = Forecast(Record("cup", Opened("tic-tac-toe", format)))
+        forecast.note(("ann", "bob"), 3.0)
+        lengths[format] = forecast.length
+    assert lengths == {"round-robin": 3.0, "decide": 3.0, "open": 0.0, "ladder": 0.0}
 
 
 @pytest.mark.parametrize("format", ["double-round-robin", "swiss", "knockout", "gauntlet"])

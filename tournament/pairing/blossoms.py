@@ -35,9 +35,8 @@ class Blossom:
         self.leaves = leaves  # all its vertices
         self.base = base
         self.parent: Blossom | None = None
-        self.children: list[
-            Blossom
-        ] = []  # around the circle, beginning with that of the base; matched 1–2, 3–4 …
+        # Around the circle, beginning with that of the base; matched 1–2, 3–4 …
+        self.children: list[Blossom] = []
         self.links: list[Edge] = []  # from each child to the next
         self.dual = 0
         self.label = FREE

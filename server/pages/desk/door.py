@@ -2,7 +2,7 @@
 
 A link shows a page with one button, because programs that follow links before people
 do must not use them up. The button spends the link and opens a session. `inside.py`
-has what is seen and ordered inside.
+has what is seen inside, and `orders.py` what is ordered there.
 """
 
 import hmac
@@ -17,8 +17,10 @@ from server.http.head import form
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS
 from server.net.addresses import is_loopback
+from server.pages.desk.answers import give, go
 from server.pages.desk.cookies import cookie
-from server.pages.desk.inside import Inside, give, go
+from server.pages.desk.inside import Inside
+from server.pages.desk.orders import Orders
 from server.pages.desk.sessions import LOGINS, SESSION_SECONDS, Session, Sessions
 from server.pages.site import Site
 
@@ -62,6 +64,7 @@ class DeskDoor:
         self._sessions = sessions
         self._origins = origins
         self._inside = Inside(host, site, run)
+        self._orders = Orders(host, site, self._inside)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         request, sessions = exchange.request, self._sessions
@@ -101,7 +104,7 @@ class DeskDoor:
         elif parts == ["logout"]:
             return self._log_out(exchange, sessions)
         else:
-            return self._inside.order(exchange, session, parts, fields)
+            return self._orders.order(exchange, session, parts, fields)
         return None
 
     def _session(self, exchange: Exchange, sessions: Sessions) -> Session | None:

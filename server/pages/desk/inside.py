@@ -1,23 +1,20 @@
-"""What an organiser sees at the desk, and what its forms order.
+"""What an organiser sees at the desk: its pages, and what a decision would change.
 
-All orders go through the host and `tournament/desk.py`, which record who gave
-them. `door.py` beside this has already checked who may come in.
+`door.py` beside this has already checked who may come in; `orders.py` carries out what the forms order.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from inspect import signature
 from typing import Any
-from urllib.parse import quote
 
 from games.catalogue import catalogue
 from server.host.boards import Run
-from server.host.descriptions import about
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.http.exchange import Exchange
-from server.http.wire import Response
 from server.pages import rendering, tables
 from server.pages.desk import forms
+from server.pages.desk.answers import give
 from server.pages.desk.changes import compared
 from server.pages.desk.sessions import Session
 from server.pages.home import ORDER
@@ -47,27 +44,25 @@ class Inside:
         self._site = site
         self._run = run
 
-    # Pages
-
     def show(self, exchange: Exchange, session: Session, parts: list[str]) -> Awaitable[object] | None:
         query = exchange.request.query
         match parts:
             case [] | [""]:
                 self._overview(exchange, session)
             case ["create"]:
-                self._create(exchange, session, {**forms.EMPTY, "game": query.get("game", "")})
+                self.create(exchange, session, {**forms.EMPTY, "game": query.get("game", "")})
             case ["audit"]:
                 self._audit(exchange, session)
             case ["tournaments", name] if name in self._host.tournaments:
-                return self._tournament(exchange, session, self._host.tournaments[name])
+                return self.tournament(exchange, session, self._host.tournaments[name])
             case ["tournaments", name, action] if name in self._host.tournaments and action in PREVIEWED:
                 tournament = self._host.tournaments[name]
                 return self._previewed(exchange, session, tournament, action, query)
             case _:
-                self._nothing(exchange)
+                self.nothing(exchange)
         return None
 
-    def _overview(self, exchange: Exchange, session: Session, wrong: str = "") -> None:
+    def _overview(self, exchange: Exchange, session: Session) -> None:
         held = sorted(
             self._host.known.values(),
             key=lambda each: (each.record.name.startswith(OPEN), ORDER.index(each.record.state)),
@@ -76,11 +71,9 @@ class Inside:
             {"record": each.record, "can": possible(each.record), "decided": each.record.decided}
             for each in held
         ]
-        self._give(exchange, session, "overview", 409 if wrong else 200, lines=lines, wrong=wrong)
+        self.give(exchange, session, "overview", lines=lines)
 
-    def _create(
-        self, exchange: Exchange, session: Session, given: Mapping[str, str], wrong: str = ""
-    ) -> None:
+    def create(self, exchange: Exchange, session: Session, given: Mapping[str, str], wrong: str = "") -> None:
         options = {
             name: {key: option.default for key, option in signature(game.start).parameters.items()}
             for name, game in catalogue().items()
@@ -93,18 +86,19 @@ class Inside:
             "kinds": kinds,
             "deciding": [each.title for each in offered().values() if each.decides],
         }
-        self._give(exchange, session, "create", 400 if wrong else 200, **shown)
+        self.give(exchange, session, "create", 400 if wrong else 200, **shown)
 
     def _audit(self, exchange: Exchange, session: Session) -> None:
         number = asked_for(exchange.request, "page") or 1
         page, pages = page_of(len(self._host.audit), PAGE, number)
         end = len(self._host.audit) - (page - 1) * PAGE
         orders = self._host.audit[max(0, end - PAGE) : end][::-1]
-        self._give(exchange, session, "audit", orders=orders, page=page, pages=pages)
+        self.give(exchange, session, "audit", orders=orders, page=page, pages=pages)
 
-    async def _tournament(
+    async def tournament(
         self, exchange: Exchange, session: Session, tournament: Tournament, wrong: str = ""
     ) -> None:
+        """Show a tournament, and what was `wrong` with an order for it."""
         record = tournament.record.after()
         table = await self._run(
             lambda: rendering.part(
@@ -134,7 +128,7 @@ class Inside:
                 : -LATELY - 1 : -1
             ],
         }
-        self._give(
+        self.give(
             exchange, session, "tournament", 409 if wrong else 200, wrong=wrong, standings=table, **seen
         )
 
@@ -170,7 +164,7 @@ class Inside:
         try:
             await self._preview(exchange, session, tournament, action, asked)
         except Refusal as refusal:
-            await self._tournament(exchange, session, tournament, str(refusal))
+            await self.tournament(exchange, session, tournament, str(refusal))
 
     async def _preview(
         self,
@@ -191,7 +185,7 @@ class Inside:
         elif match not in tournament.matches:
             changes = await desk.voiding(match, why)
         lines = compared(*desk.preview(changes))
-        self._give(
+        self.give(
             exchange,
             session,
             "preview",
@@ -206,93 +200,15 @@ class Inside:
             left=sum(name in each.names for each in record.open.values()) if name else 0,
         )
 
-    # Orders
+    def nothing(self, exchange: Exchange) -> None:
+        """Say that there is no such page, and no such order."""
+        what = "There is nothing at the desk under this address."
+        give(self._site, exchange, "desk/away.html", 404, what=what)
 
-    async def order(
-        self, exchange: Exchange, session: Session, parts: list[str], fields: Mapping[str, str]
-    ) -> None:
-        if self._host.store.trouble:
-            what = f"Nothing can be kept just now, so nothing is ordered: {self._host.store.trouble}."
-            give(self._site, exchange, "desk/away.html", 503, what=what)
-            return
-        match parts:
-            case ["create"]:
-                await self._open(exchange, session, fields)
-            case ["tournaments", name, action] if name in self._host.tournaments:
-                tournament = self._host.tournaments[name]
-                try:
-                    await self._act(exchange, session, tournament, action, fields)
-                except Refusal as refusal:
-                    await self._tournament(exchange, session, tournament, str(refusal))
-            case _:
-                self._nothing(exchange)
-
-    async def _open(self, exchange: Exchange, session: Session, fields: Mapping[str, str]) -> None:
-        given = {name: fields.get(name, "") for name in forms.EMPTY}
-        try:
-            wanted = forms.wanted(given)
-            await self._host.found(wanted.name, wanted.opened(), who(exchange))
-        except Refusal as refusal:
-            self._create(exchange, session, given, str(refusal))
-        else:
-            go(exchange, f"/admin/tournaments/{wanted.name}")
-
-    async def _act(
-        self,
-        exchange: Exchange,
-        session: Session,
-        tournament: Tournament,
-        action: str,
-        fields: Mapping[str, str],
-    ) -> None:
-        desk = Desk(tournament, who(exchange))
-        name, match, why = fields.get("name", ""), fields.get("match", ""), fields.get("why", "")
-        said = about(fields.get("affiliation"), fields.get("contact"))
-        orders: dict[str, Callable[[], Awaitable[None]]] = {
-            "start": desk.start,
-            "pause": desk.pause,
-            "resume": desk.resume,
-            "freeze": desk.freeze,
-            "unfreeze": desk.unfreeze,
-            "enter": lambda: desk.enter(self._host.claims.entrant_name(tournament, name)),
-            "withdraw": lambda: desk.withdraw(name),
-            "disqualify": lambda: desk.disqualify(name, why),
-            "void": lambda: desk.void(match, why),
-            "release": lambda: desk.release(name),
-            "check-in": lambda: desk.check_in(name),
-            "describe": lambda: desk.describe(name, said),
-            "delete": lambda: self._host.delete(tournament, who(exchange)),
-        }
-        if action in ("invite", "bind"):
-            give_token = self._host.claims.invite if action == "invite" else self._host.claims.bind
-            token = await give_token(tournament, name, who(exchange))
-            hello = {"type": "hello", "name": name, "game": tournament.game.name, "token": token}
-            seen: dict[str, Any] = {"record": tournament.record, "name": name, "token": token, "hello": hello}
-            self._give(exchange, session, "invited", invited=action == "invite", **seen)
-        elif action in orders:
-            await orders[action]()
-            to_all = action == "delete" or fields.get("to", "") == "overview"
-            go(
-                exchange,
-                "/admin" if to_all else f"/admin/tournaments/{tournament.record.name}",
-            )
-        else:
-            self._nothing(exchange)
-
-    # Within
-
-    def _nothing(self, exchange: Exchange) -> None:
-        give(
-            self._site,
-            exchange,
-            "desk/away.html",
-            404,
-            what="There is nothing at the desk under this address.",
-        )
-
-    def _give(
+    def give(
         self, exchange: Exchange, session: Session, template: str, status: int = 200, **seen: Any
     ) -> None:
+        """Answer with a page for whoever has that session; its forms are good in that session only."""
         seen |= {
             "form_token": session.form_token,
             "trouble": self._host.store.trouble,
@@ -320,28 +236,3 @@ def enters(record: Record) -> bool:
 
 def voidable(record: Record, match: str) -> bool:
     return match not in record.voided and record.matches[match].ending is not Ending.VOID
-
-
-def who(exchange: Exchange) -> str:
-    return f"the organiser, at the desk from {exchange.request.peer}"
-
-
-def give(
-    site: Site,
-    exchange: Exchange,
-    template: str,
-    status: int = 200,
-    /,
-    *more: tuple[str, str],
-    **seen: Any,
-) -> None:
-    """Answer with a page of the desk, which no cache may keep."""
-    page = site.page(template, exchange, status, **seen)
-    headers = [(name, value) for name, value in page.headers if name != "Cache-Control"]
-    exchange.respond(Response(page.status, (*headers, ("Cache-Control", "no-store"), *more), page.body))
-
-
-def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:
-    """Redirect the browser, so that reloading the page does not repeat the order."""
-    kept = (("Location", quote(where, safe="/?=")), ("Cache-Control", "no-store"), *headers)
-    exchange.respond(Response(303, own=kept))  # as its own: the cache of headers must not hold a cookie

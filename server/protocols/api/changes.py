@@ -27,7 +27,7 @@ class Changes:
     def __init__(self, view: View, say: Callable[[Shown], None]) -> None:
         self._view = view
         self._say = say
-        self._told: dict[str, dict[str, Shown]] = {}  # by tournament and name: the row as it was told
+        self._told: dict[str, dict[str, Shown]] = {}  # by tournament, as it is kept: rows, as told, by name
         self._begun: dict[str, trio.Event] = {}  # tournaments for which a first board is awaited
         self._marked: set[str] = set()  # tournaments in which something has changed since …
         self._telling: set[str] = set()  # … and those for which a task tells of it
@@ -41,7 +41,7 @@ class Changes:
         for held in self._view.tournaments.values():
             record = held.record.public
             if record.version and record.state is not State.FINISHED:
-                begun = self._begun[held.record.name] = trio.Event()
+                begun = self._begun[held.record.kept_as] = trio.Event()
                 self._view.guard.start_soon(self._note_first, held, begun)
 
     def end(self) -> None:
@@ -53,7 +53,7 @@ class Changes:
 
     def mark(self, held: Held) -> None:
         """Something has changed in a tournament."""
-        name = held.record.name
+        name = held.record.kept_as
         if self._on:
             self._marked.add(name)
             if name not in self._telling:
@@ -66,15 +66,15 @@ class Changes:
             board = boards.latest(record) or await boards.current(record)
             rows, order = board.rows, record.format.order
             told = await boards.run(lambda: {row.name: row_on_board(row, order) for row in rows})
-            if self._begun.get(held.record.name) is begun:
-                self._told[held.record.name] = told
+            if self._begun.get(held.record.kept_as) is begun:
+                self._told[held.record.kept_as] = told
         except NoBoard:
             pass  # then the first board counts as news
         finally:
             begun.set()
 
     async def _tell(self, held: Held) -> None:
-        name = held.record.name
+        name = held.record.kept_as
         try:
             while name in self._marked and self._on:
                 if (begun := self._begun.get(name)) is not None:
@@ -86,7 +86,7 @@ class Changes:
             self._telling.discard(name)
 
     async def _tell_once(self, held: Held) -> None:
-        name, record, boards = held.record.name, held.record.public, self._view.boards
+        name, record, boards = held.record.kept_as, held.record.public, self._view.boards
         try:
             board = await boards.current(record)
         except NoBoard:
@@ -98,7 +98,7 @@ class Changes:
             self._say(
                 {
                     "type": "standings",
-                    "tournament": name,
+                    "tournament": record.name,
                     "as_of": moment(board.as_of),
                     "entrants": len(board.rows),
                     "rows": rows,

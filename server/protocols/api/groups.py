@@ -6,10 +6,10 @@ Each function answers one route of `table.py`.
 from server.host.boards import NoBoard
 from server.host.grouping import groups, table_over
 from server.host.view import Held
-from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Look
 from server.protocols.api.paging import asked
+from server.protocols.api.reading import not_yet
 
 
 def listed(call: Look) -> Response:
@@ -23,7 +23,6 @@ async def table(call: Look, name: str, held: list[Held]) -> Response:
     try:
         rows = await table_over(call.view, held)
     except NoBoard:
-        why = "the standings are being computed, and it takes a while: ask again in a second"
-        raise HttpError(503, why, RETRY_SOON) from None
+        raise not_yet() from None
     shown = {"group": name, "tournaments": [each.record.name for each in held]}
     return json_response(200, shown | {"rows": rows[page.after : page.end], "next": page.next(len(rows))})

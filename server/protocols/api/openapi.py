@@ -42,9 +42,8 @@ def openapi(table: Iterable[Route]) -> dict[str, Any]:
             "securitySchemes": {who: {"type": "http", "scheme": "bearer"} for who in ("organiser", "bot")},
         },
     }
-    return _spelled_out(
-        msgspec.json.decode(msgspec.json.encode(document))
-    )  # lists, for defaults that are tuples
+    plain = msgspec.json.decode(msgspec.json.encode(document))  # with lists for defaults that are tuples
+    return _spelled_out(plain)
 
 
 def _operation(

@@ -130,8 +130,13 @@ async def board_of(call: Look, record: Record) -> Board:
     try:
         return await call.view.boards.current(record)
     except NoBoard:
-        why = "the standings are being computed, and it takes a while: ask again in a second"
-        raise HttpError(503, why, RETRY_SOON) from None
+        raise not_yet() from None
+
+
+def not_yet() -> HttpError:
+    """What is told whoever asks for standings that are not there yet."""
+    why = "the standings are being computed, and it takes a while: ask again in a second"
+    return HttpError(503, why, RETRY_SOON)
 
 
 def matches(call: Look, found: Held) -> Response:

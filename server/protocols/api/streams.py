@@ -6,7 +6,7 @@ which nothing happens.
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import reduce
 from typing import Any
 
@@ -158,11 +158,9 @@ def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
     if isinstance(event, Ended):
         del shown["brief"]
         shown["cause"] = causes_shown(moved_by(event.cause, match.epoch))
-    match_event: Callable[[int], Any] = lambda ply: match.game.show(match.positions[ply], match.names)  # noqa: E731
-    if isinstance(event, Moved):
-        shown["state"] = match_event(event.ply)
-    elif isinstance(event, Began):
-        shown["state"] = match_event(0)
+    if isinstance(event, Began | Moved):
+        position = match.positions[event.ply if isinstance(event, Moved) else 0]
+        shown["state"] = match.game.show(position, match.names)
     return shown
 
 

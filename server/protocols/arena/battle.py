@@ -210,10 +210,8 @@ class Battle:
             case Refused(seat=seat, sent=sent):
                 self._tell_move(seats[seat], refused_move(sent))
             case Ended():
-                then, self._ended = (
-                    self._ended,
-                    _nothing,
-                )  # or this and the code that it calls would keep each other alive
+                # Else this and the code that it calls would keep each other alive
+                then, self._ended = self._ended, _nothing
                 self._end(event)
                 then()
             case Incident():

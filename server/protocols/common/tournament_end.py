@@ -44,7 +44,10 @@ class TournamentEnds:
         return partial(self._forget, tournament, mine)
 
     def _forget(self, tournament: str, mine: object) -> None:
-        self._waiting[tournament].pop(mine, None)
+        waiting = self._waiting.get(tournament, {})
+        waiting.pop(mine, None)
+        if not waiting:
+            self._waiting.pop(tournament, None)
 
 
 def _nothing() -> None:

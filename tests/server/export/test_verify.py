@@ -457,6 +457,15 @@ def command(*arguments: str, source: bytes = b"") -> "subprocess.CompletedProces
     return subprocess.CompletedProcess(arguments, process.wait(), out, errors)
 
 
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_nothing_that_a_file_says_gets_to_a_terminal_as_it_is(flags: tuple[str, ...]) -> None:
+    first, *_ = exported(simulated(7))
+    said = command("-", *flags, source=b"".join(text([first | {"tournament": "cup\x9b2J\u202e"}])))
+    assert said.returncode == 1
+    assert "ends with 0 lines of type standings" in said.stdout
+    assert said.stdout.replace("\n", "").isprintable()
+
+
 def test_the_command_says_what_does_not_follow_and_ends_with_one(tmp_path: Path) -> None:
     lines = exported(simulated(7))
     file = tmp_path / "export.jsonl"

@@ -80,3 +80,16 @@ def test_a_roll_of_records_that_were_there_before_is_the_same() -> None:
     assert again.seats("ann", GAME) == [SEATED]
     assert again.knows("ann", GAME)
     assert again.alike(books.records["cup"], "ANN") == "ann"
+
+
+def test_nothing_is_left_of_tournaments_that_are_deleted() -> None:
+    """Catches names that are kept for ever: a host lives long, and every week may have a tournament."""
+    books = Books("cup", "league")
+    for record in books.records.values():
+        books.add(record.name, Entered("ann"), Entered("bob"), SEATED)
+    books.add("cup", Claimed("bob", "00"))
+    for record in books.records.values():
+        books.roll.remove(record)
+    indexes = {what: index for what, index in vars(books.roll).items() if isinstance(index, dict)}
+    assert len(indexes) >= 4
+    assert not any(indexes.values()), indexes

@@ -8,9 +8,11 @@ import trio
 from trio.testing import MockClock
 
 from server.host.appearances import Index
-from server.host.versions import LISTED, Version, called, rated, versions
+from server.host.versions import LISTED, Version, Versions, called, rated, versions
+from server.net.guard import Guard
 from tests.server.pages.sitting import sitting
 from tests.server.protocols.test_api import GAME, office
+from tests.server.transcripts import at_once
 from tests.tournament.world import first, play
 from tournament.events import Ending
 from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Voided
@@ -117,3 +119,14 @@ async def test_a_bot_is_asked_about_and_its_ratings_are_made_once_for_all(autoju
         assert "nobody named" in (await here.read("/api/bots/eve", 404))["error"]
         assert "nobody named 'e/f'" in (await here.read("/api/bots/e%2Ff", 404))["error"]
         assert msgspec.json.encode(found)
+
+
+async def test_a_tournament_with_the_name_of_a_deleted_one_is_rated_anew(autojump_clock: MockClock) -> None:
+    deleted, now = record([("1", 0)] * 3), record([("2", 0)] * 3)
+    now.kept_as = "cup~2"
+    async with trio.open_nursery() as nursery:
+        known = Versions(lambda: Guard(nursery), at_once)
+        assert called("ann", "1") in await known.ratings(GAME, [deleted])
+        rated_now = await known.ratings(GAME, [now])
+        assert called("ann", "2") in rated_now
+        assert called("ann", "1") not in rated_now

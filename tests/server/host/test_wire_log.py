@@ -11,7 +11,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.host.wire_log import BESIDES, NO_TAPE, PIECE, TAPE, Tape, WireLog
-from server.host.wire_reader import escaped, messages_of, unmarked
+from server.host.wire_reader import messages_of, unmarked
 from server.net.limits import Limits
 from tournament.match import Match
 from tournament.player import Seat
@@ -21,9 +21,10 @@ SMALL = Limits(wire_log_bytes=60_000, wire_log_seat_bytes=8192, wire_log_message
 UUID = "0b5c3c76-5f5e-4a6e-9d3b-1f2e3d4c5b6a"
 
 
-def seat(name: str, index: int = 0, began: float | None = None) -> Seat:
+def seat(name: str, index: int = 0, began: float | None = None, dealt_at: float | None = None) -> Seat:
     at = trio.current_time() if began is None else began
-    return Seat(Match(catalogue()["tic-tac-toe"], ("ann", "bob"), at, name=name), index, Timekeeper())
+    match = Match(catalogue()["tic-tac-toe"], ("ann", "bob"), at, name=name, dealt_at=dealt_at)
+    return Seat(match, index, Timekeeper())
 
 
 def texts(tape: Tape) -> list[bytes]:
@@ -159,10 +160,6 @@ def test_tokens_are_cut_and_nothing_else(said: str, shown: str) -> None:
     assert unmarked(shown) == shown
 
 
-def test_what_cannot_be_seen_is_written_as_in_programs() -> None:
-    assert escaped("b2\r\x1b[2Jé\u202e…") == "b2\\r\\x1b[2Jé\\u202e…"
-
-
 async def test_what_was_noted_elsewhere_is_repeated_as_if_it_were_noted_here() -> None:
     large = Limits(wire_log_seat_bytes=1_000_000)
     random, there, here, again = Random(3), WireLog(large), WireLog(SMALL), WireLog(SMALL)
@@ -189,3 +186,20 @@ async def test_a_tape_that_is_repeated_says_how_much_the_other_had_omitted() -> 
     tape.repeat(noted.taped)
     assert tape.messages == noted.messages
     assert tape.omitted == noted.omitted > 0
+
+
+async def test_a_match_shares_no_tape_with_one_of_a_deleted_tournament_that_had_its_name(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot's author who reads what another bot says at the same seat of a later match."""
+    wires = WireLog(Limits())
+    before = [wires.tape(seat("cup-1", index, dealt_at=1000.0), None) for index in (0, 1)]
+    before[0].heard(b"1", 0.0)
+    now = seat("cup-1", 0, dealt_at=2000.0)
+    tape = wires.tape(now, None)
+    before[0].heard(b"2", 0.0)
+    tape.heard(b"3", 0.0)
+    assert wires.of("cup-1") == {0: tape}
+    assert wires.tape(now, None) is tape
+    assert texts(tape) == [b"3"]
+    assert wires.size == TAPE + PIECE

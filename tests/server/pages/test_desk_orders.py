@@ -486,3 +486,29 @@ async def test_in_trouble_the_desk_says_so_and_orders_nothing(autojump_clock: Mo
         answer = await browser.send(page, "/admin/tournaments/cup/freeze", 503)
         assert b"the disk is full" in answer.body
         assert here.host.tournaments["cup"].record.frozen is None
+
+
+@pytest.mark.slow
+async def test_pages_show_nothing_of_an_earlier_tournament_of_the_same_name(
+    autojump_clock: MockClock,
+) -> None:
+    paths = ("/tournaments/cup", "/matches/cup-1", "/wall/cup", "/")
+    async with sitting() as here:
+        browser = await here.log_in()
+        await played(here, "kay", "lou")
+        for path in paths:
+            assert "kay" in await browser.read(path)
+        open_before = await here.watch("page=/tournaments/cup")
+        await browser.send(await browser.read("/admin/tournaments/cup"), "/admin/tournaments/cup/delete")
+        await trio.sleep(1.0)
+        assert "kay" not in await browser.read("/")
+        await played(here, "cas", "dot")
+        for path in paths:
+            page = await browser.read(path)
+            assert "kay" not in page, path
+            assert "cas" in page, path
+        await trio.sleep(5.0)
+        assert open_before.client.end.here().endswith(b"0\r\n\r\n")  # its script asks again
+        watcher = await here.watch("page=/tournaments/cup")
+        await watcher.look()
+        assert "cas" in "".join(watcher.parts.values())

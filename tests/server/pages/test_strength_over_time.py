@@ -30,3 +30,14 @@ def test_a_match_that_has_ended_since_is_in_the_curve() -> None:
     play(record, Random(2), "bot 1", "bot 2")
     assert before != curves.find("connect-4", "bot 1", [record])
     assert curves.find("connect-4", "bot 1", [record]) == Curves().find("connect-4", "bot 1", [record])
+
+
+def test_a_tournament_with_the_name_of_a_deleted_one_has_a_curve_of_its_own() -> None:
+    deleted, record, curves = large(50), large(50), Curves()
+    record.kept_as = "cup~2"
+    for other, each in (("bot 2", deleted), ("bot 3", record)):
+        play(each, Random(2), "bot 1", other)
+    assert (deleted.name, deleted.version) == (record.name, record.version)
+    before = curves.find("connect-4", "bot 1", [deleted])
+    assert before != curves.find("connect-4", "bot 1", [record])
+    assert curves.find("connect-4", "bot 1", [record]) == Curves().find("connect-4", "bot 1", [record])

@@ -179,7 +179,7 @@ async def test_a_lost_message_is_mentioned_wherever_the_others_are_shown(autojum
 
 async def test_the_text_has_a_message_a_line_and_is_a_file(autojump_clock: MockClock) -> None:
     async with played() as here:
-        here.host.wires.of(MATCH)[0].heard(b"one\r\ntwo", trio.current_time())
+        here.host.wires.of(MATCH)[0].heard("one\r\n\x1b[2J\u202etwo".encode(), trio.current_time())
         answer = await send(here, HERS, **{"as": "text"})
         lines = answer.body.decode().splitlines()
         log = said(await ask(here, HERS))["messages"]
@@ -188,7 +188,7 @@ async def test_the_text_has_a_message_a_line_and_is_a_file(autojump_clock: MockC
     assert answer.headers["cache-control"] == "no-store"
     assert lines[0] == f"# {MATCH}, seat 0, ann: seconds, who, what"
     assert len(lines) == len(log) + 1
-    assert lines[-1] == "    3.500 bot  one\\r\\ntwo"
+    assert lines[-1] == "    3.500 bot  one\\r\\n\\x1b[2J\\u202etwo"
 
 
 @pytest.mark.parametrize("path", ["/matches/open-santorini-1", "/matches/open-santorini-1/frames"])

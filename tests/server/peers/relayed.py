@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 import trio
 import trio.testing
 
-from server.host.abroad import Handed, Piece
+from server.host.abroad import Handed
 from server.net.guard import Guard
-from server.net.wire import StreamWire
+from server.net.wire import Piece, StreamWire
 from server.peers.channel import There
 from server.peers.link import Link, attended
 from server.peers.messages import Open

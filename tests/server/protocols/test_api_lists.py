@@ -239,6 +239,21 @@ async def test_what_is_left_over_follows_a_second_later(autojump_clock: MockCloc
     assert heard == [1, 1, 1, 0]
 
 
+async def test_the_rows_of_a_tournament_with_the_name_of_a_deleted_one_are_told_anew(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        feed = await here.listen("/api/events")
+        await wait_all_tasks_blocked()
+        for _ in range(2):
+            record = await held(here, 1)
+            tell(here, record)
+            await trio.sleep(3)
+            await here.host.delete(here.host.tournaments["cup"], "the organiser")
+        first, second = told(await feed.now())
+    assert first["rows"] == second["rows"]
+
+
 async def test_while_standings_are_frozen_nothing_is_told_of_them(autojump_clock: MockClock) -> None:
     async with office() as here:
         record = await held(here)

@@ -20,6 +20,7 @@ from server.protocols.arena.advanced import advanced
 from server.protocols.arena.cases import CASES, oppose
 from server.protocols.arena.messages import FLIP
 from tests.effort import tries
+from tests.hang import HANG
 from tests.server.protocols.knight import Knight, runner
 from tests.server.protocols.lists import Fighter, Lists, dead, flipped, lists, put
 from tournament.events import Ending
@@ -192,7 +193,7 @@ async def against(
             if seats[1 - house].to_move:
                 seats[1 - house].play(rules.write(choose(match.position)))
 
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(answer)
             await oppose(match, seats[house], case.opponent(Random(seed), thinker or Direct()))

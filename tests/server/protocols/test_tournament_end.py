@@ -3,7 +3,7 @@
 from trio.testing import MockClock
 
 from server.host.view import Told
-from server.protocols.common.tournament_end import when_over
+from server.protocols.common.tournament_end import TournamentEnds, when_over
 from tests.server.protocols.lists import CUP
 from tests.server.transcripts import hosting
 from tournament.facts import AnyFact, State, Turned
@@ -40,3 +40,11 @@ async def test_nobody_waits_for_the_end_of_an_open_table(autojump_clock: MockClo
         before = len(host.on_fact)
         when_over(host, table.record.name, lambda tournament, fact: None)()
         assert len(host.on_fact) == before
+
+
+def test_nothing_is_left_of_those_who_wait_no_longer() -> None:
+    ends = TournamentEnds()
+    stops = [ends.wait(name, lambda tournament, fact: None) for name in ("cup", "cup", "league")]
+    for stop_waiting in (*stops, stops[0]):  # a second call does no harm
+        stop_waiting()
+    assert vars(ends) == vars(TournamentEnds())

@@ -125,15 +125,24 @@ async def test_a_tournament_that_is_deleted_is_held_by_nobody() -> None:
     assert held.place_of(Wanted("ann", GAME, "one")) is None
 
 
-async def test_whoever_waits_for_an_end_elsewhere_learns_of_it() -> None:
+async def test_all_who_wait_for_an_end_elsewhere_learn_of_it() -> None:
     held = directory(2)
     away = held.place(record("one"))
     assert away is not None
-    with trio.fail_after(5):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(away.finished)
-            await trio.testing.wait_all_tasks_blocked()
-            await held.hear("one", [Turned(State.RUNNING), Turned(State.FINISHED)])
+    learned: list[str] = []
+
+    async def wait(name: str) -> None:
+        await away.finished()
+        learned.append(name)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait, "ann")
+        nursery.start_soon(wait, "bob")
+        await trio.testing.wait_all_tasks_blocked()
+        await held.hear("one", [Turned(State.RUNNING), Turned(State.FINISHED)])
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert sorted(learned) == ["ann", "bob"]
 
 
 def test_who_alone_holds_all_of_a_game_and_is_to_open_its_table_is_told() -> None:

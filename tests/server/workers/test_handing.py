@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from server.host.abroad import Handed, HeldAbroad, Piece, Wanted
+from server.host.abroad import Handed, HeldAbroad, Wanted
 from server.host.host import Host
 from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated
 from server.net.limits import Limits
 from server.net.listening import Admission, listeners, serve
+from server.net.wire import Piece
 from server.protocols import tcp, websocket
 from tests.server.at_once import TIMES, connections, say_in_order
 from tests.server.ends import FrameEnd, in_memory

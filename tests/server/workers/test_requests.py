@@ -9,7 +9,7 @@ from server.host.abroad import Wanted
 from server.http.spelling import Spelling
 from server.http.wire import Request
 from server.protocols.catalogue import dialects
-from server.workers.requests import Asked, Reading, together
+from server.workers.requests import Asked, Keys, Reading, together
 
 DOORS = [
     (("tic-tac-toe", "quoridor", "evaluations"), frozenset({"tic-tac-toe", "quoridor"})),
@@ -88,3 +88,13 @@ def test_games_are_together_that_one_dialect_over_http_plays_alone() -> None:
         assert games is not None
         assert sum(frozenset(games) <= group for group in groups) == 1
     assert sum(map(len, groups)) == len(frozenset().union(*groups))
+
+
+def test_a_secret_that_is_asked_for_outlives_those_made_for_a_turn() -> None:
+    keys = Keys(most=3)
+    keys.know("session", 1)
+    for turn in range(10):
+        keys.know(f"turn {turn}", 2)
+        assert keys.whose("session") == 1
+    assert [*keys] == ["turn 8", "turn 9", "session"]
+    assert keys.whose("turn 0") is None

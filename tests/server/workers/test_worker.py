@@ -10,9 +10,10 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from server.host.abroad import Handed, Piece
+from server.host.abroad import Handed
 from server.net.limits import Limits
 from server.net.listening import Admission
+from server.net.wire import Piece
 from server.show.lending import Lending
 from server.workers.messages import Ready
 from server.workers.worker import LOOK, Worker

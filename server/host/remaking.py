@@ -1,0 +1,35 @@
+"""When something is worked out anew that many ask for: once for all who wait, seldom, and with rests.
+
+It is worked out when somebody asks and it is out of date, at most once in so many seconds and with as
+much rest as work. Whoever owns the result decides whether it is out of date, and works it out.
+"""
+
+import trio
+
+
+class Remaking:
+    """One thing that is worked out again and again."""
+
+    def __init__(self, every: float) -> None:
+        """`every` is how many seconds lie between the starts of two computations, at the least."""
+        self.news = trio.Event()  # set when it has been worked out, or could not be
+        self._every = every
+        self._making = False
+        self._rested = 0.0  # when the next computation may begin
+
+    def begin(self) -> bool:
+        """Whether nobody works it out yet: then the caller does, with `rest` first and `over` at last."""
+        begins, self._making = not self._making, True
+        return begins
+
+    async def rest(self) -> None:
+        """Wait until it may be worked out again."""
+        await trio.sleep_until(self._rested)
+
+    def over(self, begun: float) -> None:
+        """The computation that began then is over, or has failed."""
+        now = trio.current_time()
+        self._rested = max(begun + self._every, now + (now - begun))
+        self._making = False
+        self.news.set()
+        self.news = trio.Event()

@@ -1,0 +1,29 @@
+"""How the desk answers: with pages that no cache may keep, or by leading the browser on."""
+
+from typing import Any
+from urllib.parse import quote
+
+from server.http.exchange import Exchange
+from server.http.wire import Response
+from server.pages.site import Site
+
+
+def give(
+    site: Site,
+    exchange: Exchange,
+    template: str,
+    status: int = 200,
+    /,
+    *more: tuple[str, str],
+    **seen: Any,
+) -> None:
+    """Answer with a page of the desk, which no cache may keep."""
+    page = site.page(template, exchange, status, **seen)
+    headers = [(name, value) for name, value in page.headers if name != "Cache-Control"]
+    exchange.respond(Response(page.status, (*headers, ("Cache-Control", "no-store"), *more), page.body))
+
+
+def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:
+    """Redirect the browser, so that reloading the page does not repeat the order."""
+    kept = (("Location", quote(where, safe="/?=")), ("Cache-Control", "no-store"), *headers)
+    exchange.respond(Response(303, own=kept))  # as its own: the cache of headers must not hold a cookie
