@@ -28,7 +28,7 @@ from tournament.facts import (
 )
 from tournament.format import OPEN, Pairing
 from tournament.record import Record
-from tournament.refusals import Refusal, expect_room, has_withdrawn
+from tournament.refusals import NotThere, Refusal, expect_room, has_withdrawn
 from tournament.standings import Row
 from tournament.tournament import Tournament
 from tournament.verdicts import voided
@@ -215,7 +215,7 @@ class Desk:
     async def voiding(self, match: str, why: str) -> list[AnyFact]:
         record = self._tournament.record
         if not record.is_over(match):
-            raise Refusal(f"{record.name} has no match {match!r}")
+            raise NotThere(f"{record.name} has no match {match!r}")
         concluded = record.matches.get(match) or await self._tournament.concluded(match)
         if match in record.voided or concluded.score is None:
             raise Refusal(f"{match} is void already")
@@ -275,7 +275,7 @@ class Desk:
         if self._tournament.is_newcomer(name):
             return [Entered(name)]
         if name not in record.entrants:
-            raise Refusal(f"{record.name} has no entrant {name!r}")
+            raise NotThere(f"{record.name} has no entrant {name!r}")
         if name in record.out:
             raise Refusal(f"{name} is out of {record.name} already")
         return []
