@@ -67,6 +67,8 @@ class Desk:
             record = self._tournament.record
             if record.opened.format == OPEN:
                 raise Refusal(f"{record.name} is an open table, and not deleted")
+            if self._tournament.matches and record.state is State.PAUSED:
+                raise Refusal(f"{record.name} is paused with matches in play: let them end, then delete it")
             if record.state is State.RUNNING or self._tournament.matches:
                 raise Refusal(f"{record.name} is running: pause it and let its matches end, then delete it")
             await self._keep("delete", "", [Turned(State.DELETED)])

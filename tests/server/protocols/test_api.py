@@ -583,6 +583,7 @@ async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_r
         assert "is running" in (await here.tell(delete, 409))["error"]
         assert await here.tell(delete, 401, token=None)
         await here.tell("/api/tournaments/cup/pause")
+        assert "is paused with matches in play" in (await here.tell(delete, 409))["error"]
         await trio.sleep(100.0)
         assert (await here.tell(delete))["state"] == "deleted"
         assert "no tournament" in (await here.read("/api/tournaments/cup", 404))["error"]
