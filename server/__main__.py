@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, Argument, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
 from server.commands import COMMANDS
 from server.exits import FAILED, INTERRUPTED, MISUSED, Failure
@@ -73,8 +73,18 @@ def bad_catalogue() -> tuple[type[Exception], ...]:
 
 
 def _sentence(misread: CycloptsError) -> str:
-    """What is wrong with the words of a command, without the parser's full stops in the middle."""
+    """What is wrong with the words of a command; the parser's own sentence has full stops in the middle."""
     said = " ".join(str(misread).split()).removesuffix(".")
+    match misread:
+        case UnusedCliTokensError(unused_tokens=[word, *_]):
+            return f"expected nothing more, and got {word!r}; words that belong together stand in quotes"
+        case MissingArgumentError(argument=Argument() as missing) if not missing.tokens:
+            if misread.keyword is None and "Did you mean" not in said:
+                name = missing.name if missing.index is None else missing.name.lstrip("-").upper()
+                command = " ".join(misread.command_chain or ())
+                return f"{name} is missing; `quintain {command} --help` has an example"
+        case _:
+            pass
     return said.replace(". Must be", ": it has to be").replace(". Choose from", "; choose from")
 
 

@@ -5,6 +5,7 @@ A certificate lasts for weeks, and a host runs for months.
 
 import signal
 import ssl
+from pathlib import Path
 
 import structlog
 import trio
@@ -19,6 +20,11 @@ def context(tls: Tls) -> ssl.SSLContext:
     """The TLS context of connections; raises `ConfigError` if the files cannot be used."""
     made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
+    for name, path in (("certificate", tls.certificate), ("key", tls.key)):
+        try:
+            Path(path).open("rb").close()  # OpenSSL does not say which of the two it could not read
+        except OSError as error:
+            raise ConfigError(f"tls.{name}: {path} cannot be read: {error.strerror}") from None
     try:
         made.load_cert_chain(tls.certificate, tls.key)
     except (OSError, ssl.SSLError) as error:

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
 from urllib.parse import urlsplit
@@ -28,6 +29,7 @@ from server.net.proxies import Proxies
 from tournament.refusals import Refusal
 
 FILE = "quintain.toml"
+HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?\.?")
 WEBSOCKET = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 SCHEMES = ("postgresql://", "postgres://")  # of a database
 PREFIX = "QUINTAIN_"
@@ -248,6 +250,9 @@ def _in_seconds(values: Any, place: str = "") -> Any:
 
 
 def _check_addresses(found: Settings, origin: str) -> None:
+    if not HOST_NAME.fullmatch(found.bind) and not _is_address(found.bind):
+        wanted = "expected an address such as 0.0.0.0, or a name, without a port"
+        raise ConfigError(f"{origin}: bind: {wanted}, not {found.bind[:100]!r}")
     for key, address in (("peers", found.peers), ("advertise", found.advertise)):
         host, _, port = address.rpartition(":")
         if address and not (host and port.isascii() and port.isdigit() and int(port) <= 65535):
@@ -260,6 +265,14 @@ def _check_addresses(found: Settings, origin: str) -> None:
     if found.store and not found.store.startswith(SCHEMES):
         scheme = found.store.partition("://")[0] if "://" in found.store else "no address"
         raise ConfigError(f"{origin}: store: expected postgresql://…, or nothing for a file, not {scheme}")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_webhooks(webhooks: Sequence[Webhook], origin: str) -> None:

@@ -18,7 +18,7 @@ import structlog
 import trio
 
 from server import allocator, certificate, figures, interpreter, ports, supervised
-from server.already_there import expect_the_same
+from server.already_there import expect_the_same, warn_of_another
 from server.application import application
 from server.config import Settings
 from server.exits import DONE, ConfigError, Failure
@@ -152,7 +152,7 @@ async def _serve(
             peering.serve(host)
         await nursery.start(host.run)
         nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
-        await _hold_all(host, settings.tournament)
+        await _hold_all(host, settings.tournament, asked)
         where = {name: listening.where(sockets[0]) for name, sockets in doors.items()}
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
         sessions = Sessions() if desk else None
@@ -339,7 +339,9 @@ def _files(settings: Settings) -> float:
     return files
 
 
-async def _hold_all(host: Host, wanted: Iterable[TournamentSettings]) -> None:
+async def _hold_all(
+    host: Host, wanted: Iterable[TournamentSettings], asked: Mapping[str, Any] | None
+) -> None:
     """Hold the wanted tournaments that are not held yet; raises `ConfigError` for one that cannot be held."""
     for each in wanted:
         if not host.has(each.name):
@@ -347,6 +349,8 @@ async def _hold_all(host: Host, wanted: Iterable[TournamentSettings]) -> None:
                 await host.found(each.name, each.opened())
             except Refusal as refusal:
                 raise ConfigError(f"tournament {each.name}: {refusal}") from None
+        elif asked is None or asked["name"] != each.name:  # flags were compared before
+            warn_of_another(each.name, each.opened(), host.known[each.name].record.opened)
 
 
 def _moves(host: Host, workers: Workers | None) -> int:

@@ -28,7 +28,7 @@ from tournament.facts import (
 )
 from tournament.format import OPEN, Pairing
 from tournament.record import Record
-from tournament.refusals import Refusal, expect_room, has_withdrawn
+from tournament.refusals import NotThere, Refusal, expect_room, has_withdrawn
 from tournament.standings import Row
 from tournament.tournament import Tournament
 from tournament.verdicts import voided
@@ -67,6 +67,8 @@ class Desk:
             record = self._tournament.record
             if record.opened.format == OPEN:
                 raise Refusal(f"{record.name} is an open table, and not deleted")
+            if self._tournament.matches and record.state is State.PAUSED:
+                raise Refusal(f"{record.name} is paused with matches in play: let them end, then delete it")
             if record.state is State.RUNNING or self._tournament.matches:
                 raise Refusal(f"{record.name} is running: pause it and let its matches end, then delete it")
             await self._keep("delete", "", [Turned(State.DELETED)])
@@ -215,7 +217,7 @@ class Desk:
     async def voiding(self, match: str, why: str) -> list[AnyFact]:
         record = self._tournament.record
         if not record.is_over(match):
-            raise Refusal(f"{record.name} has no match {match!r}")
+            raise NotThere(f"{record.name} has no match {match!r}")
         concluded = record.matches.get(match) or await self._tournament.concluded(match)
         if match in record.voided or concluded.score is None:
             raise Refusal(f"{match} is void already")
@@ -275,7 +277,7 @@ class Desk:
         if self._tournament.is_newcomer(name):
             return [Entered(name)]
         if name not in record.entrants:
-            raise Refusal(f"{record.name} has no entrant {name!r}")
+            raise NotThere(f"{record.name} has no entrant {name!r}")
         if name in record.out:
             raise Refusal(f"{name} is out of {record.name} already")
         return []

@@ -21,7 +21,7 @@ from tournament.timekeeper import Timekeeper
 
 log = structlog.get_logger()
 
-TIMED = 64  # one move in so many is timed: to time all of them would cost more than it tells
+TIMED = 64  # one move in so many is timed, the first included: timing each would cost more than it tells
 UNSEEN = "?"  # before the digest of a token that the player was not seen to receive
 NOWHERE = "(nowhere)"  # no name of a tournament: nothing is dealt there
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
@@ -77,7 +77,7 @@ class Seat:
         if match.deadline < timekeeper.due:
             timekeeper.expect(match.deadline)
         timekeeper.moves += 1
-        if timekeeper.moves % TIMED == 0 and at is not None and match.verdict is None:
+        if timekeeper.moves % TIMED == 1 and at is not None and match.verdict is None:
             # A move that decides is told after a commit, which is timed too.
             timekeeper.time_move(match.game.name, at)
 

@@ -12,6 +12,14 @@ class NotNow(Refusal):
     """It cannot be done just now, which is no fault of whoever asked: the same may be done later."""
 
 
+class NotThere(Refusal):
+    """It is about an entrant or a match that the tournament does not have."""
+
+
+class Senseless(Refusal):
+    """It makes no sense, however the tournament stands."""
+
+
 class TakenOut(Refusal):
     """An organiser has taken somebody out, who comes again."""
 

@@ -42,7 +42,8 @@ def bot(
 
     Example: a language model, on any OpenAI-compatible server:
 
-        quintain bot llm --base-url http://127.0.0.1:11434/v1 --model qwen3 --game connect-4
+        quintain bot llm --game connect-4 --model qwen3 \\
+            --base-url http://127.0.0.1:11434/v1
 
     Parameters
     ----------

@@ -12,8 +12,9 @@ from server.programs.terminal import say
 def import_match(file: File, /, *, json: Flag = False) -> int:
     """Read a match from its text, and replay it by the rules.
 
-    Every move, clock and ending is checked as `quintain verify` does it. The match is printed; nothing
-    is kept, and no tournament changes. Exit code 1 if something does not follow.
+    Every move, clock and ending is checked as `quintain verify` does it. The
+    match is printed; nothing is kept, and no tournament changes. Exit code 1 if
+    something does not follow.
 
     Example: a match that `quintain replay friday-1 --text` has written:
 

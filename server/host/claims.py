@@ -14,7 +14,7 @@ from tournament.facts import Claimed, State
 from tournament.match import Match
 from tournament.player import UNSEEN
 from tournament.record import Record
-from tournament.refusals import Refusal
+from tournament.refusals import Refusal, Senseless
 from tournament.tournament import Tournament
 
 
@@ -36,7 +36,7 @@ class Claims:
         try:
             name = checked(name)
         except BadName as error:
-            raise Refusal(str(error)) from None
+            raise Senseless(str(error)) from None
         if (entrant := self._roll.alike(record, name)) is not None:
             raise Refusal(f"{record.name} has an entrant {entrant}, whom people would take for {name}")
         return name

@@ -30,6 +30,8 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
     "To an organiser, and to a bot that asks for what only an organiser can change": (
         "Refusal",
         "NotNow",
+        "NotThere",
+        "Senseless",
         "NameTaken",
     ),
     "To whoever opens a tournament or a match, about options": ("BadOption",),

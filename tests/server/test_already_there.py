@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
-from server.already_there import expect_the_same
+from games.game import Pace
+from server.already_there import expect_the_same, warn_of_another
 from server.exits import ConfigError
 from tests.server.run import quintain
 from tournament.facts import Opened, State, Turned
@@ -46,6 +48,45 @@ def test_what_differs_is_said(more: dict[str, Any], said: str) -> None:
 def test_a_name_that_is_free_again_may_be_used_for_anything() -> None:
     expect_the_same(CUP | {"game": "connect-4"}, there(State.DELETED))
     expect_the_same(CUP | {"name": "new"}, there())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Opened("connect-4", "swiss"), "of another game: santorini"),
+        (
+            Opened("santorini", "round-robin", 9),
+            "of another format: swiss, for another number of entrants: 8",
+        ),
+        (Opened("santorini", "swiss", pace=Pace(turn=9.0)), "at another pace: bank 60, gain 2"),
+        (Opened("santorini", "swiss", options={"stuck": "loses"}), "with other options: stuck draws"),
+    ],
+)
+def test_what_a_configuration_asks_for_in_vain_is_logged(wanted: Opened, said: str) -> None:
+    there = Opened("santorini", "swiss", 8, Terms(rounds=5), {"stuck": "draws"}, Pace(bank=60.0, gain=2.0))
+    with capture_logs() as logged:
+        warn_of_another("cup", there, there)
+        warn_of_another("cup", Opened("santorini", "swiss"), there)
+    assert not logged, "what it leaves out is no difference"
+    with capture_logs() as logged:
+        warn_of_another("cup", wanted, there)
+    (warning,) = logged
+    assert said in warning["it"]
+
+
+@pytest.mark.slow
+def test_a_tournament_that_was_changed_in_the_configuration_stays_as_it_is_and_that_is_logged(
+    serve: Any, tmp_path: Path
+) -> None:
+    for entrants in (8, 9):
+        listed = f"[[tournament]]\nname = 'cup'\ngame = 'quoridor'\nentrants = {entrants}\n"
+        (tmp_path / "quintain.toml").write_text(listed)
+        host = serve()
+        assert host.read("/api/tournaments/cup")["wanted"] == 8
+        host.process.terminate()
+        code, _, errors = host.end()
+        assert code == 0
+        assert ("for another number of entrants: 8" in errors) == (entrants == 9)
 
 
 @pytest.mark.slow

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 import trustme
 
+from server.certificate import context
+from server.config import Tls
+from server.exits import ConfigError
 from tests.hang import HANG
 from tests.lacking import lacking
 from tests.server.served import Served
@@ -27,6 +30,16 @@ def shown(port: int, trust: ssl.SSLContext) -> bytes:
         trust.wrap_socket(plain, server_hostname="localhost") as client,
     ):
         return client.getpeercert(binary_form=True) or b""
+
+
+@pytest.mark.parametrize("missing", ["certificate", "key"])
+def test_of_two_files_the_one_that_cannot_be_read_is_named(tmp_path: Path, missing: str) -> None:
+    issue(trustme.CA(), tmp_path)
+    files = {"certificate": str(tmp_path / "host.pem"), "key": str(tmp_path / "host.key")}
+    Path(files[missing]).unlink()
+    with pytest.raises(ConfigError) as error:
+        context(Tls(**files))
+    assert str(error.value) == f"tls.{missing}: {files[missing]} cannot be read: No such file or directory"
 
 
 @pytest.mark.slow

@@ -49,6 +49,16 @@ def test_every_level_of_help_has_an_example_that_fits_a_terminal(
     assert not after.strip(), "the example is longer than a line"
 
 
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_no_line_of_help_is_broken_on_a_terminal_where_it_has_a_break_of_its_own(
+    words: tuple[str, ...], helped: Callable[..., str]
+) -> None:
+    _, explained = helped(*words).split("\n\n", 2)[
+        1:
+    ]  # beside the first sentence, which is one line in the code
+    assert [line for line in explained.splitlines() if line.endswith(" ")] == []
+
+
 @pytest.mark.slow
 def test_the_list_says_of_a_command_what_its_own_help_begins_with(helped: Callable[..., str]) -> None:
     for name, (_, summary) in COMMANDS.items():
@@ -115,6 +125,12 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("tournament", "create", "x", "--game", "quoridor", "--option", "walls"), 2, "NAME=VALUE"),
         (("config", "--config", "is-not-there.toml"), 2, "is-not-there.toml: cannot be read"),
         (("demolish",), 2, "demolish"),
+        (("play", "--game", "quoridor", "--bot", "python3", "bot.py"), 2, "nothing more, and got 'bot.py'"),
+        (("match", "brain:first", "--game", "quoridor"), 2, "SECOND is missing; `quintain match --help`"),
+        (("tournament", "void", "friday"), 2, "MATCH is missing; `quintain tournament void --help`"),
+        (("play", "--game", "quoridor"), 2, "--bot is missing; `quintain play --help`"),
+        (("serve", "--rounds"), 2, "--rounds requires an argument"),
+        (("tournament", "create", "x", "--gane", "quoridor"), 2, "--game instead of --gane"),
         (("serve", "--workers", "1.5"), 2, "value for --workers: expected a whole number, not '1.5'"),
         (("tournament", "create", "x", *DECIDE, "--confidence", "1.0"), 2, "--confidence: it has to be < 1"),
         (("tournament", "create", "x", *DECIDE, "--places", "5"), 2, "places can be settled, not 5"),

@@ -72,6 +72,11 @@ def test_flags_are_over_the_environment_which_is_over_the_file(file: Path) -> No
     assert found.bind == "127.0.0.1"
 
 
+@pytest.mark.parametrize("bind", ["::", "::1", "fe80::1%eth0", "10.0.0.7", "localhost", "lab-3.example.org."])
+def test_a_host_may_listen_at_any_address_or_name(file: Path, bind: str) -> None:
+    assert settings(None, {}, {"bind": bind}).bind == bind
+
+
 def test_the_organisers_token_is_no_setting(file: Path) -> None:
     assert settings(None, {"QUINTAIN_TOKEN": "secret", "PATH": "/bin"}, {}) == Settings()
 
@@ -110,6 +115,8 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
             "limits.messages.credits: expected a whole number of 1 or more, not 0",
         ),
         ("bind = ''", "quintain.toml: bind: expected a text of 1 or more characters"),
+        ("bind = '127.0.0.1:8000'", "quintain.toml: bind: expected an address .* without a port, not '127"),
+        ("bind = 'not an address'", "quintain.toml: bind: expected an address .*, not 'not an address'"),
         ("data = ''", "quintain.toml: data: expected a text of 1 or more characters"),
         (
             2 * "[[tournament]]\nname = 'x'\ngame = 'quoridor'\n",

@@ -184,9 +184,13 @@ async def admin_link(call: Call) -> Response:
 
 @contextmanager
 def as_conflict() -> Generator[None]:
-    """Answer with a conflict where the tournament refuses."""
+    """Answer with a conflict where the tournament refuses, unless another status says more."""
     try:
         yield
+    except refusals.NotThere as refusal:
+        raise HttpError(404, str(refusal)) from None
+    except refusals.Senseless as refusal:
+        raise HttpError(400, str(refusal)) from None
     except refusals.Refusal as refusal:
         raise HttpError(409, str(refusal)) from None
 

@@ -63,7 +63,7 @@ async def test_the_affiliation_is_everybodys_and_the_contact_the_organisers(
         assert "expected" in (await here.tell(f"{cup}/describe", 400, name="bob"))["error"]
         too_long = await here.tell(f"{cup}/describe", 400, name="bob", contact="x" * 201)
         assert "at most 200 characters" in too_long["error"]
-        assert "no entrant" in (await here.tell(f"{cup}/describe", 409, name="eve", contact="x"))["error"]
+        assert "no entrant" in (await here.tell(f"{cup}/describe", 404, name="eve", contact="x"))["error"]
         assert await here.tell(f"{cup}/describe", 401, token=None, name="bob", affiliation="x")
         for path in ("", "/standings", "/standings?format=csv", "/matches", "/export", "/feed"):
             assert SECRET not in (await here.text(cup + path))[1], path

@@ -41,6 +41,7 @@ async def test_one_move_of_many_is_measured_until_what_is_said_about_it_is_sent(
     for _ in range(TIMED):
         play(seats, now)
     assert moves.up_to()[-1] == 0
+    assert len(sockets.said) == 1
     mock_clock.jump(0.2)
     sockets.sweeping = False
     for send in sockets.said:
@@ -51,6 +52,12 @@ async def test_one_move_of_many_is_measured_until_what_is_said_about_it_is_sent(
         play(seats, now)
     assert (moves.up_to()[-1], moves.total) == (2, 1.0), "from elsewhere it is sent at once"
     assert host.timekeeper.moves == 2 * TIMED
+
+
+async def test_the_first_move_is_one_of_those_that_are_measured() -> None:
+    host = Host()
+    play(seats_of(host, Match(GAME, ("ann", "bob"), trio.current_time())), trio.current_time())
+    assert host.measures.moves[GAME.name].up_to()[-1] == 1, "so that there is a figure after the first match"
 
 
 def seats_of(host: Host, match: Match) -> list[Seat]:

@@ -320,8 +320,12 @@ async def test_a_voided_match_stays_in_the_record_as_void(autojump_clock: MockCl
         ("/api/tournaments/none/start", {}, 404, "no tournament 'none'"),
         ("/api/tournaments/cup/withdraw", {}, 400, "name"),
         ("/api/tournaments/cup/void", {}, 400, "match"),
-        ("/api/tournaments/cup/withdraw", {"name": "zoe"}, 409, "no entrant 'zoe'"),
-        ("/api/tournaments/cup/void", {"match": "cup-7"}, 409, "no match 'cup-7'"),
+        ("/api/tournaments/cup/withdraw", {"name": "zoe"}, 404, "no entrant 'zoe'"),
+        ("/api/tournaments/cup/void", {"match": "cup-7"}, 404, "no match 'cup-7'"),
+        ("/api/tournaments/cup/release", {"name": "zoe"}, 404, "no entrant 'zoe'"),
+        ("/api/tournaments/cup/invite", {"name": "zo\u202ee"}, 400, "a name has no control"),
+        ("/api/tournaments/cup/enter", {"name": "zo\u202ee"}, 400, "a name has no control"),
+        ("/api/tournaments/cup/enter", {"name": "zoe"}, 409, "whoever comes enters"),
         ("/api/tournaments/cup/resume", {}, 409, "only what is paused"),
     ],
 )
@@ -532,7 +536,7 @@ async def test_a_name_is_released_or_bound_and_its_address_is_told_to_nobody(
             assert "198.51.100.77" not in (await here.text(path))[1], path
         release = "/api/tournaments/cup/release"
         assert "name" in (await here.tell(release, 400))["error"]
-        assert "no entrant" in (await here.tell(release, 409, name="bob"))["error"]
+        assert "no entrant" in (await here.tell(release, 404, name="bob"))["error"]
         assert (await here.tell(release, name="ann"))["tournament"] == "cup"
         assert "nobody" in (await here.tell(release, 409, name="ann"))["error"]
         bound = await here.tell(release, 201, name="ann", bind=True)
@@ -579,6 +583,7 @@ async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_r
         assert "is running" in (await here.tell(delete, 409))["error"]
         assert await here.tell(delete, 401, token=None)
         await here.tell("/api/tournaments/cup/pause")
+        assert "is paused with matches in play" in (await here.tell(delete, 409))["error"]
         await trio.sleep(100.0)
         assert (await here.tell(delete))["state"] == "deleted"
         assert "no tournament" in (await here.read("/api/tournaments/cup", 404))["error"]
