@@ -13,6 +13,7 @@ from cyclopts import App, Argument, CycloptsError, MissingArgumentError, UnusedC
 
 from server.commands import COMMANDS
 from server.exits import FAILED, INTERRUPTED, MISUSED, Failure
+from server.log_writer import tell_traceback
 from server.version import own_version
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would fight the host's for the processors
@@ -40,6 +41,7 @@ def command_line(words: Sequence[str]) -> App:
 def main() -> None:
     """Run, and leave with the right code: a line for what is somebody else's fault, a traceback for ours."""
     code: int | None = FAILED
+    sys.excepthook = tell_traceback
     try:
         app = command_line(sys.argv[1:])
         code = app(exit_on_error=False, print_error=False, verbose=False, result_action="return_value")

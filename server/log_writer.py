@@ -3,16 +3,45 @@
 A terminal may be paused, a pipe full, a disk slow. The descriptor is not made non-blocking: that would hold
 for everybody who has the same terminal. What waits to be written is bounded. Lines that find no room, or that
 cannot be written, are left out and counted, and a line says how many as soon as one can be written.
+`tell` does the same for the last words of a process that has no log, or none any more.
 """
 
 import os
 import select
+import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import TextIO
 
 KEPT = 1 << 20  # bytes that wait to be written: some thousand lines
 PARTING = 1.0  # seconds at the end in which nothing more could be written: then nobody reads
+
+
+def tell(text: str, stream: TextIO | None) -> None:
+    """Write lines to a stream as long as somebody reads them: a process that has to end must not wait.
+
+    None: the process was started without that stream.
+    """
+    if stream is None:
+        return
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # it is no file, or closed
+        with suppress(OSError, ValueError):
+            stream.write(text)
+        return
+    writer = LogWriter(descriptor, lambda lines: "", stream.encoding)
+    writer.write(text)
+    writer.close()
+
+
+def tell_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A `sys.excepthook` that writes the traceback as long as somebody reads it."""
+    tell("".join(traceback.format_exception(kind, error, trace)), sys.stderr)
 
 
 class LogWriter:

@@ -11,8 +11,11 @@ import json
 import os
 import random
 import re
+import socket
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from string import Template
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -70,6 +73,7 @@ class Endpoint:
 
     def ask(self, messages: Messages, seconds: float) -> tuple[str, int]:
         """The model's answer, and how many tokens it took. Raises `Unanswered`, or `Failure` for good."""
+        until = time.monotonic() + seconds
         kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
         connection = kind(self._parts.hostname or "", self._parts.port, timeout=seconds)
         headers = {"Content-Type": "application/json"}
@@ -77,9 +81,11 @@ class Endpoint:
         path = f"{self._parts.path.rstrip('/')}/chat/completions"
         try:
             body = json.dumps({"model": self._model, "messages": messages})
-            connection.request("POST", path, body, headers)
-            response = connection.getresponse()
-            said = response.read(LARGEST)
+            connection.connect()
+            with hanging_up(until, connection.sock):
+                connection.request("POST", path, body, headers)
+                response = connection.getresponse()
+                said = response.read(LARGEST)
         except OSError as error:
             raise Unanswered(f"the server of the model does not answer: {error.strerror or error}") from None
         except http.client.HTTPException as error:
@@ -93,6 +99,33 @@ class Endpoint:
             why = said[:SHOWN].decode("utf-8", "replace")
             raise Failure(f"the server of the model answers with {response.status}: {why}")
         return _read(said)
+
+
+@contextmanager
+def hanging_up(until: float, connected: socket.socket) -> Generator[None]:
+    """Raise `TimeoutError` at that moment of the monotonic clock, whatever the server says until then.
+
+    The time-out of a socket begins again with every byte: some servers send blanks while a model thinks.
+    """
+    late = threading.Event()
+
+    def hang_up() -> None:
+        late.set()
+        with suppress(OSError):  # the server was quicker
+            socket.socket.shutdown(connected, socket.SHUT_RDWR)  # the same for TLS, without its farewell
+
+    timer = threading.Timer(max(0.0, until - time.monotonic()), hang_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (OSError, http.client.HTTPException):
+        if not late.is_set():
+            raise
+    finally:
+        timer.cancel()
+    if late.is_set():
+        raise TimeoutError("timed out")
 
 
 class Said(Struct):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
+from server.log_writer import tell
 from server.net.escaping import safe
 
 Step = Callable[..., None]
@@ -23,8 +24,8 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print something that is no result, for the person at the keyboard."""
-    print(safe(text, cut=None), file=sys.stderr, flush=True)  # noqa: T201
+    """Print something that is no result, for the person at the keyboard, if somebody reads it."""
+    tell(f"{safe(text, cut=None)}\n", sys.stderr)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> str:

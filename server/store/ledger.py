@@ -25,6 +25,7 @@ from tournament.folding import called
 from tournament.store import Conflict, Stale, Story
 
 RETRY = 5.0  # seconds until rows that could not be kept are tried again
+LOOK = 5.0  # seconds without anything to write, after which it is looked whether that would be possible
 SOON = 0.25  # seconds between two looks at the moves played: a crash may lose as much
 REST = 0.02  # seconds, at the most, that a match which is over waits for others after a commit …
 EACH = REST / 50  # … this long for each match in play, because a few fast ones would wait in vain …
@@ -198,8 +199,12 @@ class Ledger:
         return self._last, tournament, when, self._epoch(called(tournament)), fact
 
     async def _gather(self) -> None:
-        """Wait until there is something to write: enough of it, or some time after the last commit."""
-        while trio.current_time() < (due := self._due()):
+        """Wait until there is something to write: enough of it, or some time after the last commit.
+
+        Or until it is time to look whether anything could be written: `/readyz` has to know.
+        """
+        look = trio.current_time() + LOOK
+        while trio.current_time() < (due := min(self._due(), look)):
             self._news = trio.Event()
             with trio.move_on_at(due):
                 await self._news.wait()
@@ -214,7 +219,11 @@ class Ledger:
         while True:
             try:
                 asked = any(call.moves for call in self._waiting)
-                await self._write(moves=asked or trio.current_time() >= self._moves_due)
+                moves = asked or trio.current_time() >= self._moves_due
+                if moves or self._waiting:
+                    await self._write(moves=moves)
+                else:
+                    await self._in_thread(partial(self._engine.write, ()), limiter=self._writing)
             except Unavailable as error:
                 self._set_trouble(str(error))
                 self._again = trio.Event()

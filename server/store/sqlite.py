@@ -20,6 +20,7 @@ from server.store import private, schema
 from server.store.journal import Jot, Unavailable, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
+from server.store.whereabouts import BESIDE, Whereabouts
 from tournament.chain import START, Heads, heads
 from tournament.entries import PAGE, Entry, concluded_key, salted
 from tournament.store import Conflict
@@ -177,12 +178,15 @@ class Sqlite(SqliteReader):
             self._writer.close()
             raise
         super().__init__(path, connect, READERS)
+        self._whereabouts = Whereabouts(path)
         if reserve is not None and not reserve.take():
             log.warning("the disk has no room to keep any of it back", folder=str(path.parent))
 
     # What an engine does
 
     def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
+        if why := self._whereabouts.astray():
+            raise Unavailable(why)
         try:
             found = self._transact(rows)
         except BaseException as error:
@@ -210,17 +214,34 @@ class Sqlite(SqliteReader):
             self._examined = True
 
     def close(self) -> None:
+        self._save_what_was_deleted()
         try:
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:  # nothing is lost: the next start reads the write-ahead log
             log.warning("the write-ahead log is left as it is", why=str(error))
         self._hang_up()
+        self._whereabouts.close()
         if self._reserve is not None:
             self._reserve.give_up()
 
     def _hang_up(self) -> None:
         super()._hang_up()
         self._writer.close()
+
+    def _save_what_was_deleted(self) -> None:
+        """Write everything to a new file, if somebody has deleted the one that is about to be closed."""
+        if (place := self._whereabouts.copy_to()) is None:
+            return
+        try:
+            private.make_folder(place.parent)
+            if place == self._path:
+                for end in BESIDE:  # of the deleted file: they would be taken for those of the new one
+                    place.with_name(place.name + end).unlink(missing_ok=True)
+            _copy(self._writer, place)
+        except (OSError, sqlite3.Error) as error:
+            log.error("the journal was deleted, and cannot be written again", file=str(place), why=str(error))
+        else:
+            log.warning("the journal was deleted, and is written again", file=str(place))
 
     # Writing
 

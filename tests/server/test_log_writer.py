@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from server import log_writer
-from server.log_writer import KEPT, LogWriter
+from server.log_writer import KEPT, LogWriter, tell, tell_traceback
 from tests.hang import HANG
 
 LINE = "x" * 99 + "\n"
@@ -116,3 +116,36 @@ def test_a_host_ends_also_if_nobody_reads(pipe: Pipe, monkeypatch: pytest.Monkey
     with os.fdopen(pipe.reads, "rb", closefd=False, buffering=0) as read:  # lets the thread end
         while writer.behind:
             read.read(65536)
+
+
+def test_last_words_are_read_whole_by_whoever_reads_slowly(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than a pipe holds."""
+    monkeypatch.setattr(log_writer, "PARTING", HANG)
+    pipe.fill()
+    found: list[str] = []
+    reading = threading.Thread(target=lambda: found.extend(_read(pipe)))
+    with os.fdopen(pipe.writes, "w", encoding="utf-8") as stream:
+        reading.start()
+        tell(LINE * 2000, stream)
+    reading.join(HANG)
+    assert found == [LINE.strip()] * 2000
+
+
+def test_last_words_that_nobody_can_read_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    tell("no stream\n", None)
+    with open(os.devnull, encoding="utf-8") as unwritable:
+        tell("no stream to write to\n", unwritable)
+    tell("closed\n", unwritable)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_traceback_is_told_as_python_tells_it(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        raise ValueError("a bug of ours")
+    except ValueError as error:
+        tell_traceback(type(error), error, error.__traceback__)
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback (most recent call last):\n")
+    assert said.endswith("ValueError: a bug of ours\n")

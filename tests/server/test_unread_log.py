@@ -73,3 +73,25 @@ def test_bots_meet_although_nobody_reads_the_log_and_it_is_whole_when_somebody_d
     came = {line["player"]: line["tournament"] for line in told if line["event"] == "came"}
     assert came == dict.fromkeys(("ann", "bob"), "open-santorini")
     assert not any("missing" in line["event"] for line in told)
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ((sys.executable, "-m", "server", "fly"), 2),
+        ((sys.executable, "-c", "import sys; from server.log_writer import tell_traceback as tell\n"
+          "sys.excepthook = tell; raise ValueError('a bug of ours')"), 1),
+    ],
+    ids=["a line", "a traceback"],
+)  # fmt: skip
+def test_a_process_that_fails_ends_although_nobody_reads_why(command: tuple[str, ...], code: int) -> None:
+    """Catches a service that is not started again, because it still waits to say why it has failed."""
+    reads, writes = filled()
+    with os.fdopen(reads, "rb"):
+        process = subprocess.Popen(command, cwd=ROOT, stderr=writes)
+        os.close(writes)
+        try:
+            assert process.wait(HANG) == code
+        finally:
+            process.kill()
+            process.wait()

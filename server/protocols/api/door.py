@@ -22,7 +22,7 @@ from server.host.reception import Guessing
 from server.host.view import View
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange
-from server.http.head import HttpError
+from server.http.head import RETRY_SOON, HttpError
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
@@ -96,6 +96,8 @@ class Api:
         if route.who is Caller.ORGANISER:
             self._origins.check(exchange.request)
             self._expect_organiser(call)
+            if route.takes is not None:
+                self._expect_no_trouble()
             game = self._host.vacant(dict(values).get("name", ""))
             if game is not None and route.listed:
                 return self._at_new_table(call, route, values, game)
@@ -107,6 +109,11 @@ class Api:
             await self._host.table(game)
         if (pending := _answered(call, route, values, self._host)) is not None:
             await pending
+
+    def _expect_no_trouble(self) -> None:
+        """Raise `HttpError` while no order can be kept: nobody could know when it is carried out."""
+        if why := self._host.store.trouble:
+            raise HttpError(503, f"nothing can be kept just now, so nothing was ordered: {why}", RETRY_SOON)
 
     def _expect_organiser(self, call: Call) -> None:
         """Raise `HttpError` without the organiser's token; wrong ones from its address do not lock it out."""

@@ -5,7 +5,7 @@ import random
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -159,6 +159,28 @@ def test_what_says_something_that_is_not_http_is_told_in_words() -> None:
         thread.start()
         with pytest.raises(Unanswered, match=r"is not HTTP: this is no web server$"):
             Endpoint(f"http://127.0.0.1:{port}", "m", None).ask([], HANG)
+        thread.join(HANG)
+
+
+def _go_on(listening: socket.socket, accepted: list[socket.socket], times: int) -> None:
+    """Say that a request may go on, again and again."""
+    accepted.append(connected := listening.accept()[0])
+    with connected, suppress(OSError):
+        for _ in range(times):
+            connected.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
+
+
+def test_a_server_that_says_something_all_the_time_and_no_answer_has_no_more_time_than_a_silent_one() -> None:
+    """Catches a match that is lost on time, because every byte begins the time-out again."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        accepted: list[socket.socket] = []
+        thread = threading.Thread(target=_go_on, args=(listening, accepted, 1000))
+        thread.start()
+        endpoint = Endpoint(f"http://127.0.0.1:{listening.getsockname()[1]}", "m", None)
+        with pytest.raises(Unanswered, match="does not answer: timed out"):
+            endpoint.ask([], 0.2)
+        with suppress(OSError):
+            accepted[0].shutdown(socket.SHUT_RDWR)  # it may wait for room to send more
         thread.join(HANG)
 
 

@@ -464,6 +464,19 @@ async def test_a_monitor_is_told_how_things_are(autojump_clock: MockClock) -> No
     assert "\nquintain_moves_total{" in figures
 
 
+async def test_an_order_that_cannot_be_kept_is_refused_at_once(autojump_clock: MockClock) -> None:
+    """Catches an order that waits for a disk, and is carried out when nobody expects it any more."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="swiss")
+        here.host.store.trouble = "the disk is full"
+        refused = await here.tell("/api/tournaments", 503, name="bowl", game=GAME, format="swiss")
+        assert refused == {"error": "nothing can be kept just now, so nothing was ordered: the disk is full"}
+        assert await here.tell("/api/tournaments/cup/pause", 503) == refused
+        here.host.store.trouble = ""
+        assert "bowl" not in here.host.tournaments
+        await here.tell("/api/tournaments/cup/delete")
+
+
 async def test_what_only_grows_is_a_counter_and_what_takes_time_a_histogram(
     autojump_clock: MockClock,
 ) -> None:

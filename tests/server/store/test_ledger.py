@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.store.journal import Jot
-from server.store.ledger import ENOUGH, REST, RETRY, SOON, Ledger
+from server.store.ledger import ENOUGH, LOOK, REST, RETRY, SOON, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
 from tests.effort import tries
@@ -217,10 +217,25 @@ async def test_moves_of_a_match_that_is_over_by_then_are_not_written(
         assert engine.batches[1:] == [[Jot("another", 1, '["NW"]', "[0.5]")]]
 
 
-async def test_an_idle_store_does_nothing(engine: Faulty, autojump_clock: MockClock) -> None:
+async def test_an_idle_store_only_looks_whether_it_could_write(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
     async with running(engine):
-        await trio.sleep(1000.0)
-        assert not engine.batches
+        await trio.sleep(200 * LOOK + 1.0)
+        assert engine.batches == [()] * 200
+
+
+async def test_trouble_is_noticed_when_there_is_nothing_to_write_and_passes(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a host that says it is ready, and finds out only when a match has ended."""
+    engine.times = 2
+    async with running(engine) as (ledger, _):
+        await trio.sleep(LOOK + 1.0)
+        assert ledger.trouble == "the disk is full"
+        await trio.sleep(2 * RETRY)
+        assert ledger.trouble == ""
+    assert not list(engine.kept())
 
 
 @pytest.mark.parametrize("after", [False, True])
