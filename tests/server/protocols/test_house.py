@@ -313,6 +313,19 @@ async def test_a_move_sent_before_its_question_needs_a_ply_to_count(autojump_clo
         assert hall.host.tournaments["open-santorini"].matches["open-santorini-1"].ply == 8
 
 
+async def test_illegal_moves_in_one_piece_forfeit_like_those_that_come_one_by_one(
+    autojump_clock: MockClock,
+) -> None:
+    """A refusal leaves the question open, so they do not come before it, for which the bot would be cut off."""
+    async with room() as hall:
+        ann, bob = await pair(hall, "santorini")
+        await ann.say(*['{"type":"move","move":[6,0]}'] * 20)
+        told = await ann.messages("refused", "end")
+        assert [each["type"] for each in told] == ["refused"] * 20 + ["end"]
+        assert told[-1]["ending"] == "illegal"
+        assert (await bob.messages("end"))[0]["winner"] == "second"
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
