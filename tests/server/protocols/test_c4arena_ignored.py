@@ -137,6 +137,26 @@ async def test_of_a_message_of_more_than_256_bytes_the_beginning_is_repeated(
         assert told["msg"] == ('{"type":"hi","more":"' + "x" * 4000)[:256]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        *(b"{" + character.encode() * 400 for character in ("\0", "\x1f", '"', "\\", "x", "é", "\U0001f600")),
+        b"\0" * 256,
+        b"\x01" * 5000,
+        b"[" + b"1e15," * 50 + b"0]",
+    ],
+    ids=lambda message: repr(message[:8]),
+)
+async def test_no_more_than_twice_as_much_comes_back(message: bytes, autojump_clock: MockClock) -> None:
+    """Written anew, a control character takes six times as many bytes, and some numbers four times."""
+    async with place() as host:
+        bot = Bot(host)
+        await bot.send(message)
+        ((_, answer),) = bot.told
+        assert len(answer) <= 2 * len(message[:256])
+        assert message.decode().startswith(msgspec.json.decode(answer)["msg"])
+
+
 async def test_a_message_of_more_than_4_kib_is_not_even_read(autojump_clock: MockClock) -> None:
     async with place() as host:
         bot = Bot(host)
