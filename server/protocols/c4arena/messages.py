@@ -5,7 +5,7 @@ Not here: what is said when (`server/protocols/c4arena/talk.py`).
 
 from math import ceil
 
-from msgspec import UNSET, MsgspecError, Raw, Struct, UnsetType, ValidationError
+from msgspec import UNSET, MsgspecError, Raw, Struct, UnsetType, ValidationError, convert
 from msgspec.json import Decoder, Encoder, decode
 
 # Why a message was ignored: clients in use compare these texts.
@@ -60,6 +60,7 @@ encode = Encoder().encode
 _read = Decoder(Said).decode
 
 END, DISCONNECTED = b'{"type":"end"}', b'{"type":"disconnected"}'
+NO_JSON = (MsgspecError, UnicodeDecodeError, RecursionError)  # what the decoder raises
 
 
 class Unreadable(ValueError):
@@ -71,9 +72,17 @@ def read(message: bytes) -> Said | None:
     try:
         return _read(message)
     except ValidationError:
-        return None
-    except (MsgspecError, UnicodeDecodeError, RecursionError):
+        pass
+    except NO_JSON:
         raise Unreadable from None
+    try:
+        plain = decode(message)
+    except NO_JSON:  # further on than where it did not fit
+        raise Unreadable from None
+    try:
+        return convert(plain, Said)  # of two types, as of any other two keys, the last one counts
+    except ValidationError:
+        return None
 
 
 def repeated(message: bytes, most: int) -> Raw:
@@ -86,7 +95,7 @@ def repeated(message: bytes, most: int) -> Raw:
     if len(message) <= most:
         try:
             written = encode(decode(message))
-        except (MsgspecError, UnicodeDecodeError, RecursionError):
+        except NO_JSON:
             pass
         else:
             if len(written) <= room:
