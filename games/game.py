@@ -23,6 +23,8 @@ P = TypeVar("P", bound="Position[Any]")
 # The number is the least that it is known to be worth already.
 Worth = Callable[[P, int], int | None]
 
+PLY_LIMIT = "ply_limit"  # an option of every game: after how many plies a match is drawn
+PLIES = 10_000  # the most that it may be: each position of a match is kept in memory while it is played
 SHOWN = 60  # characters of what a bot sent that a message repeats: enough to recognise it
 
 
@@ -102,7 +104,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     draw: Callable[..., str]  # draw(position, last=None): a position, and the move that led there → SVG
     pace: Pace  # the default; a tournament may choose its own
     faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
-    ply_limit: int | None = None  # a match is drawn after so many plies; None where the rules end it
+    ply_limit: int | None = None  # the default: drawn after so many plies; None where the rules end it
     evaluate: Callable[[P], float] | None = None  # how good for seat 0: −1 … 1; helps the house brains
     solver: Callable[[], Worth[P]] | None = None  # begins perfect play for one match, where it is known
     variants: tuple[Mapping[str, object], ...] = ()  # settings of its options, for the page and for tests
@@ -113,7 +115,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
 
     @property
     def options(self) -> Mapping[str, object]:
-        """The game's options, each with its default."""
+        """The game's own options, each with its default; `ply_limit` is one of every game."""
         return _options(self.start)
 
     def spelled(self, move: M, before: P) -> str:
@@ -122,11 +124,22 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
 
     def opening(self, options: Mapping[str, object]) -> P:
         """The first position under `options`, which come from a file or a stranger."""
-        for name in options:
+        self.longest(options)
+        own = {name: value for name, value in options.items() if name != PLY_LIMIT}
+        for name in own:
             if name not in self.options:
-                expected = ", ".join(self.options) or "none"
+                expected = ", ".join((*self.options, PLY_LIMIT))
                 raise BadOption(f"{self.title} has no option {quoted(name)}; its options: {expected}")
-        return self.start(**options)
+        return self.start(**own)
+
+    def longest(self, options: Mapping[str, object]) -> int | None:
+        """After how many plies a match under `options` is drawn; None where the rules end it."""
+        if PLY_LIMIT not in options:
+            return self.ply_limit
+        plies = options[PLY_LIMIT]
+        if type(plies) is not int or not 1 <= plies <= PLIES:
+            raise BadOption(f"{PLY_LIMIT} has to be a number from 1 to {PLIES}, not {quoted(plies)}")
+        return plies
 
 
 @cache

@@ -40,15 +40,21 @@ class Placing:
         if wanted == OPEN + player.game:
             await self._opened(player.game)
         stays = self._tournament_of(player) if wanted is None else None
-        found = stays or self.tournament_for(player.name, player.game, wanted)
-        found = found or await self._opened(player.game)
-        if self._roll.alike(found.record, player.name) is not None:
-            raise Refusal(taken(player.name))
-        expect_not_out(found.record, player.name)
-        await found.enter(player.name, seated=seated)
-        player.place = found.record.name
-        found.wake()
-        return found
+        while True:
+            found = stays or self.tournament_for(player.name, player.game, wanted)
+            found = found or await self._opened(player.game)
+            if self._roll.alike(found.record, player.name) is not None:
+                raise Refusal(taken(player.name))
+            expect_not_out(found.record, player.name)
+            try:
+                await found.enter(player.name, seated=seated)
+            except Refusal:
+                if wanted is not None or stays is not None or takes_entrants(found.record):
+                    raise
+                continue  # others were taken in before it, and now that is full: there may be room elsewhere
+            player.place = found.record.name
+            found.wake()
+            return found
 
     async def _opened(self, game: str) -> Tournament:
         """The open table of a game.

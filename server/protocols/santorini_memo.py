@@ -138,7 +138,8 @@ class Memo:
                 self._show(once(event, state, match, 0), seat.to_move)
             case Refused(ply=ply):
                 if event.seat == seat.index and not _last(match, ply):
-                    self._show(state(match, ply), seat.to_move, event.at)
+                    self._say(state(match, ply), at=event.at)
+                    self.attendance.ask_again()
             case Ended():
                 self._say(once(event, final, match, event))
                 self.attendance.ended()

@@ -319,6 +319,10 @@ class Attendance:
         self.asked += 1
         self.budget.asked()
 
+    def ask_again(self) -> None:
+        """The bot's answer was refused, so its question is still open, also for what it has sent already."""
+        self.budget.asked()
+
     def away(self) -> None:
         """The bot is away. In the middle of a match the clock waits, for the rest of the grace.
 

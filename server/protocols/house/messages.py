@@ -169,8 +169,11 @@ def _fitting(message: bytes) -> Said:
     """A JSON object as a message; raises `Unreadable`, which names the field that does not fit."""
     try:
         return _decode(str(message, "utf-8"))  # so that skipped parts have to be UTF-8 as well
-    except msgspec.ValidationError as error:
+    except msgspec.ValidationError:
         given = msgspec.json.decode(message, type=dict[str, Any])  # raises if it is no JSON at all
+    try:
+        return msgspec.convert(given, Said)  # of two types, as of any other two keys, the last one counts
+    except msgspec.ValidationError as error:
         raise Unreadable(_misfit(error, given)) from None
 
 

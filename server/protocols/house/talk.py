@@ -311,7 +311,8 @@ class House:
             case events.Refused(ply=ply, why=why):
                 if event.seat == seat.index:
                     self._refuse(why, match.name, ply)
-                    self._ask(seat, ply)
+                    if seat.to_move:
+                        self.attendance.ask_again()
             case events.Incident():
                 pass  # the opponent's absence does not concern this bot, and the clocks say the rest
             case events.Ended():

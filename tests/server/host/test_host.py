@@ -15,6 +15,7 @@ from server.host.holding import Holding
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.reception import Unwelcome, Visit
+from tests.server.protocols.room import SlowToEnter
 from tests.tournament.world import first, play
 from tournament.facts import AnyFact, Concluded, Opened, State
 from tournament.format import Terms
@@ -110,6 +111,30 @@ async def test_whoever_comes_while_a_tournament_takes_entrants_enters_it(autojum
         assert (await come(host, nursery, "eve")).player.place == "open-tic-tac-toe"
         await trio.sleep(20.0)
         assert list(host.tournaments["open-tic-tac-toe"].record.entrants) == ["dee", "eve"]
+
+
+async def test_whoever_comes_while_a_tournament_fills_up_goes_to_the_next_and_then_to_the_open_table(
+    autojump_clock: MockClock,
+) -> None:
+    """All of them come before the first has been taken in. Whoever asked for one by name is told."""
+    places = dict[str, str | None]()
+
+    async def come(host: Host, name: str, wanted: str | None) -> None:
+        try:
+            places[name] = (await host.arrive(name, GAME, tournament=wanted)).player.place
+        except Unwelcome as error:
+            places[name] = str(error)
+
+    async with running(SlowToEnter()) as (host, _):
+        for name, entrants in (("cup", 2), ("friday", 3)):
+            await host.open(name, Opened(GAME, "round-robin", entrants))
+        async with trio.open_nursery() as nursery:
+            for name in ("ann", "bob", "cas", "dan", "eve", "fay"):
+                nursery.start_soon(come, host, name, None)
+            await trio.sleep(1.0)
+            nursery.start_soon(come, host, "gil", "cup")
+        assert places.pop("gil") == "cup is full: it takes 2"
+        assert sorted(map(str, places.values())) == [*["cup"] * 2, *["friday"] * 3, OPEN + GAME]
 
 
 async def test_a_player_plays_in_one_place_at_a_time(autojump_clock: MockClock) -> None:

@@ -23,6 +23,7 @@ OUT_OF_STEP = [
     ("waiting", b'{"type":"move","move":3}', WAITING),
     ("not to move", b'{"type":"move","move":3}', NOT_YOUR_TURN),
 ]
+TOO_LONG = "A message may have 4096 bytes"
 ASKED, PLAYED = b'{"type":"state_request"}', b'{"type":"move","move":3}'
 REASONS = [  # the seed's own words, which clients may look at
     ("idle", {"type": "move", "move": 3}, "Only start messages allowed in current state"),
@@ -104,6 +105,7 @@ async def test_what_cannot_be_done_is_repeated_with_the_reason(
         ("é".encode() * 200, "é" * 128),
         (b"x" + "é".encode() * 200, "x" + "é" * 127),
         (b"a\xffb", "ab"),
+        (b"[[", "[["),
     ],
     ids=lambda value: repr(value)[:30],
 )
@@ -114,7 +116,7 @@ async def test_of_what_cannot_be_read_256_bytes_of_text_are_repeated(
         bot = await bot_that_is(situation, host)
         await bot.send(sent)
         (told,) = bot.heard()
-        assert (told["type"], told["msg"]) == ("ignored", repeated)
+        assert told == ignored(repeated, "Not a JSON message" if len(sent) <= 4096 else TOO_LONG)
 
 
 async def test_what_is_repeated_is_written_anew(autojump_clock: MockClock) -> None:
@@ -124,6 +126,13 @@ async def test_what_is_repeated_is_written_anew(autojump_clock: MockClock) -> No
         await bot.send(b'{ "type" :"\\u0068i",\n"a":1, "a":2 }')
         ((_, answer),) = bot.told
         assert answer == b'{"type":"ignored","msg":{"type":"hi","a":2},"reason":"%b"}' % ONLY_START.encode()
+
+
+async def test_of_a_key_that_is_there_twice_the_last_one_counts(autojump_clock: MockClock) -> None:
+    async with place() as host:
+        ann, _ = await pair(host)
+        await ann.send(b'{"type":"state_request","type":"move","move":9,"move":3}')
+        assert ann.heard() == [state(2, 1, [3], **{"last-move": 3})]
 
 
 async def test_of_a_message_of_more_than_256_bytes_the_beginning_is_repeated(
@@ -137,12 +146,32 @@ async def test_of_a_message_of_more_than_256_bytes_the_beginning_is_repeated(
         assert told["msg"] == ('{"type":"hi","more":"' + "x" * 4000)[:256]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        *(b"{" + character.encode() * 400 for character in ("\0", "\x1f", '"', "\\", "x", "é", "\U0001f600")),
+        b"\0" * 256,
+        b"\x01" * 5000,
+        b"[" + b"1e15," * 50 + b"0]",
+    ],
+    ids=lambda message: repr(message[:8]),
+)
+async def test_no_more_than_twice_as_much_comes_back(message: bytes, autojump_clock: MockClock) -> None:
+    """Written anew, a control character takes six times as many bytes, and some numbers four times."""
+    async with place() as host:
+        bot = Bot(host)
+        await bot.send(message)
+        ((_, answer),) = bot.told
+        assert len(answer) <= 2 * len(message[:256])
+        assert message.decode().startswith(msgspec.json.decode(answer)["msg"])
+
+
 async def test_a_message_of_more_than_4_kib_is_not_even_read(autojump_clock: MockClock) -> None:
     async with place() as host:
         bot = Bot(host)
         message = b'{"type":"start","id":"Ann"' + b" " * 4096 + b"}"
         await bot.send(message)
-        assert bot.heard() == [ignored(message[:256].decode(), "A message may have 4096 bytes")]
+        assert bot.heard() == [ignored(message[:256].decode(), TOO_LONG)]
 
 
 @given(st.sampled_from(SITUATIONS), st.binary(max_size=300) | st.text(max_size=300).map(str.encode))

@@ -287,6 +287,16 @@ async def test_an_answer_to_another_question_has_no_effect_and_costs_nothing(
         assert len(await ann.messages("turn")) == 1
 
 
+async def test_of_a_key_that_is_there_twice_the_last_one_counts(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say('{"type":"move","move":"NW","move":"C"}')
+        (told,) = await ann.messages("turn")
+        assert told["last"]["position"] == "C"
+        await bob.say('{"type":"move","move":"N","type":"state"}', '{"type":"state","type":"bye"}')
+        assert [each["type"] for each in await bob.messages()] == ["turn", "turn", "[closed]"]
+
+
 async def test_late_answers_that_say_what_they_answer_are_never_too_many(autojump_clock: MockClock) -> None:
     async with room(limits=Limits(junk_total=3)) as hall:
         ann, _ = await pair(hall)
@@ -311,6 +321,19 @@ async def test_a_move_sent_before_its_question_needs_a_ply_to_count(autojump_clo
         await ann.tell(type="move", move=[0, 0])
         await bob.say('{"type":"move","ply":6,"move":[1,4,5]}', '{"type":"move","ply":7,"move":[5,5]}')
         assert hall.host.tournaments["open-santorini"].matches["open-santorini-1"].ply == 8
+
+
+async def test_illegal_moves_in_one_piece_forfeit_like_those_that_come_one_by_one(
+    autojump_clock: MockClock,
+) -> None:
+    """A refusal leaves the question open: they are no moves before a question, for which a bot is cut off."""
+    async with room() as hall:
+        ann, bob = await pair(hall, "santorini")
+        await ann.say(*['{"type":"move","move":[6,0]}'] * 20)
+        told = await ann.messages("refused", "end")
+        assert [each["type"] for each in told] == ["refused"] * 20 + ["end"]
+        assert told[-1]["ending"] == "illegal"
+        assert (await bob.messages("end"))[0]["winner"] == "second"
 
 
 @pytest.mark.parametrize(

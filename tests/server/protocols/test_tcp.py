@@ -289,6 +289,30 @@ async def test_the_twentieth_refusal_in_a_match_forfeits_it(autojump_clock: Mock
         assert match.ending == "illegal"
 
 
+async def test_a_refusal_leaves_its_question_open_for_what_came_in_the_same_piece(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say("0 9", "0 0")
+        assert await ann.states() == [EMPTY, ONE_PLACED]
+        assert await bob.states() == [ONE_PLACED]
+
+
+async def test_illegal_moves_in_one_piece_forfeit_like_those_that_come_one_by_one(
+    autojump_clock: MockClock,
+) -> None:
+    """They are no lines out of turn, for which the bot would be cut off, and the match perhaps void."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say(*["0 9"] * 25)
+        over = ["gameOver", "Bob", *EMPTY[2:]]
+        assert await ann.states() == [EMPTY] * 19 + [over, SWAPPED]
+        assert await bob.states() == [over, SWAPPED]
+        (match,) = hall.host.tournaments["open-santorini"].record.matches.values()
+        assert (match.ending, match.winner) == ("illegal", 1)
+
+
 async def test_refusals_are_counted_anew_in_every_match(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, bob = await pair(hall)
