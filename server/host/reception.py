@@ -11,6 +11,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 from itertools import islice
+from math import ceil
 
 import trio
 
@@ -18,7 +19,7 @@ from server.host.names import BadName, LatelyReserved, checked, key
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.net.budgets import Budgets, address_of
-from server.net.limits import Bucket, Limits
+from server.net.limits import Bucket, Limits, Rate
 from tournament.lobby import Lobby
 from tournament.player import NOWHERE, Player
 
@@ -33,12 +34,20 @@ class Unwelcome(Exception):
     """A bot cannot come in. The message is for its author."""
 
 
-class Guessing(Unwelcome):
+class TooOften(Unwelcome):
+    """Too much of something came from one address: over HTTP, the status of the answer is 429."""
+
+    def __init__(self, why: str, rate: Rate) -> None:
+        super().__init__(why)
+        self.seconds = ceil(rate.seconds / max(rate.credits, 1))  # until it may come once more
+
+
+class Guessing(TooOften):
     """Too many wrong tokens: the door has to close the connection."""
 
 
-class TooManyNames(Unwelcome):
-    """Too many new names came from an address: over HTTP, the status of the answer is 429."""
+class TooManyNames(TooOften):
+    """Too many new names."""
 
 
 class Out(Unwelcome):
@@ -312,13 +321,17 @@ class Reception:
         if token is None:
             return
         if not self._failures.take(peer, trio.current_time()):
-            raise Guessing("too many wrong tokens came from your address: wait for a minute")
+            raise Guessing(
+                "too many wrong tokens came from your address: wait for a minute", self._limits.wrong_tokens
+            )
 
     def _expect_credit(self, peer: str) -> None:
         if not self._new_names.take(peer, trio.current_time()):
             most = self._limits.new_names
             rate = f"{most.credits} at once, and {most.credits / most.seconds:g} a second after that"
-            raise TooManyNames(f"too many new names came from your address: `limits.new_names` allows {rate}")
+            raise TooManyNames(
+                f"too many new names came from your address: `limits.new_names` allows {rate}", most
+            )
 
 
 def is_token(brought: str | None) -> bool:

@@ -18,11 +18,11 @@ from msgspec import Struct
 from server.host.host import Host
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
-from server.host.reception import REPLACED, Key, Out, TooManyNames, Unwelcome, Visit
+from server.host.reception import REPLACED, Key, Out, TooOften, Unwelcome, Visit
 from server.host.returning import way_back
 from server.host.secrets import uuid
 from server.http.exchange import Exchange
-from server.http.head import HttpError
+from server.http.head import HttpError, retry_after
 from server.http.origins import is_from_here
 from server.http.wire import Response, json_response, refused
 from server.net.addresses import Url
@@ -172,7 +172,7 @@ class Guest:
         except Unwelcome as refusal:
             if before is self.attendance and not (before.current or before.succeeded):
                 self._go()
-            raise HttpError(self._status(refusal), str(refusal)) from None
+            raise self._told_of(refusal) from None
         if visit is None:
             raise HttpError(409, REPLACED)
         self.attendance = here
@@ -183,17 +183,17 @@ class Guest:
             raise HttpError(410, f"{place} is over")
         return visit
 
-    def _status(self, refusal: Unwelcome) -> int:
-        """Of the answer to somebody who may not come in."""
+    def _told_of(self, refusal: Unwelcome) -> HttpError:
+        """What somebody who may not come in is told."""
         match refusal:
             case _ if self._host.draining:
-                return 503
-            case TooManyNames():
-                return 429
+                return HttpError(503, str(refusal))
+            case TooOften(seconds=seconds):
+                return HttpError(429, str(refusal), retry_after(seconds))
             case Out():
-                return 410
+                return HttpError(410, str(refusal))
             case _:
-                return 409
+                return HttpError(409, str(refusal))
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:
         player, self.url = visit.player, url
