@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
-from server.export.json_views import row_shown
+from server.export.json_views import out_shown, row_shown
 from server.host.abroad import Wanted
 from server.host.opening import OPEN
 from server.host.reception import Guessing, TooOften, Unwelcome, Visit
@@ -369,5 +369,5 @@ def _as_typed(move: object) -> object:
 
 
 def _standings(record: Record, board: Board) -> Standings:
-    rows = [row_shown(row, record.format.order) for row in board.rows]
+    rows = [row_shown(row, record.format.order) | out_shown(record, row.name) for row in board.rows]
     return Standings(record.name, final=True, rows=rows)
