@@ -23,6 +23,9 @@ P = TypeVar("P", bound="Position[Any]")
 # The number is the least that it is known to be worth already.
 Worth = Callable[[P, int], int | None]
 
+PLY_LIMIT = "ply_limit"  # the option that every game has beside its own
+LONGEST = 1000  # plies that it may be: every position of a match is kept while the match is played
+
 SHOWN = 60  # characters of what a bot sent that a message repeats: enough to recognise it
 
 
@@ -102,7 +105,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     draw: Callable[..., str]  # draw(position, last=None): a position, and the move that led there → SVG
     pace: Pace  # the default; a tournament may choose its own
     faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
-    ply_limit: int | None = None  # a match is drawn after so many plies; None where the rules end it
+    ply_limit: int | None = None  # a match is drawn after so many plies unless set; None: the rules end it
     evaluate: Callable[[P], float] | None = None  # how good for seat 0: −1 … 1; helps the house brains
     solver: Callable[[], Worth[P]] | None = None  # begins perfect play for one match, where it is known
     variants: tuple[Mapping[str, object], ...] = ()  # settings of its options, for the page and for tests
@@ -113,7 +116,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
 
     @property
     def options(self) -> Mapping[str, object]:
-        """The game's options, each with its default."""
+        """The game's own options, each with its default."""
         return _options(self.start)
 
     def spelled(self, move: M, before: P) -> str:
@@ -123,10 +126,20 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     def opening(self, options: Mapping[str, object]) -> P:
         """The first position under `options`, which come from a file or a stranger."""
         for name in options:
-            if name not in self.options:
-                expected = ", ".join(self.options) or "none"
+            if name not in self.options and name != PLY_LIMIT:
+                expected = ", ".join((*self.options, PLY_LIMIT))
                 raise BadOption(f"{self.title} has no option {quoted(name)}; its options: {expected}")
-        return self.start(**options)
+        self.longest(options)
+        return self.start(**{name: value for name, value in options.items() if name != PLY_LIMIT})
+
+    def longest(self, options: Mapping[str, object]) -> int | None:
+        """After how many plies a match under `options` is drawn; None where only the rules end it."""
+        if PLY_LIMIT not in options:
+            return self.ply_limit
+        most = options[PLY_LIMIT]
+        if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= LONGEST:
+            raise BadOption(f"{PLY_LIMIT} has to be a number from 1 to {LONGEST}, not {quoted(most)}")
+        return most
 
 
 @cache

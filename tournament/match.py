@@ -63,7 +63,6 @@ class Match:
         name: str = "",
         pace: Pace | None = None,
         options: Mapping[str, object] | None = None,
-        ply_limit: int | None = None,
         refusals: int = REFUSALS,
         replayable: bool = True,
         excused: tuple[bool, bool] = (False, False),
@@ -99,7 +98,7 @@ class Match:
         self.verdict: Ended | None = None
         self.receipt = ""  # of the store, for the result: there when the end is announced
         self.to_move: int | None = self.position.turn  # the seat whose move is awaited
-        self._ply_limit = game.ply_limit if ply_limit is None else ply_limit
+        self._ply_limit = game.longest(self.options)
         self._refusals = refusals
         self._replayable = replayable
         self._excused = excused

@@ -123,13 +123,20 @@ def test_an_option_that_there_is_not_is_named_with_those_that_there_are(game: An
         game.opening({"colour": 1})
     message = str(refusal.value)
     assert message.startswith(game.title)
-    assert all(option in message for option in game.options)
+    assert all(option in message for option in (*game.options, "ply_limit"))
+
+
+@each_game
+def test_every_game_can_be_drawn_after_so_many_plies(game: Any) -> None:
+    assert game.opening({"ply_limit": 7}) == game.opening({}), "what a position is does not depend on it"
+    assert game.longest({"ply_limit": 7}) == 7
+    assert game.longest({}) == game.ply_limit
 
 
 @pytest.mark.parametrize("value", [None, True, -1, 0, 10**4000, 1.5, "", "3", [], {}, float("nan")])
 @each_game
 def test_an_option_with_a_senseless_value_is_refused_in_a_sentence(game: Any, value: object) -> None:
-    for option in game.options:
+    for option in (*game.options, "ply_limit"):
         with pytest.raises(BadOption) as refusal:
             game.opening({option: value})
         assert option in str(refusal.value)

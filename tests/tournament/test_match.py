@@ -154,7 +154,7 @@ def test_a_move_at_the_deadline_is_in_time_and_one_after_it_is_not(early: bool) 
 
 
 def test_a_match_ends_in_a_draw_at_the_limit_of_plies() -> None:
-    played = match("connect-4", ply_limit=3)
+    played = match("connect-4", options={"ply_limit": 3})
     play_out(played, 0, 1, 2)  # pyright: ignore[reportArgumentType]
     assert ended(played) == (None, Ending.PLAYED, "3 plies were played, which makes it a draw")
     assert played.ply == 3

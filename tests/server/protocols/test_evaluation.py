@@ -110,7 +110,7 @@ def test_a_draw_counts_against_who_plays_perfectly_and_nobody_else() -> None:
 def test_holding_out_against_the_strong_opponent_counts_by_own_turns(
     turns: int, score: float, house: int
 ) -> None:
-    match = Match(catalogue()["quoridor"], ("one", "other"), 0.0, ply_limit=1000)
+    match = Match(catalogue()["quoridor"], ("one", "other"), 0.0, options={"ply_limit": 1000})
     paced = {0: ("d1", "e1"), 1: ("d9", "e9")}
     played = [0, 0]
     while played[1 - house] < turns or match.to_move == house:
@@ -124,7 +124,7 @@ def test_holding_out_against_the_strong_opponent_counts_by_own_turns(
 
 def ended(game: Game[Any, Any], winner: int | None) -> Match:
     """A match of two moves that ended so, by whatever means."""
-    match = Match(game, ("one", "other"), 0.0, ply_limit=2)
+    match = Match(game, ("one", "other"), 0.0, options={"ply_limit": 2})
     if winner is not None:
         match.resign(1 - winner, 0.0)
     while match.verdict is None:
