@@ -126,12 +126,14 @@ class Reception:
         shared: bool = False,
         door: str = "",
         peer: str = "",
+        unheard: Visit | None = None,
         may_take_over: Callable[[Player], None] = lambda player: None,
     ) -> Visit:
         """Let a bot in, or back in. `keeps` gives it a token to come back with.
 
-        Bots that come `shared` may have the same name, but only if all of them do. Before a player goes over
-        to whoever has its token, `may_take_over` may raise a reason why not.
+        Bots that come `shared` may have the same name, but only if all of them do. `unheard` is a visit of
+        the same bot, as the door knows: unless its token was seen to arrive, it is given another. Before a
+        player goes over to whoever has its token, `may_take_over` may raise a reason why not.
         """
         try:
             name = checked(name)
@@ -146,6 +148,11 @@ class Reception:
             if here and claim.player is not None:
                 may_take_over(claim.player)
             return self._back(where, claim, token, peer)
+        if claim is not None and not claim.acknowledged and unheard is not None and self.holds(unheard):
+            may_take_over(unheard.player)
+            token = secrets.token_urlsafe(16)
+            claim.digest = token_digest(token)
+            return self._back(where, claim, token, peer, has_it=False)
         if claim is not None and (claim.acknowledged or here):
             self.failed(peer, token)
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
@@ -295,13 +302,13 @@ class Reception:
         if claim.player is not None and not claim.player.for_one_match:  # else its bot may come to that
             claim.player.retire()
 
-    def _back(self, where: Key, claim: Claim, token: str, peer: str) -> Visit:
-        """Let in the bot that has the token, and send away any that is here under the name."""
+    def _back(self, where: Key, claim: Claim, token: str, peer: str, *, has_it: bool = True) -> Visit:
+        """Let in the bot that has the token, or is given it, and send away any that has the name."""
         if self._visits.get(where) and not claim.takeovers.take(trio.current_time()):
             raise Unwelcome(f"the name {claim.name} is being taken over too often: wait for a minute")
         for old in self._visits.pop(where, []):
             old.replaced(REPLACED)
-        claim.acknowledged = True
+        claim.acknowledged = has_it
         self._gone.pop(where, None)
         if claim.player is None or claim.player.retired:
             claim.player = self._lobby.enter(claim.name, where[0], NOWHERE)

@@ -26,6 +26,7 @@ from server.http.head import HttpError, retry_after
 from server.http.origins import is_from_here
 from server.http.wire import Response, json_response, refused
 from server.net.addresses import Url
+from server.net.budgets import address_of
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
@@ -70,10 +71,11 @@ class Guests:
             from_here = is_from_here(exchange.request)
             url = await self.invitations.checked(asked.teamUrl, game, from_here=from_here)
             self._expect_one_name(where, url)
-        guest = self._guests.get(where)
-        if guest is None or not guest.knows(asked.token):
-            guest = Guest(self, where, exchange.request.peer)
-        visit = await guest.arrive(exchange.request.peer, asked)
+        peer, guest = exchange.request.peer, self._guests.get(where)
+        unheard = None if guest is None else guest.unheard(asked, url, peer)
+        if guest is None or not (unheard or guest.knows(asked.token)):
+            guest = Guest(self, where, peer)
+        visit = await guest.arrive(peer, asked, unheard)
         self._guests[where] = guest
         guest.enter(visit, exchange, url)
         if guest.is_called_for_now and not self._waiting:
@@ -151,9 +153,23 @@ class Guest:
         visit = self.attendance.visit
         return visit is not None and _same(visit.token, token)
 
+    def unheard(self, asked: Join, url: Url | None, peer: str) -> Visit | None:
+        """Its visit, if this is a request of that bot, which may never have got its token.
+
+        The answer may have been lost, or the bot was started again. It is known by where it is invited and
+        by where its request comes from. Without an invitation, a battle that it has been told may be on its
+        way to it, and then anybody on the same machine could take that.
+        """
+        visit, same = self.attendance.visit, url is not None and url == self.url
+        if visit is None or asked.token is not None or not same:
+            return None
+        if address_of(peer) != address_of(self.attendance.peer):
+            return None
+        return visit if self._host.reception.digest(visit) is None else None
+
     # Coming
 
-    async def arrive(self, peer: str, asked: Join) -> Visit:
+    async def arrive(self, peer: str, asked: Join, unheard: Visit | None) -> Visit:
         """Have the host decide whether it may come in; raises `HttpError`."""
         here = before = self.attendance
         if before.state is not Attending.SILENT:
@@ -168,6 +184,7 @@ class Guest:
                 reserved=True,
                 resumes=True,
                 door=DOOR,
+                unheard=unheard,
             )
         except Unwelcome as refusal:
             if before is self.attendance and not (before.current or before.succeeded):
