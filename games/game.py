@@ -24,7 +24,7 @@ P = TypeVar("P", bound="Position[Any]")
 Worth = Callable[[P, int], int | None]
 
 PLY_LIMIT = "ply_limit"  # an option of every game: after how many plies a match is drawn
-PLIES = 10_000  # the most that it may be: each position of a match is kept in memory while it is played
+PLIES = 1_000  # the most that it may be: each position of a match is kept in memory while it is played
 SHOWN = 60  # characters of what a bot sent that a message repeats: enough to recognise it
 
 

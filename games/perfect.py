@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from games.game import Game, Worth
+from games.game import PLY_LIMIT, Game, Worth
 
 Value = Literal["win", "draw", "loss"]
 CALLED: Mapping[int, Value] = {1: "win", 0: "draw", -1: "loss"}
@@ -42,8 +42,11 @@ def share(kept: int, had: int) -> float | None:
 
 
 def grades(game: Game[Any, Any], options: Mapping[str, object], moves: Sequence[Any]) -> Grades | None:
-    """The grades of moves as the game writes them; None where nobody knows perfect play."""
-    if game.solver is None:
+    """The grades of moves as the game writes them; None where nobody knows perfect play.
+
+    Nobody does under an organiser's limit of plies: a win that takes longer is none.
+    """
+    if game.solver is None or PLY_LIMIT in options:
         return None
     worth, positions = game.solver(), [game.opening(options)]
     for move in moves:

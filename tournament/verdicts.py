@@ -144,7 +144,7 @@ def left(names: tuple[str, str], gone: Gone, at: float, led: list[Cause], *, voi
         cause.append(causes.Absent(at, gone.seat, gone.until - gone.since))
     if void:
         if not gone.out:
-            why = never_came if gone.held else left_early
+            why = left_early if gone.came else never_came
         return Ended(at, None, Ending.VOID, why, fault, bounded(cause))
     return Ended(at, 1 - gone.seat, Ending.LEFT, why, fault, bounded(cause), brief)
 

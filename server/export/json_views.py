@@ -84,7 +84,8 @@ def row_on_board(row: Row, order: Sequence[str]) -> dict[str, Any]:
 
 def row_whole(row: Row, record: Record) -> dict[str, Any]:
     """A row with all that is known of its place: the probabilities of being the strongest, the second …"""
-    return row_on_board(row, record.format.order) | {"ranks": row.ranks} | described(record, row.name)
+    shown = row_on_board(row, record.format.order) | {"ranks": row.ranks}
+    return shown | described(record, row.name) | out_shown(record, row.name)
 
 
 def moment(when: float) -> str:
@@ -265,6 +266,17 @@ def described(record: Record, name: str, *, everything: bool = False) -> dict[st
     """What an organiser has said about an entrant; empty if that is nothing."""
     said = {"affiliation": record.affiliations.get(name), "contact": record.contacts.get(name)}
     return {key: text for key, text in said.items() if text and (everything or key == "affiliation")}
+
+
+def out_shown(record: Record, name: str) -> dict[str, Any]:
+    """Why an entrant is out, and whether its results count for nobody; empty if it is in the tournament."""
+    if name not in record.out:
+        return {}
+    if name in record.disqualified:
+        return {"out": "disqualified"}
+    if name in record.no_shows:
+        return {"out": "did not check in"}
+    return {"out": "withdrawn"} | ({"annulled": True} if name in record.annulled else {})
 
 
 def match_in_play(record: Record, match: Match, full: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""What led to the end of a match, in words: for the page of a match and for terminals.
+"""What led to the end of a match, and why an entrant is out, in words: for pages and for terminals.
 
-Causes are as the API has them (`json_views.causes_shown`). They contain what a bot has sent,
+Both are given as the API has them (`json_views.py`). Causes contain what a bot has sent,
 escaped for JSON; callers escape it for the place where they show it.
 """
 
@@ -34,6 +34,11 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
             return f"{players[seat]} was waited for {seconds:.0f} s"
         case _:
             return str(cause.get("kind"))
+
+
+def out_in_words(row: Mapping[str, Any]) -> str:
+    """Why an entrant is out of its tournament; "" if it is in."""
+    return f"{row.get('out', '')}{', results annulled' if row.get('annulled') else ''}"
 
 
 def before_move(causes: Sequence[Mapping[str, Any]], ply: int) -> list[Mapping[str, Any]]:

@@ -308,6 +308,7 @@ class Host:
         practises: bool = False,
         person: bool = False,
         goes_on: bool = False,
+        unheard: Visit | None = None,
     ) -> Visit:
         """Let a bot in and give it a place to play; raises `Unwelcome` with the reason for its author.
 
@@ -318,7 +319,8 @@ class Host:
         `door` and the address of its `peer` until the tournament that it enters is over.
 
         Whoever has the token of somebody who is here takes over from it, but not to play elsewhere than in
-        its tournament: a name plays a game in one place at a time. Where it `goes_on`, the same bot has
+        its tournament: a name plays a game in one place at a time. `unheard` is for doors that know a bot
+        whose token may never have arrived, and that this is it. Where it `goes_on`, the same bot has
         asked before, and may choose another place while it waits for a match.
 
         It is dealt so many `matches`, with the one that it comes back to, and says what its `version` is. If
@@ -335,6 +337,7 @@ class Host:
             shared=shared,
             door=door,
             peer=peer,
+            unheard=unheard,
             may_take_over=lambda player: self.placing.expect_same_place(player, tournament, goes_on=goes_on),
         )
         visit.player.against = against

@@ -11,6 +11,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 from itertools import islice
+from math import ceil
 
 import trio
 
@@ -18,7 +19,7 @@ from server.host.names import BadName, LatelyReserved, checked, key
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.net.budgets import Budgets, address_of
-from server.net.limits import Bucket, Limits
+from server.net.limits import Bucket, Limits, Rate
 from tournament.lobby import Lobby
 from tournament.player import NOWHERE, Player
 
@@ -33,12 +34,20 @@ class Unwelcome(Exception):
     """A bot cannot come in. The message is for its author."""
 
 
-class Guessing(Unwelcome):
+class TooOften(Unwelcome):
+    """Too much of something came from one address: over HTTP, the status of the answer is 429."""
+
+    def __init__(self, why: str, rate: Rate) -> None:
+        super().__init__(why)
+        self.seconds = ceil(rate.seconds / max(rate.credits, 1))  # until it may come once more
+
+
+class Guessing(TooOften):
     """Too many wrong tokens: the door has to close the connection."""
 
 
-class TooManyNames(Unwelcome):
-    """Too many new names came from an address: over HTTP, the status of the answer is 429."""
+class TooManyNames(TooOften):
+    """Too many new names."""
 
 
 class Out(Unwelcome):
@@ -116,12 +125,14 @@ class Reception:
         shared: bool = False,
         door: str = "",
         peer: str = "",
+        unheard: Visit | None = None,
         may_take_over: Callable[[Player], None] = lambda player: None,
     ) -> Visit:
         """Let a bot in, or back in. `keeps` gives it a token to come back with.
 
-        Bots that come `shared` may have the same name, but only if all of them do. Before a player goes over
-        to whoever has its token, `may_take_over` may raise a reason why not.
+        Bots that come `shared` may have the same name, but only if all of them do. `unheard` is a visit of
+        the same bot, as the door knows: unless its token was seen to arrive, it is given another. Before a
+        player goes over to whoever has its token, `may_take_over` may raise a reason why not.
         """
         try:
             name = checked(name)
@@ -136,6 +147,11 @@ class Reception:
             if here and claim.player is not None:
                 may_take_over(claim.player)
             return self._back(where, claim, token, peer)
+        if claim is not None and not claim.acknowledged and unheard is not None and self.holds(unheard):
+            may_take_over(unheard.player)
+            token = secrets.token_urlsafe(16)
+            claim.digest = token_digest(token)
+            return self._back(where, claim, token, peer, has_it=False)
         if claim is not None and (claim.acknowledged or here):
             self.failed(peer, token)
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
@@ -285,13 +301,13 @@ class Reception:
         if claim.player is not None and not claim.player.for_one_match:  # else its bot may come to that
             claim.player.retire()
 
-    def _back(self, where: Key, claim: Claim, token: str, peer: str) -> Visit:
-        """Let in the bot that has the token, and send away any that is here under the name."""
+    def _back(self, where: Key, claim: Claim, token: str, peer: str, *, has_it: bool = True) -> Visit:
+        """Let in the bot that has the token, or is given it, and send away any that has the name."""
         if self._visits.get(where) and not claim.takeovers.take(trio.current_time()):
             raise Unwelcome(f"the name {claim.name} is being taken over too often: wait for a minute")
         for old in self._visits.pop(where, []):
             old.replaced(REPLACED)
-        claim.acknowledged = True
+        claim.acknowledged = has_it
         self._gone.pop(where, None)
         if claim.player is None or claim.player.retired:
             claim.player = self._lobby.enter(claim.name, where[0], NOWHERE)
@@ -311,13 +327,17 @@ class Reception:
         if token is None:
             return
         if not self._failures.take(peer, trio.current_time()):
-            raise Guessing("too many wrong tokens came from your address: wait for a minute")
+            raise Guessing(
+                "too many wrong tokens came from your address: wait for a minute", self._limits.wrong_tokens
+            )
 
     def _expect_credit(self, peer: str) -> None:
         if not self._new_names.take(peer, trio.current_time()):
             most = self._limits.new_names
             rate = f"{most.credits} at once, and {most.credits / most.seconds:g} a second after that"
-            raise TooManyNames(f"too many new names came from your address: `limits.new_names` allows {rate}")
+            raise TooManyNames(
+                f"too many new names came from your address: `limits.new_names` allows {rate}", most
+            )
 
 
 def is_token(brought: str | None) -> bool:

@@ -44,6 +44,10 @@ class WrongToken(Unreadable):
 class TooManyGuesses(Unreadable):
     """Too many wrong tokens came from that address."""
 
+    def __init__(self, why: str, seconds: int) -> None:
+        super().__init__(why)
+        self.seconds = seconds  # until one more may come
+
 
 class NotKept(Unreadable):
     pass
@@ -75,7 +79,7 @@ class WireReader:
             try:
                 self._host.reception.failed(peer, token.decode("utf-8", "replace"))
             except Guessing as guessing:
-                raise TooManyGuesses(str(guessing)) from None
+                raise TooManyGuesses(str(guessing), guessing.seconds) from None
             raise WrongToken(WRONG)
         return dict(sorted(readable.items()))
 

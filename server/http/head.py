@@ -55,6 +55,11 @@ _PLAIN_VALUES: Mapping[str, re.Pattern[str]] = {  # of the headers that say some
 }
 
 
+def retry_after(seconds: int) -> tuple[str, str]:
+    """The header that says when a client may come again."""
+    return ("Retry-After", str(seconds))
+
+
 class HttpError(Exception):
     """The client's fault: the answer has `status` and the message, a sentence for the client's author.
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from server.export.words import out_in_words
 from server.net.escaping import json_line
 from server.programs.terminal import table
 
@@ -29,13 +30,13 @@ def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
 
 
 def standings_table(rows: Sequence[dict[str, Any]], title: str) -> str:
-    """A table with the bots' affiliations, if any are known; one line if nobody is in it."""
+    """A table with what else is known of any bot in it; one line if nobody is in it."""
     if not rows:
         return f"{title}: nobody is in the table"
-    if not any(row.get("affiliation") for row in rows):
-        return table(HEADINGS, map(_cells, rows), title)
-    of_whom = ((*_cells(row), row.get("affiliation", "")) for row in rows)
-    return table((*HEADINGS, "affiliation "), of_whom, title)
+    more = {"affiliation ": [row.get("affiliation", "") for row in rows], "out ": [*map(out_in_words, rows)]}
+    known = {heading: column for heading, column in more.items() if any(column)}
+    cells = zip(map(_cells, rows), *known.values(), strict=True)
+    return table((*HEADINGS, *known), ((*row, *others) for row, *others in cells), title)
 
 
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:

@@ -134,6 +134,10 @@ def test_whoever_had_nothing_to_lose_has_no_accuracy() -> None:
     assert found.accuracy == (1.0, None)
 
 
+def test_nobody_knows_perfect_play_under_a_limit_of_plies() -> None:
+    assert grades(tictactoe.GAME, {"ply_limit": 4}, ["C", "N"]) is None
+
+
 @each_game
 def test_grades_add_up_in_every_game_that_has_them(game: Game[Any, Any]) -> None:
     if game.solver is None:

@@ -399,6 +399,13 @@ def test_who_is_excused_and_never_comes_has_not_lost() -> None:
     assert ended(played) == (None, Ending.VOID, "bob did not come")
 
 
+def test_who_is_excused_and_hangs_up_while_its_clock_waits_had_come() -> None:
+    played = match(excused=(True, True))
+    played.hold(1, 5.0, 0.0, lost=True)
+    played.flag(6.0)
+    assert ended(played) == (None, Ending.VOID, "bob left before both had moved")
+
+
 @pytest.mark.parametrize("fault", ["time", "illegal", "resigned"])
 def test_other_faults_are_not_excused(fault: str) -> None:
     played = match(excused=(True, True))

@@ -157,6 +157,8 @@ class Row(Struct, frozen=True, omit_defaults=True, kw_only=True):
     first: float | None
     ranks: list[float] | None
     affiliation: str = ""
+    out: str = ""
+    annulled: bool = False
 
 
 class Standings(Head, frozen=True, omit_defaults=True, kw_only=True):

@@ -8,7 +8,6 @@ the body. `table.py` lists the routes.
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from math import ceil
 from typing import Any
 
 import msgspec
@@ -22,7 +21,7 @@ from server.host.reception import Guessing
 from server.host.view import View
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange
-from server.http.head import RETRY_SOON, HttpError
+from server.http.head import RETRY_SOON, HttpError, retry_after
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
@@ -122,12 +121,12 @@ class Api:
         rate = self._host.limits.wrong_tokens
         try:
             self._host.reception.failed(call.exchange.request.peer, call.token.decode("latin-1") or None)
-        except Guessing:
+        except Guessing as guessing:
             raise HttpError(
                 429,
                 "too many wrong tokens came from your address: "
                 f"`limits.wrong_tokens` allows {rate.credits} in {rate.seconds:g} s",
-                ("Retry-After", f"{ceil(rate.seconds / max(rate.credits, 1))}"),
+                retry_after(guessing.seconds),
             ) from None
         if call.token:
             raise HttpError(401, "this wants the organiser's token, and the one that came is another")

@@ -24,6 +24,7 @@ from server.export.json_views import (
     match_in_play,
     match_shown,
     moment,
+    out_shown,
     row_shown,
     row_whole,
     tournament_shown,
@@ -31,6 +32,7 @@ from server.export.json_views import (
 )
 from server.export.signing import ALGORITHM, UNSIGNED
 from server.export.trf import NotInTrf, trf
+from server.export.words import out_in_words
 from server.export.write import after_matches, before_matches, match_line
 from server.export.write_facts import FactLines
 from server.host.boards import NoBoard
@@ -276,20 +278,21 @@ async def _trf(call: Look, record: Record) -> Response:
 
 
 def _csv(rows: Iterable[Row], record: Record, *, head: bool) -> str:
-    """Lines of a spreadsheet. Columns keep their places: the tie-breaks, which differ, come last."""
+    """Lines of a spreadsheet. Columns keep their places, whatever was added later."""
     out = io.StringIO()
     columns = ("rank", "name", "points", "played", "wins", "draws", "losses", "rating", "low", "high")
     order = record.format.order
     tie_breaks = [criterion for criterion in order if criterion != "points"]
     writer = csv.writer(out)
     if head:
-        writer.writerow((*columns, "affiliation", *(f"tie_break_{name}" for name in tie_breaks)))
+        writer.writerow((*columns, "affiliation", *(f"tie_break_{name}" for name in tie_breaks), "out"))
     for each in rows:
         row = row_shown(each, order)
         low, high = row["interval"] or (None, None)
         figures = (row[column] for column in columns[2:8])
         affiliation = _cell(record.affiliations.get(each.name, ""))
-        writer.writerow([row["rank"], _cell(each.name), *figures, low, high, affiliation, *each.tie_breaks])
+        ends = (affiliation, *each.tie_breaks, out_in_words(out_shown(record, each.name)))
+        writer.writerow([row["rank"], _cell(each.name), *figures, low, high, *ends])
     return out.getvalue()
 
 

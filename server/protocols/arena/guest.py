@@ -18,14 +18,15 @@ from msgspec import Struct
 from server.host.host import Host
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
-from server.host.reception import REPLACED, Key, Out, TooManyNames, Unwelcome, Visit
+from server.host.reception import REPLACED, Key, Out, TooOften, Unwelcome, Visit
 from server.host.returning import way_back
 from server.host.secrets import uuid
 from server.http.exchange import Exchange
-from server.http.head import HttpError
+from server.http.head import HttpError, retry_after
 from server.http.origins import is_from_here
 from server.http.wire import Response, json_response, refused
 from server.net.addresses import Url
+from server.net.budgets import address_of
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
@@ -70,10 +71,11 @@ class Guests:
             from_here = is_from_here(exchange.request)
             url = await self.invitations.checked(asked.teamUrl, game, from_here=from_here)
             self._expect_one_name(where, url)
-        guest = self._guests.get(where)
-        if guest is None or not guest.knows(asked.token):
-            guest = Guest(self, where, exchange.request.peer)
-        visit = await guest.arrive(exchange.request.peer, asked)
+        peer, guest = exchange.request.peer, self._guests.get(where)
+        unheard = None if guest is None else guest.unheard(asked, url, peer)
+        if guest is None or not (unheard or guest.knows(asked.token)):
+            guest = Guest(self, where, peer)
+        visit = await guest.arrive(peer, asked, unheard)
         self._guests[where] = guest
         guest.enter(visit, exchange, url)
         if guest.is_called_for_now and not self._waiting:
@@ -151,9 +153,23 @@ class Guest:
         visit = self.attendance.visit
         return visit is not None and _same(visit.token, token)
 
+    def unheard(self, asked: Join, url: Url | None, peer: str) -> Visit | None:
+        """Its visit, if this is a request of that bot, which may never have got its token.
+
+        The answer may have been lost, or the bot was started again. It is known by where it is invited and
+        by where its request comes from. Without an invitation, a battle that it has been told may be on its
+        way to it, and then anybody on the same machine could take that.
+        """
+        visit, same = self.attendance.visit, url is not None and url == self.url
+        if visit is None or asked.token is not None or not same:
+            return None
+        if address_of(peer) != address_of(self.attendance.peer):
+            return None
+        return visit if self._host.reception.digest(visit) is None else None
+
     # Coming
 
-    async def arrive(self, peer: str, asked: Join) -> Visit:
+    async def arrive(self, peer: str, asked: Join, unheard: Visit | None) -> Visit:
         """Have the host decide whether it may come in; raises `HttpError`."""
         here = before = self.attendance
         if before.state is not Attending.SILENT:
@@ -168,11 +184,12 @@ class Guest:
                 reserved=True,
                 resumes=True,
                 door=DOOR,
+                unheard=unheard,
             )
         except Unwelcome as refusal:
             if before is self.attendance and not (before.current or before.succeeded):
                 self._go()
-            raise HttpError(self._status(refusal), str(refusal)) from None
+            raise self._told_of(refusal) from None
         if visit is None:
             raise HttpError(409, REPLACED)
         self.attendance = here
@@ -183,17 +200,17 @@ class Guest:
             raise HttpError(410, f"{place} is over")
         return visit
 
-    def _status(self, refusal: Unwelcome) -> int:
-        """Of the answer to somebody who may not come in."""
+    def _told_of(self, refusal: Unwelcome) -> HttpError:
+        """What somebody who may not come in is told."""
         match refusal:
             case _ if self._host.draining:
-                return 503
-            case TooManyNames():
-                return 429
+                return HttpError(503, str(refusal))
+            case TooOften(seconds=seconds):
+                return HttpError(429, str(refusal), retry_after(seconds))
             case Out():
-                return 410
+                return HttpError(410, str(refusal))
             case _:
-                return 409
+                return HttpError(409, str(refusal))
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:
         player, self.url = visit.player, url

@@ -52,6 +52,7 @@ class Wishes(TypedDict, total=False):
     version: str | None
     practises: bool
     person: bool
+    unheard: Visit | None
 
 
 class Attendance:

@@ -30,9 +30,10 @@ from server.host.host import STOPPING, Host
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
-from server.host.reception import TooManyNames, Unwelcome, Visit
+from server.host.reception import TooOften, Unwelcome, Visit
 from server.host.returning import Awaited, way_back
 from server.http.exchange import Exchange
+from server.http.head import retry_after
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Request, Response, json_response
 from server.protocols.common.http_tape import TURN
@@ -264,8 +265,7 @@ class HexagonDots:
             )
         except Unwelcome as refusal:
             bot.attendance.lost()
-            status = 503 if self._host.draining else 429 if isinstance(refusal, TooManyNames) else 409
-            exchange.respond(plain(status, str(refusal)))
+            exchange.respond(self._answer_to(refusal))
             return
         if visit is None or exchange.gone or not (bot.led or gate.open):
             bot.attendance.lost()
@@ -279,6 +279,16 @@ class HexagonDots:
         self._gates[gate.path] = gate  # it may have been dropped meanwhile, when nobody was there
         self._bots.setdefault(key(name), []).append(bot)
         _serve(bot, exchange, partial(self._enter, bot), visit)
+
+    def _answer_to(self, refusal: Unwelcome) -> Response:
+        """What somebody who may not come in is told."""
+        match refusal:
+            case _ if self._host.draining:
+                return plain(503, str(refusal))
+            case TooOften(seconds=seconds):
+                return plain(429, str(refusal), retry_after(seconds))
+            case _:
+                return plain(409, str(refusal))
 
     def _enter(self, bot: Bot, exchange: Exchange, visit: Visit) -> None:
         """Let a bot wait for its match; the second bot at a game that somebody made begins it."""

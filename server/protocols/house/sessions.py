@@ -22,7 +22,7 @@ import trio
 
 from server.host.host import Host
 from server.http.exchange import Chunks, Exchange
-from server.http.head import HttpError
+from server.http.head import HttpError, retry_after
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Response, json_response
 from server.net.listening import network_of
@@ -323,11 +323,18 @@ class Session:
             exchange.respond(Response(201, (*JSON, *PRIVATE), body, own=(location,)))
             self._deadline = self._said + self._limits.session_begin_seconds
         else:
-            too_often = self._house is not None and self._house.too_often
-            status = 503 if self._host.draining else 429 if too_often else 403
-            exchange.respond(Response(status, JSON, message))
+            exchange.respond(self._refused(message))
             self._hang_up("the hello was refused")
             self._forget(self)
+
+    def _refused(self, message: bytes) -> Response:
+        """The answer to a hello that was refused with this message."""
+        too_often = None if self._house is None else self._house.too_often
+        if self._host.draining:
+            return Response(503, JSON, message)
+        if too_often is not None:
+            return Response(429, (*JSON, retry_after(too_often.seconds)), message)
+        return Response(403, JSON, message)
 
     def _hang_up(self, reason: str) -> None:
         """Say nothing more; what was said can still be read."""

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
-from server.export.json_views import row_shown
+from server.export.json_views import out_shown, row_shown
 from server.host.abroad import Wanted
 from server.host.opening import OPEN
-from server.host.reception import Guessing, TooManyNames, Unwelcome, Visit
+from server.host.reception import Guessing, TooOften, Unwelcome, Visit
 from server.host.view import Held
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
@@ -76,7 +76,7 @@ class House:
             tournament_over=self._tournament_over,
             taken_out=self._give_way,
         )
-        self.too_often = False  # too many wrong tokens came from its address, or too many new names
+        self.too_often: TooOften | None = None  # why its last hello was refused, if that was why
         self._channel = channel
         self._host = channel.host
         self._out = channel.say
@@ -254,7 +254,7 @@ class House:
             )
 
     def _stay_out(self, why: Unwelcome) -> None:
-        self.too_often = isinstance(why, Guessing | TooManyNames)
+        self.too_often = why if isinstance(why, TooOften) else None
         if isinstance(why, Guessing):
             self.give_up(str(why))
         else:
@@ -370,5 +370,5 @@ def _as_typed(move: object) -> object:
 
 
 def _standings(record: Record, board: Board) -> Standings:
-    rows = [row_shown(row, record.format.order) for row in board.rows]
+    rows = [row_shown(row, record.format.order) | out_shown(record, row.name) for row in board.rows]
     return Standings(record.name, final=True, rows=rows)

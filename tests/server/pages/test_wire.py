@@ -116,6 +116,7 @@ async def test_wrong_tokens_are_counted_and_right_ones_are_not(autojump_clock: M
         statuses = [(await ask(here, f"guess {n}")).status for n in range(4)]
         assert statuses == [403, 403, 403, 429]
         assert (await send(here, "guess")).status == 429
+        assert (await ask(here, "guess 5")).headers["retry-after"] == "20"
         assert (await ask(here, HERS)).status == 200
         await trio.sleep(60.0)
         assert (await ask(here, "guess")).status == 403

@@ -1,5 +1,6 @@
 """The HTTP API: what is on, standings, matches, events, and control."""
 
+import csv
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from server.export.verify import verify
 from server.host.host import STOPPING, Host
 from server.host.reception import Unwelcome
 from server.http.routes import routed
+from server.programs.report import rendered
 from server.protocols.api.door import Api
 from server.protocols.api.routes import Caller, Route
 from server.protocols.api.table import ROUTES
@@ -714,6 +716,22 @@ async def test_a_thousand_who_are_missing_are_counted_and_ten_of_them_named(
     assert "missing: 990 more; --json lists all of them" in many
     assert many[-1] == "    quintain tournament withdraw cup 'bot 10'"
     assert len(many) == len(few) + 1
+
+
+async def test_every_table_says_whose_results_a_withdrawal_has_annulled(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3)
+        await here.come("ann", "bob", "cas")
+        await here.tell("/api/tournaments/cup/withdraw", name="ann")
+        standings = await here.read("/api/tournaments/cup/standings")
+        _, table = await here.text("/api/tournaments/cup/standings?format=csv")
+    out = {row["name"]: (row.get("out"), row.get("annulled")) for row in standings["rows"]}
+    assert out == {"ann": ("withdrawn", True), "bob": (None, None), "cas": (None, None)}
+    cells = {line["name"]: line["out"] for line in csv.DictReader(table.splitlines())}
+    assert cells == {"ann": "withdrawn, results annulled", "bob": "", "cas": ""}
+    (printed,) = [line for line in rendered(standings, as_json=False).splitlines() if "withdrawn" in line]
+    assert printed.split()[1] == "ann"
+    assert printed.endswith("withdrawn, results annulled")
 
 
 async def test_whoever_was_taken_out_is_told_so_when_it_comes_back(autojump_clock: MockClock) -> None:

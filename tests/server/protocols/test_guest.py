@@ -126,7 +126,7 @@ async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock)
             (await here.says("/tic-tac-toe/join", {"name": "ann", "token": f"wrong-wrong-{n:04}"}))[0]
             for n in range(12)
         ]
-        assert set(wrong) == {409}
+        assert wrong == [409] * 10 + [429] * 2
 
 
 @pytest.mark.parametrize(
@@ -534,6 +534,27 @@ async def test_who_is_turned_away_is_forgotten_with_its_address(autojump_clock: 
         assert (await here.says("/tic-tac-toe/join", ann))[0] == 202
         assert (await here.says("/tic-tac-toe/join", {**ann, "tournament": "monday"}))[0] == 409
         assert (await here.says("/tic-tac-toe/join", {"name": "bob", "teamUrl": url}))[0] == 202
+
+
+async def test_who_is_called_and_may_never_have_got_its_token_joins_again_without(
+    autojump_clock: MockClock,
+) -> None:
+    """The answer may be lost, or the bot started again; it is who is called at that address."""
+    async with lists(CUP) as here:
+        ann = {"name": "ann", "teamUrl": here.telephone.connect("192.0.2.7:5000")}
+        (status, first), (again, second) = [await here.says("/tic-tac-toe/join", ann) for _ in range(2)]
+        assert (status, again) == (202, 202)
+        assert first["token"] != second["token"]
+        taken = (409, {"error": "the name ann is taken, and this is not its token"})
+        assert await here.says("/tic-tac-toe/join", {**ann, "token": first["token"]}) == taken
+        elsewhere = {**ann, "teamUrl": here.telephone.connect("192.0.2.8:5000")}
+        assert await here.says("/tic-tac-toe/join", elsewhere) == taken
+        assert await here.says("/tic-tac-toe/join", {"name": "ann"}) == taken
+        bob = await here.join("bob")
+        assert await answered(bob)
+        assert len(battles(here, "192.0.2.7:5000")) == 1
+        assert (await here.says("/tic-tac-toe/join", {**ann, "token": second["token"]}))[0] == 202
+        assert await here.says("/tic-tac-toe/join", ann) == taken, "it has shown that it has the token"
 
 
 async def test_a_bot_is_called_to_a_battle_once(autojump_clock: MockClock) -> None:

@@ -674,6 +674,18 @@ async def test_who_is_gone_too_long_has_left(autojump_clock: MockClock) -> None:
         assert [cause["kind"] for cause in end["cause"]] == ["disconnected", "absent"]
 
 
+async def test_the_final_standings_say_who_is_out(autojump_clock: MockClock) -> None:
+    settings = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "3"}
+    async with room(settings) as hall:
+        bots = [await hall.hello(name) for name in ("ann", "bob", "cas")]
+        await Desk(hall.host.tournaments["cup"]).withdraw("cas")
+        for bot in bots[:2]:
+            await bot.tell(type="resign")
+        *_, standings = await bots[0].messages()
+    out = {row["name"]: (row.get("out"), row.get("annulled")) for row in standings["rows"]}
+    assert out == {"ann": (None, None), "bob": (None, None), "cas": ("withdrawn", True)}
+
+
 async def test_when_its_tournament_is_over_a_bot_is_told_the_standings_and_may_say_hello_again(
     autojump_clock: MockClock,
 ) -> None:

@@ -7,7 +7,7 @@ from server.net.limits import Limits, Rate
 from tests.server.protocols.fours import Bot, ignored, place
 from tests.server.protocols.lists import lists
 from tests.server.protocols.room import room
-from tests.server.protocols.table import table
+from tests.server.protocols.table import said, table
 from tests.server.transcripts import hosting
 
 FEW = Limits(new_names=Rate(0, 100.0))
@@ -40,11 +40,14 @@ async def test_by_hexagon_dots_with_429(autojump_clock: MockClock) -> None:
         await ann.join(await here.made())
         answer = await ann.told()
         assert (answer.status, answer.body.decode()) == (429, WHY)
+        assert answer.headers["retry-after"] == "100"
 
 
 async def test_by_the_arena_with_429(autojump_clock: MockClock) -> None:
     async with lists(limits=FEW) as here:
-        assert await here.says("/tic-tac-toe/join", {"name": "ann"}) == (429, {"error": WHY})
+        answer = await here.ask("/tic-tac-toe/join", {"name": "ann"})
+        assert (answer.status, said(answer)) == (429, {"error": WHY})
+        assert answer.headers["retry-after"] == "100"
 
 
 async def test_by_the_house_protocol_over_http_with_429(autojump_clock: MockClock) -> None:
@@ -53,6 +56,7 @@ async def test_by_the_house_protocol_over_http_with_429(autojump_clock: MockCloc
         answer = await here.caller().ask("POST", "/play", hello)
         assert answer.status == 429
         assert b"`limits.new_names`" in answer.body
+        assert answer.headers["retry-after"] == "100"
 
 
 @pytest.mark.parametrize("many", [1, 5])
