@@ -1,9 +1,8 @@
 """Which live matches a page shows side by side, and where.
 
-A page has a fixed number of places. A match keeps its place until a moment after
-its end, so that people can see how it ended. Then the place goes to the match that
-has been played longest without one. Very short matches are skipped: nobody could
-follow them.
+A page has a fixed number of places. A match keeps its place until a moment after its end, so that
+people can see how it ended, or until its tournament is deleted. Then the place goes to the match that
+has been played longest without one. Very short matches are skipped: nobody could follow them.
 """
 
 from collections.abc import Iterable
@@ -21,6 +20,9 @@ class Wall:
 
     def arrange(self, tournaments: Iterable[Held], now: float) -> None:
         """Give free places to matches that are being played."""
+        for place, story in enumerate(self.places):
+            if story is not None and story.deleted:
+                self.places[place] = None
         shown = {story.name for story in self.places if story is not None}
         waiting = (
             (tournament, match)

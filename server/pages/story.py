@@ -18,7 +18,7 @@ from games.game import Game
 from server.export.json_views import causes_shown
 from tournament.causes import moved_by
 from tournament.events import Ended, Moved
-from tournament.facts import Concluded
+from tournament.facts import Concluded, State
 from tournament.match import Match
 from tournament.notes import Note
 from tournament.record import Record
@@ -42,6 +42,7 @@ class Story:
     def __init__(self, record: Record, source: Match | Concluded) -> None:
         self.source = source
         self.tournament = record.name
+        self._record = record
         live = isinstance(source, Match)
         self.name: str = source.name if live else source.match
         self.players: tuple[str, str] = source.names if live else source.players
@@ -55,6 +56,11 @@ class Story:
     def __len__(self) -> int:
         """The number of plies in the match, replayed or not."""
         return self.source.ply if isinstance(self.source, Match) else len(self.source.moves)
+
+    @property
+    def deleted(self) -> bool:
+        """Whether its tournament was deleted, and its page is no more."""
+        return self._record.state is State.DELETED
 
     @property
     def causes(self) -> list[dict[str, Any]]:

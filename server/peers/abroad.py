@@ -367,6 +367,12 @@ class Peers:
         if not gained or self.host.draining:
             return
         await self._ledger.look_at_moves()
+        try:
+            await self._hold_all(gained, known)
+        finally:
+            self._ledger.forget_moves()
+
+    async def _hold_all(self, gained: Sequence[str], known: Mapping[str, Away | None]) -> None:
         going_on = [(name, await self._hold(name, known[name])) for name in gained if not self._is_over(name)]
         for name, tournament in going_on:
             await self._goes_on(name, tournament)

@@ -65,8 +65,12 @@ class SharedLedger(Ledger):
         return epoch is not None and epoch == self._opened.get(tournament)
 
     async def look_at_moves(self) -> None:
-        """Read what was jotted down, now and in a thread, for the next who asks for it."""
+        """Read what was jotted down, now and in a thread, for whoever asks for it until it is forgotten."""
         self._jotted = await self._in_thread(super().jotted, limiter=self._reading)
+
+    def forget_moves(self) -> None:
+        """Forget what was read: the moves of all matches that were in play, on any host."""
+        self._jotted = None
 
     def waver(self, sure: bool) -> None:
         """Take note whether this host's leases hold for certain."""

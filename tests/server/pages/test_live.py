@@ -301,6 +301,20 @@ async def test_boards_out_of_view_are_not_sent_until_they_are_in_view_again(
         assert set(again.parts) == {"place-1"}
 
 
+async def test_no_board_of_a_deleted_tournament_is_on_the_first_page(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob", think=3.0)
+        watcher = await here.watch("page=/")
+        await trio.sleep(200.0)
+        await watcher.look()
+        assert "/matches/cup-1" in watcher.parts["place-0"]
+        await here.host.delete(here.host.tournaments["cup"], "the organiser")
+        await trio.sleep(1.0)
+        await watcher.look()
+        assert watcher.parts["place-0"] == ""
+        assert "/matches/cup-1" not in "".join(watcher.parts.values())
+
+
 async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
     autojump_clock: MockClock,
 ) -> None:

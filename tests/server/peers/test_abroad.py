@@ -41,6 +41,7 @@ class Journal(Rows):
     def __init__(self) -> None:
         super().__init__()
         self.read = 0  # rows that were read, again and again
+        self.looks = 0  # how often what was jotted down was read
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
         rows = (entries.entry(number, "cup", self.at, fact, 1) for number, fact in enumerate(self.facts, 1))
@@ -49,6 +50,7 @@ class Journal(Rows):
         return found
 
     def jotted(self) -> Iterable[Jot]:
+        self.looks += 1
         return ()
 
 
@@ -77,6 +79,23 @@ async def test_what_another_host_gave_up_is_taken_up(autojump_clock: MockClock) 
         registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
         await trio.sleep(2 * EVERY)
         assert [*host.tournaments] == ["cup"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_moves_are_read_once_to_take_tournaments_up_and_not_remembered(
+    autojump_clock: MockClock,
+) -> None:
+    rows, registry = Journal(), Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        host, _ = await sharing(nursery, registry, rows)
+        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
+        before = rows.looks
+        await trio.sleep(2 * EVERY)
+        assert [*host.tournaments] == ["cup"]
+        assert rows.looks == before + 1
+        host.store.jotted()
+        assert rows.looks == before + 2
         nursery.cancel_scope.cancel()
 
 
