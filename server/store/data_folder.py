@@ -56,8 +56,10 @@ def prepared(folder: str) -> Path:
                 raise
             _probe(path)
     except OSError as error:
-        kind = Failure if error.errno in FULL else ConfigError
-        raise kind(f"{path}: nothing can be kept in this folder: {error.strerror}") from None
+        why = error.strerror
+        if error.errno in FULL:
+            raise Failure(f"{path}: nothing can be kept in this folder before there is room: {why}") from None
+        raise ConfigError(f"{path}: nothing can be kept in this folder: {why}") from None
     return path
 
 
