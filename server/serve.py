@@ -232,8 +232,7 @@ async def _serve(
                     headers=name != "http",  # there, proxies write X-Forwarded-For
                 )
                 nursery.start_soon(admit)
-        if tls is not None and settings.tls is not None:
-            await nursery.start(certificate.renew, tls, settings.tls)
+        await nursery.start(certificate.renew, tls, settings.tls)
         nursery.start_soon(watch_lag, host.measures.lag)
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm(interpreter.LARGE_SURPLUS)

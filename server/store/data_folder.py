@@ -4,15 +4,17 @@ A folder belongs to one host: a second host is turned away before it has touched
 anything.
 """
 
+import errno
 import os
 import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import structlog
 from msgspec import Struct
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Failure
 from server.store import private
 
 try:
@@ -24,6 +26,10 @@ JOURNAL = "quintain.sqlite"
 RESERVE = "reserve"  # disk space kept back: the content means nothing
 LOCK = "lock"
 PROBE_BYTES = 65536  # that have to fit: a database is not opened in less, and a full disk takes empty files
+FULL = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+)  # what the system says of a disk that has no room, or a quota: it may pass
 TOKEN = "organiser-token"  # noqa: S105 - the name of the file
 VARIABLE = "QUINTAIN_TOKEN"
 NO_HOST = (
@@ -31,35 +37,79 @@ NO_HOST = (
     "on this system `quintain match`, `check`, `play`, `bot` and `standings` run"
 )
 
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
 
 def prepared(folder: str) -> Path:
-    """The folder, made if need be; raises `ConfigError` if nothing can be kept in it."""
+    """The folder, made if need be; raises `Failure` if nothing can be kept in it.
+
+    It is a `ConfigError` unless the disk is full. A host that was killed has left its reserve there, which is
+    given up then.
+    """
     path = Path(folder)
     try:
         private.make_folder(path)
-        probe = path / ".writable"
         try:
-            probe.write_bytes(bytes(PROBE_BYTES))
-        finally:
-            probe.unlink(missing_ok=True)
+            _probe(path)
+        except OSError as error:
+            if error.errno not in FULL or not _reserve_given_up(path):
+                raise
+            _probe(path)
     except OSError as error:
-        raise ConfigError(f"{path}: nothing can be kept in this folder: {error.strerror}") from None
+        why = error.strerror
+        if error.errno in FULL:
+            raise Failure(f"{path}: nothing can be kept in this folder before there is room: {why}") from None
+        raise ConfigError(f"{path}: nothing can be kept in this folder: {why}") from None
     return path
 
 
+def _probe(folder: Path) -> None:
+    """Raise `OSError` if nothing can be written to a folder."""
+    probe = folder / ".writable"
+    try:
+        probe.write_bytes(bytes(PROBE_BYTES))
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _reserve_given_up(folder: Path) -> bool:
+    """Give up the reserve that no host holds; returns whether there was one."""
+    if not (folder / RESERVE).exists():
+        return False
+    with locked(folder, say_so=False):
+        (folder / RESERVE).unlink()
+    log.warning("the disk is full, and the reserve is given up", folder=str(folder))
+    return True
+
+
 @contextmanager
-def locked(folder: Path) -> Generator[None]:
-    """Lock the folder for this host; raises `ConfigError` if another host has it, or no host can run here."""
+def locked(folder: Path, *, say_so: bool = True) -> Generator[None]:
+    """Lock the folder for this host; raises `ConfigError` if another host has it, or no host can run here.
+
+    With `say_so` the process that has it is in the file.
+    """
     if fcntl is None:
         raise ConfigError(NO_HOST)
-    with (folder / LOCK).open("a+", encoding="ascii") as file:
+    path = folder / LOCK
+    try:
+        file = path.open("a+", encoding="ascii")
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be opened: {error.strerror}: perhaps another user has started a host here"
+        ) from None
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             file.seek(0)
             raise ConfigError(
                 f"{folder}: another host (process {file.read().strip()}) keeps its data here"
             ) from None
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be locked: {error.strerror}: choose another disk") from None
+        if not say_so:
+            yield
+            return
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()

@@ -11,7 +11,6 @@ from calendar import timegm
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 import structlog
 import trio
@@ -21,7 +20,7 @@ from server.exits import ConfigError
 from server.store import private
 from server.store.journal import Engine, Unavailable
 from server.store.ledger import InThread
-from server.store.sqlite import SqliteReader
+from server.store.sqlite import SqliteReader, only_read
 
 PREFIX = "regular-"
 STAMP = "%Y%m%d-%H%M%S"  # UTC, between the prefix and the end of a name
@@ -118,16 +117,10 @@ def verified(path: Path, at_least: int) -> int:
 
     Raises `Damaged`, or `ConfigError` if it is no database of ours.
     """
-    with closing(SqliteReader(path, _only_read)) as reader:
+    with closing(SqliteReader(path, only_read)) as reader:
         if wrong := reader.check():
             raise Damaged(f"{path}: this copy is damaged: {wrong[0]}")
         if (last := reader.last()) < at_least:
             raise Damaged(f"{path}: expected entries up to {at_least} in this copy, found them up to {last}")
-    with closing(_only_read(path)) as connection:  # counted by SQLite: a Python thread would hold up matches
+    with closing(only_read(path)) as connection:  # counted by SQLite: a Python thread would hold up matches
         return connection.execute("SELECT count(*) FROM journal").fetchone()[0]
-
-
-def _only_read(path: Path) -> sqlite3.Connection:
-    """A connection that cannot change the file or put anything beside it."""
-    address = f"file:{quote(str(path))}?mode=ro&immutable=1"
-    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)

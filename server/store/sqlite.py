@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
+from urllib.parse import quote
 
 import structlog
 
@@ -61,6 +62,23 @@ class Connection(Protocol):
 Connect = Callable[[Path], Connection]
 
 
+def reading(path: Path) -> Connection:
+    """A connection for whoever only reads, also on a disk to which nothing can be written any more.
+
+    There SQLite cannot open a database that was closed, because it wants a write-ahead log beside it. Where
+    there is none, and nobody can make one, no host has it open.
+    """
+    if os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists():
+        return connected(path)
+    return only_read(path)
+
+
+def only_read(path: Path) -> sqlite3.Connection:
+    """A connection that cannot change the file or put anything beside it."""
+    address = f"file:{quote(str(path))}?mode=ro&immutable=1"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+
+
 def connected(path: Path) -> Connection:
     return sqlite3.connect(path, timeout=BUSY_TIMEOUT / 1000, isolation_level=None, check_same_thread=False)
 
@@ -69,7 +87,7 @@ class SqliteReader:
     """Reads what is kept and changes nothing, even while a host keeps more."""
 
     def __init__(
-        self, path: Path, connect: Connect = connected, readers: int = 1, *, upgraded: bool = True
+        self, path: Path, connect: Connect = reading, readers: int = 1, *, upgraded: bool = True
     ) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser.
 
@@ -165,6 +183,7 @@ class Sqlite(SqliteReader):
         self._reserve = reserve
         self._connect = connect
         self._heads: dict[str, bytes] = {}  # the latest head by tournament, as far as known
+        _expect_rights(path)
         try:
             self._writer = connect(path)
         except sqlite3.Error as error:
@@ -396,6 +415,17 @@ def _findings(rows: Iterable[tuple[str]]) -> list[str]:
     """What SQLite finds wrong with a database; one row may have several findings, under a heading."""
     lines = (line for (said,) in rows for line in said.splitlines())
     return [line for line in lines if line != "ok" and not line.startswith("***")]
+
+
+def _expect_rights(path: Path) -> None:
+    """Raise `ConfigError` for a file that this process may not write: SQLite does not say which it is."""
+    for file in (path, *(path.with_name(path.name + end) for end in BESIDE)):
+        if file.exists() and not (file.is_file() and os.access(file, os.R_OK | os.W_OK)):
+            what = "a file" if file.is_file() else "no file"
+            raise ConfigError(
+                f"{file}: expected a file that this host may read and write, found {what} that it may not: "
+                "perhaps another user has started a host here"
+            )
 
 
 def _unusable(path: Path, why: str) -> ConfigError:

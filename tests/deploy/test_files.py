@@ -3,13 +3,18 @@
 import json
 import re
 import shutil
+import ssl
 import subprocess
+import sys
+import threading
 import tomllib
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import trustme
 
 from server import figures
 from server.config import Settings
@@ -107,6 +112,46 @@ def test_the_service_is_not_started_again_with_a_configuration_that_cannot_be_us
     """Catches a host that is started every two seconds until somebody looks."""
     lines = (DEPLOY / "quintain.service").read_text().splitlines()
     assert {"Restart=on-failure", f"RestartPreventExitStatus={MISUSED}"} <= {*lines}
+
+
+def test_the_service_is_started_again_for_as_long_as_what_makes_it_fail_lasts() -> None:
+    """Catches a disk that is full for a minute: systemd gives up after five starts in ten seconds."""
+    lines = (DEPLOY / "quintain.service").read_text().splitlines()
+    assert "StartLimitIntervalSec=0" in lines[: lines.index("[Service]")]
+
+
+class Healthy(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/healthz" else 404)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize("secure", [False, True], ids=["http", "https"])
+def test_the_container_is_healthy_with_and_without_a_certificate(secure: bool) -> None:
+    text = (DEPLOY / "Containerfile").read_text().replace("\\\n", "")
+    found = re.search(r"^HEALTHCHECK --\S+ --\S+ CMD (.+)$", text, re.MULTILINE)
+    assert found is not None
+    with ThreadingHTTPServer(("127.0.0.1", 0), Healthy) as server:
+        if secure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            trustme.CA().issue_cert("bots.example.org").configure_cert(context)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        command = found[1].replace("/opt/quintain/bin/python", sys.executable)
+        command = command.replace(":8080", f":{server.server_port}")
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            assert subprocess.run(["sh", "-c", command], timeout=HANG).returncode == 0
+            unknown = command.replace("/healthz", "/nowhere")
+            assert (
+                subprocess.run(["sh", "-c", unknown], timeout=HANG, stderr=subprocess.DEVNULL).returncode != 0
+            )
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_the_sockets_are_those_that_the_host_takes_and_the_service_wants_them() -> None:

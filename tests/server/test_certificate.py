@@ -3,6 +3,8 @@
 import signal
 import socket
 import ssl
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from server.config import Tls
 from server.exits import ConfigError
 from tests.hang import HANG
 from tests.lacking import lacking
-from tests.server.served import Served
+from tests.server.served import ROOT, Served
 
 
 def issue(authority: trustme.CA, folder: Path) -> None:
@@ -75,3 +77,30 @@ def test_a_certificate_is_read_again_when_the_host_is_told_to_and_a_bad_one_chan
         assert shown(host.http, trust) == second[0]
     finally:
         host.kill()
+
+
+@pytest.mark.slow
+def test_a_service_without_a_certificate_that_is_told_to_read_it_again_goes_on(tmp_path: Path) -> None:
+    """Catches `systemctl reload`, which ended the host for good: to systemd, SIGHUP is no failure."""
+    if not hasattr(signal, "SIGHUP"):
+        lacking("this system has no SIGHUP")
+    ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
+    host = subprocess.Popen(
+        [sys.executable, "-m", "server", "serve", *ports, "--show", "0", "--data", str(tmp_path)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # as a service has no terminal
+    )
+    try:
+        assert host.stdout is not None
+        assert host.stderr is not None
+        assert host.stdout.readline().startswith("ready ")
+        host.send_signal(signal.SIGHUP)
+        assert any("there is no certificate to be read again" in line for line in host.stderr)
+        host.terminate()
+        assert host.wait(HANG) == 0
+    finally:
+        host.kill()
+        host.communicate()

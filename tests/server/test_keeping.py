@@ -1,28 +1,34 @@
 """`quintain export`, `import`, `backup`, `restore` and `doctor`, as their users meet them."""
 
 import json
+import os
 import resource
+import shutil
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import structs
+from structlog.testing import capture_logs
 
 from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, restore
 from server.config import settings
 from server.doctor import State, examination
-from server.exits import ConfigError, Failure
+from server.exits import FAILED, ConfigError, Failure
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
 from server.store.sqlite import Sqlite, SqliteReader
+from tests.hang import HANG
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
+from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
 from tournament import entries
@@ -318,3 +324,84 @@ def test_a_folder_on_a_full_disk_is_refused_in_one_line(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list((tmp_path / "friday").iterdir()) == []
     assert prepared(str(tmp_path / "friday")) == tmp_path / "friday"
+
+
+FULL = Path("/dev/full")  # a file that says of whatever is written to it that the disk is full
+on_linux = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
+
+
+@on_linux
+def test_on_a_full_disk_a_start_gives_up_the_reserve_of_a_killed_host_and_only_that(tmp_path: Path) -> None:
+    """Catches a host that cannot be started again on a full disk, although it has kept some room back."""
+    folder = prepared(str(tmp_path / "friday"))
+    probe, reserve = folder / ".writable", folder / "reserve"
+    probe.symlink_to(FULL)
+    with pytest.raises(Failure, match=r"before there is room: No space left on device$") as full:
+        prepared(str(folder))
+    assert full.value.code == FAILED, "a service is started again: there may be room by then"
+    probe.symlink_to(FULL)
+    reserve.write_bytes(bytes(1000))
+    with locked(folder), pytest.raises(ConfigError, match="another host"):
+        prepared(str(folder))
+    assert reserve.exists(), "a host that runs needs it"
+    probe.symlink_to(FULL)
+    with capture_logs() as logs:
+        assert prepared(str(folder)) == folder
+    assert not reserve.exists()
+    assert [line["event"] for line in logs] == ["the disk is full, and the reserve is given up"]
+
+
+def bound_by_rights(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command that may not write what it has no right to, as root otherwise may."""
+    drop: tuple[str, ...] = ()
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("there is no setpriv here, and root may write everything")
+        drop = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+    command = (*drop, sys.executable, "-m", "server", *arguments)
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=HANG
+    )
+
+
+def test_what_was_kept_can_be_read_where_nothing_can_be_written_any_more(tmp_path: Path) -> None:
+    """As on a disk that has failed: SQLite wants to put a write-ahead log beside a database."""
+    folder = prepared(str(tmp_path / "data"))
+    filled(folder / "quintain.sqlite")
+    before = command(tmp_path, "export", "--all", "--data", "data").stdout
+    folder.chmod(0o500)
+    try:
+        read = bound_by_rights("export", "--all", "--data", str(folder))
+        copied = bound_by_rights("backup", str(tmp_path / "copy.sqlite"), "--data", str(folder))
+    finally:
+        folder.chmod(0o700)
+    assert (read.returncode, read.stdout, read.stderr) == (0, before, "")
+    assert copied.returncode == 0
+    assert facts_of(tmp_path / "copy.sqlite") == facts_of(folder / "quintain.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("lock", "cannot be opened: Permission denied: perhaps another user has started a host here"),
+        (
+            "quintain.sqlite",
+            "expected a file that this host may read and write, found a file that it may not",
+        ),
+        (
+            "quintain.sqlite-shm",
+            "expected a file that this host may read and write, found a file that it may",
+        ),
+    ],
+)
+def test_a_file_that_belongs_to_somebody_else_is_named_in_one_line(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    filled(folder / "quintain.sqlite")
+    (folder / name).touch()
+    (folder / name).chmod(0o000)
+    found = bound_by_rights("import", "-", "--data", str(folder))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith(f"quintain: {folder / name}: {said}")
+    assert found.stderr.count("\n") == 1
