@@ -104,6 +104,8 @@ class Feed:
         exchange.authenticated()
         chunks = exchange.stream(200, HEADERS)
         after = _last_id(exchange, none=self._count)
+        if after > self._count:
+            after = 0  # an id of before a restart: nothing since then can be known to the client
         for number, event in self._events:
             if number > after:
                 chunks.put(event)

@@ -435,10 +435,15 @@ async def test_everything_that_begins_and_ends_can_be_followed(autojump_clock: M
         await trio.sleep(40.0)
         heard = await feed.now()
         later = await here.listen("/api/events", "Last-Event-ID: 1")
+        earlier = await here.listen("/api/events", "Last-Event-ID: 4000")
         told, missed = events(heard[heard.index(b"\r\n\r\n") + 4 :]), events(await later.now())
+        since = events(await earlier.now())
     assert [event["type"] for event in told] == ["begin", "end", "standings"]
     assert (told[0]["match"], told[1]["winner"], told[2]["rows"][0]["points"]) == ("cup-1", 0, 1.0)
     assert [event["id"] for event in missed] == [2, 3]
+    assert [event["id"] for event in since] == [1, 2, 3], (
+        "the id is of before a restart, after which they are counted anew"
+    )
     assert b": still here\n\n" in heard
 
 
