@@ -1,8 +1,9 @@
 """Event streams of the API: of one match, and of everything that begins and ends.
 
 Every event has an id; a client that comes back with `Last-Event-ID` goes on
-after it. A comment every fifteen seconds keeps proxies from closing a stream in
-which nothing happens.
+after it. In a match the id says how far that had come, so it means the same in
+every process, and when the match is over. A comment every fifteen seconds keeps
+proxies from closing a stream in which nothing happens.
 """
 
 from collections import deque
@@ -16,7 +17,7 @@ from msgspec import structs
 
 from games.catalogue import catalogue
 from games.game import quoted
-from server.export.json_views import causes_shown
+from server.export.json_views import causes_shown, moment
 from server.host.view import Held, View
 from server.http.exchange import Chunks, Exchange
 from server.protocols.api.changes import Changes
@@ -33,6 +34,7 @@ HEADERS = (
 )
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 HEARTBEAT = 15.0  # seconds
+A_MOVE = 1000  # the id of a match's event is its ply so many times; what happens between two moves is counted
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
 
 
@@ -49,27 +51,40 @@ async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
     exchange.authenticated()
     concluded, after = await tournament.concluded(name), _last_id(exchange)
     chunks = exchange.stream(200, HEADERS)
-    for number, event in enumerate(_retold(tournament.record, concluded)):
-        if number > after:
-            chunks.put(_event(number, event))
+    for ply, event in enumerate(_retold(tournament.record, concluded)):
+        if ply * A_MOVE > after:
+            chunks.put(_event(ply * A_MOVE, event))
     chunks.close()
 
 
 def _stream_live(exchange: Exchange, live: Match) -> None:
     exchange.authenticated()  # a spectator is nobody in particular, but may hold a connection
     chunks = exchange.stream(200, HEADERS)
-    after = _last_id(exchange)
-    number = after
+    after, number = _last_id(exchange), 0
 
     def tell(event: AnyEvent) -> None:
         nonlocal number
-        number += 1
-        chunks.put(_event(number, _shown(live, event)))
+        number = _next_id(number, event)
+        if number > after:
+            chunks.put(_event(number, _shown(live, event)))
         if isinstance(event, Ended):
             chunks.close()
 
-    follower = live.log.follow(tell, after + 1)
+    follower = live.log.follow(tell)
     exchange.on_gone(follower.stop)
+
+
+def _next_id(latest: int, event: AnyEvent) -> int:
+    """The id of the event after the one with the `latest`."""
+    match event:
+        case Began():
+            return 0
+        case Moved(ply=ply):
+            return ply * A_MOVE
+        case Ended():
+            return latest - latest % A_MOVE + A_MOVE
+        case _:
+            return min(latest + 1, latest - latest % A_MOVE + A_MOVE - 1)
 
 
 class Feed:
@@ -89,6 +104,8 @@ class Feed:
         exchange.authenticated()
         chunks = exchange.stream(200, HEADERS)
         after = _last_id(exchange, none=self._count)
+        if after > self._count:
+            after = 0  # an id of before a restart: nothing since then can be known to the client
         for number, event in self._events:
             if number > after:
                 chunks.put(event)
@@ -153,8 +170,8 @@ def _event(number: int, shown: dict[str, Any]) -> bytes:
 def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
     """An event, with the state that it led to. A refused move may be something that JSON cannot express."""
     if isinstance(event, Refused):
-        event = structs.replace(event, sent=quoted(event.sent))
-    shown = msgspec.to_builtins(event)
+        event = structs.replace(event, sent=str(quoted(event.sent)))
+    shown = msgspec.to_builtins(event) | {"at": moment(round(match.wall(event.at), 3))}
     if isinstance(event, Ended):
         del shown["brief"]
         shown["cause"] = causes_shown(moved_by(event.cause, match.epoch))
@@ -169,7 +186,9 @@ def _retold(record: Record, concluded: Concluded) -> list[dict[str, Any]]:
     game = catalogue()[record.opened.game]
     position = game.opening(record.options(concluded))
     state = game.show(position, concluded.players)
-    told: list[dict[str, Any]] = [{"type": "began", "names": concluded.players, "state": state}]
+    told: list[dict[str, Any]] = [
+        {"type": "began"} | _at(concluded.began) | {"names": concluded.players, "state": state}
+    ]
 
     def play(before: Any, numbered: tuple[int, tuple[Any, float]]) -> Any:
         ply, (move, spent) = numbered
@@ -181,9 +200,13 @@ def _retold(record: Record, concluded: Concluded) -> list[dict[str, Any]]:
         return after
 
     reduce(play, enumerate(zip(concluded.moves, concluded.times, strict=True), 1), position)
-    ended = {"type": "ended", "winner": concluded.winner} | _how(concluded)
+    ended = {"type": "ended"} | _at(concluded.ended) | {"winner": concluded.winner} | _how(concluded)
     told.append(ended | {"cause": causes_shown(concluded.cause)})
     return told
+
+
+def _at(when: float | None) -> dict[str, str]:
+    return {} if when is None else {"at": moment(when)}
 
 
 def _how(fact: Concluded) -> dict[str, Any]:

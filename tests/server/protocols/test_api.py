@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from games.game import Quoted
 from server.commands.tournament_answers import shown
 from server.export.verify import verify
 from server.host.host import STOPPING, Host
@@ -27,6 +28,7 @@ from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
 from tests.tournament.world import first, play
+from tournament.events import Disconnected, Refused
 from tournament.facts import Entered
 from tournament.store import Memory
 
@@ -385,18 +387,45 @@ async def test_a_match_can_be_followed_to_its_end_and_taken_up_again(autojump_cl
         await here.come("ann", "bob")
         await trio.sleep(2.5)
         live = await here.listen("/api/matches/cup-1/events")
-        resumed = await here.listen("/api/matches/cup-1/events", "Last-Event-ID: 1")
+        resumed = await here.listen("/api/matches/cup-1/events", "Last-Event-ID: 1000")
         await trio.sleep(50.0)
         told, rest = events((await live.answer()).body), events((await resumed.answer()).body)
         again = events((await (await here.listen("/api/matches/cup-1/events")).answer()).body)
     assert [event["type"] for event in told] == ["began", *["moved"] * 7, "ended"]
-    assert [event["id"] for event in told] == list(range(9))
+    assert [event["id"] for event in told] == list(range(0, 9000, 1000))
     assert told[2:] == rest
+    assert told[0]["at"] < told[1]["at"] <= told[-1]["at"] == again[-1]["at"]
     assert told[-2]["state"]["board"].count(None) == 2
     keys = ("id", "type", "state", "winner", "ending")
     assert [[event.get(key) for key in keys] for event in again] == [
         [event.get(key) for key in keys] for event in told
     ]
+
+
+async def test_whoever_was_cut_off_between_two_moves_is_told_the_rest_when_the_match_is_over(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
+        await here.come("ann", "bob")
+        await trio.sleep(2.5)
+        live = await here.listen("/api/matches/cup-1/events")
+        match = here.host.tournaments["cup"].matches["cup-1"]
+        for sent in (Quoted('"Z9"'), "Z9", float("nan")):  # what another process tells of is quoted there
+            match.log.append(Refused(trio.current_time(), 0, match.ply, sent, "there is no Z9", 1))
+        match.log.append(Disconnected(trio.current_time(), match.ply, seat=1))
+        await trio.sleep(50.0)
+        heard = await live.now()
+        told = events(heard[heard.index(b"\r\n\r\n") + 4 :])
+        assert [event["sent"] for event in told if event["type"] == "refused"] == ['"Z9"', '"Z9"', "NaN"]
+        assert [event["id"] for event in told] == sorted({event["id"] for event in told})
+        cut = next(number for number, event in enumerate(told) if event["type"] == "disconnected")
+        after = f"Last-Event-ID: {told[cut]['id']}"
+        rest = events((await (await here.listen("/api/matches/cup-1/events", after)).answer()).body)
+    assert [(event["id"], event["type"]) for event in rest] == [
+        (event["id"], event["type"]) for event in told[cut + 1 :]
+    ]
+    assert rest[-1]["type"] == "ended"
 
 
 async def test_everything_that_begins_and_ends_can_be_followed(autojump_clock: MockClock) -> None:
@@ -408,10 +437,15 @@ async def test_everything_that_begins_and_ends_can_be_followed(autojump_clock: M
         await trio.sleep(40.0)
         heard = await feed.now()
         later = await here.listen("/api/events", "Last-Event-ID: 1")
+        earlier = await here.listen("/api/events", "Last-Event-ID: 4000")
         told, missed = events(heard[heard.index(b"\r\n\r\n") + 4 :]), events(await later.now())
+        since = events(await earlier.now())
     assert [event["type"] for event in told] == ["begin", "end", "standings"]
     assert (told[0]["match"], told[1]["winner"], told[2]["rows"][0]["points"]) == ("cup-1", 0, 1.0)
     assert [event["id"] for event in missed] == [2, 3]
+    assert [event["id"] for event in since] == [1, 2, 3], (
+        "the id is of before a restart, after which they are counted anew"
+    )
     assert b": still here\n\n" in heard
 
 
