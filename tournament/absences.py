@@ -121,7 +121,7 @@ class Absences:
         return first + AGAIN * (waits - 1)
 
     def _seconds(self, absence: Absence) -> float:
-        return (self._grace, AGAIN, 0.0)[min(absence.misses, MISSES)]
+        return (self._grace, min(AGAIN, self._grace), 0.0)[min(absence.misses, MISSES)]
 
     def _wait(self, name: str, absence: Absence, until: float) -> None:
         absence.until = until

@@ -43,6 +43,8 @@ class InPlay:
         *,
         resume_seconds: float,
         early_grace: float,
+        grace: float,
+        refusals: int,
         begun: Callable[[Match], None],
         lend: Callable[[Beginning, Both, Decided], Lent | None],
         together: Together,
@@ -58,6 +60,8 @@ class InPlay:
         self._wall = wall
         self._resume_seconds = resume_seconds
         self._early_grace = early_grace
+        self._grace = grace
+        self._refusals = refusals
         self._begun = begun
         self._lend = lend
         self._together = together
@@ -75,6 +79,8 @@ class InPlay:
             not all(player.name in missed for player in players),
             (players[0].name not in missed, players[1].name not in missed),
             self._early_grace if record.format.endless else inf,
+            self._grace,
+            self._refusals,
             self.epoch(),
             dealt.when,
         )

@@ -34,6 +34,8 @@ class Beginning(Struct, frozen=True, array_like=True):
     replayable: bool
     excused: tuple[bool, bool]
     early_grace: float
+    grace: float
+    refusals: int
     epoch: float
     dealt_at: float | None  # wall time
 
@@ -285,6 +287,8 @@ def _arguments(beginning: Beginning, at: float, decided: Decided) -> dict[str, A
         "replayable": beginning.replayable,
         "excused": beginning.excused,
         "early_grace": beginning.early_grace,
+        "grace": beginning.grace,
+        "refusals": beginning.refusals,
         "epoch": beginning.epoch,
         "dealt_at": beginning.dealt_at,
         "decided": decided,

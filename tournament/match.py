@@ -44,6 +44,7 @@ from tournament.verdicts import Gone
 PRESENT = [None, None]  # nobody is gone
 NOTED = 0.1  # seconds: a shorter stall of the host is not told, for it decides nothing
 LOSSES = 20  # lost connections of a seat that are told in a match: more of them say nothing new
+GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work
 
 
@@ -64,6 +65,7 @@ class Match:
         pace: Pace | None = None,
         options: Mapping[str, object] | None = None,
         refusals: int = REFUSALS,
+        grace: float = GRACE,
         replayable: bool = True,
         excused: tuple[bool, bool] = (False, False),
         early_grace: float = inf,
@@ -76,7 +78,7 @@ class Match:
 
         If neither player is there, it is void and may be played again; if not `replayable`, both lose. If a
         player that is `excused` is gone before both have moved, it is void as well. A player that has been
-        here and goes before its first move is waited for no longer than `early_grace`.
+        here and goes is waited for no longer than `grace`, and before its first move than `early_grace`.
 
         A match that the host's stop has interrupted goes on from the moves that were `kept` and the seconds
         spent on them; raises `Illegal` if no match can go on from these. The caller then holds both seats: a
@@ -99,6 +101,7 @@ class Match:
         self.receipt = ""  # of the store, for the result: there when the end is announced
         self.to_move: int | None = self.position.turn  # the seat whose move is awaited
         self._ply_limit = game.longest(self.options)
+        self.grace = grace
         self._refusals = refusals
         self._replayable = replayable
         self._excused = excused

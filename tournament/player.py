@@ -24,7 +24,6 @@ log = structlog.get_logger()
 TIMED = 64  # one move in so many is timed, the first included: timing each would cost more than it tells
 UNSEEN = "?"  # before the digest of a token that the player was not seen to receive
 NOWHERE = "(nowhere)"  # no name of a tournament: nothing is dealt there
-GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 
 
 class Seat:
@@ -103,9 +102,9 @@ class Seat:
         """Seconds that the player may be gone because it has not moved yet; infinite where it has."""
         return self.match.early_grace(self.index)
 
-    def away(self, grace: float = GRACE, *, lost: bool = True) -> None:
+    def away(self, grace: float | None = None, *, lost: bool = True) -> None:
         """The connection is `lost`, or so it seems; the seat is kept for a while, and its clock runs on."""
-        now = trio.current_time()
+        now, grace = trio.current_time(), self.match.grace if grace is None else grace
         self.match.away(self.index, now + min(grace, self.early_grace), now, lost=lost)
         self._timekeeper.expect(self.match.deadline)
 

@@ -40,8 +40,8 @@ from tournament.in_play import InPlay, Lend, Together, play_here
 from tournament.keeping import Keeper
 from tournament.lent import Course, Lent
 from tournament.lobby import Lobby
-from tournament.match import Match
-from tournament.player import GRACE, Player, Seat
+from tournament.match import GRACE, REFUSALS, Match
+from tournament.player import Player, Seat
 from tournament.presence import Missing, Presence
 from tournament.record import Record
 from tournament.refusals import expect_room
@@ -69,6 +69,7 @@ class Tournament:
         grace: float = GRACE,
         resume_seconds: float = GRACE,
         early_grace: float = GRACE,
+        refusals: int = REFUSALS,
         elsewhere: Elsewhere = draw_here,
         wall: Callable[[], float] = time.time,
         told: Callable[[AnyFact], None] = lambda fact: None,
@@ -84,9 +85,10 @@ class Tournament:
         another process play a match that is about to begin. What both players are told when a match begins
         or ends is sent `together`.
 
-        A match that was in play when the host stopped waits `resume_seconds` for its players: those that the
-        lobby has at the start. In a format without an end, no player may be gone for longer than
-        `early_grace` before its first move.
+        A player may be gone for `grace` seconds, from a match or when one is due, and in a format without an
+        end for `early_grace` before its first move; the last of so many `refusals` in a match loses it. A
+        match that was in play when the host stopped waits `resume_seconds` for its players: those that the
+        lobby has at the start.
         """
         self.record = record
         self.game = game
@@ -103,6 +105,8 @@ class Tournament:
             wall,
             resume_seconds=resume_seconds,
             early_grace=early_grace,
+            grace=grace,
+            refusals=refusals,
             begun=begun,
             lend=partial(lend, self),
             together=together,

@@ -454,6 +454,8 @@ class Host:
             at_once=self._at_once,
             resume_seconds=self.limits.resume_seconds,
             early_grace=self.limits.ghost_seconds,
+            grace=self.limits.away_seconds,
+            refusals=self.limits.refusals,
             elsewhere=self.elsewhere,
             wall=self.wall,
             told=tell,

@@ -130,9 +130,10 @@ class Reception:
     ) -> Visit:
         """Let a bot in, or back in. `keeps` gives it a token to come back with.
 
-        Bots that come `shared` may have the same name, but only if all of them do. `unheard` is a visit of
-        the same bot, as the door knows: unless its token was seen to arrive, it is given another. Before a
-        player goes over to whoever has its token, `may_take_over` may raise a reason why not.
+        Bots that come `shared` may have the same name, but only if all of them do, and spell it alike.
+        `unheard` is a visit of the same bot, as the door knows: unless its token was seen to arrive, it is
+        given another. Before a player goes over to whoever has its token, `may_take_over` may raise a reason
+        why not.
         """
         try:
             name = checked(name)
@@ -155,7 +156,7 @@ class Reception:
         if claim is not None and (claim.acknowledged or here):
             self.failed(peer, token)
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
-        if here and not (shared and all(visit.shared for visit in here)):
+        if here and not (shared and all(visit.shared and visit.player.name == name for visit in here)):
             raise Unwelcome(f"the name {name} is taken: somebody is here under it")
         self.expect_no_seat_of_others(name, game, door, peer, token)
         if not here and not self._roll.knows(name, game):

@@ -55,6 +55,10 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     wrong_tokens: Rate = Rate(10, 60.0)  # from one address
     log_lines: Rate = Rate(200, 60.0)  # for one address; the log says how many more there were
 
+    # In a match.
+    away_seconds: Seconds = 30.0  # that a bot may be gone from its match, or when one is due
+    refusals: Annotated[int, Meta(ge=1)] = 20  # moves that may be refused; the last of them loses the match
+
     # After a restart.
     resume_seconds: Pause = 30.0  # that a match which was in play waits for its players; then it is void
 

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from games.game import Illegal
 from tests.simulation.sheet import EXACT, Sheet
-from tournament.match import Match
-from tournament.player import GRACE, Player, Seat
+from tournament.match import GRACE, Match
+from tournament.player import Player, Seat
 
 if TYPE_CHECKING:
     from tests.simulation.host import Host

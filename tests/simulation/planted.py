@@ -24,9 +24,9 @@ from tournament.facts import AnyFact
 from tournament.format import Result
 from tournament.keeping import Keeper
 from tournament.lobby import Lobby
-from tournament.match import Match
+from tournament.match import GRACE, Match
 from tournament.pairing import round_robin
-from tournament.player import GRACE, Player, Seat
+from tournament.player import Player, Seat
 from tournament.presence import Presence
 from tournament.settling import unplayed
 from tournament.timekeeper import Timekeeper

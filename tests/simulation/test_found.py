@@ -16,8 +16,8 @@ from tests.tournament.world import World, first, play, silent
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Opened, State, Turned
 from tournament.folding import fold
-from tournament.match import Match
-from tournament.player import GRACE, Seat
+from tournament.match import GRACE, Match
+from tournament.player import Seat
 from tournament.refusals import Refusal
 from tournament.timekeeper import BEAT, LATE, Timekeeper
 

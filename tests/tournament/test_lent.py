@@ -16,7 +16,7 @@ GAMES = ("connect-4", "quoridor", "santorini", "tic-tac-toe")
 
 def beginning(game: str) -> Beginning:
     pace = Pace(bank=60.0, gain=1.0, turn=20.0)
-    return Beginning(game, ("ann", "bob"), "cup-1", pace, {}, True, (False, False), 5.0, 1e9, None)
+    return Beginning(game, ("ann", "bob"), "cup-1", pace, {}, True, (False, False), 5.0, 30.0, 20, 1e9, None)
 
 
 def kept_quiet(match: Match, verdict: Ended) -> None:

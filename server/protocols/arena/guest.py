@@ -34,7 +34,7 @@ from server.protocols.arena.untold import Untold
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
 from tournament.facts import State
-from tournament.player import GRACE, Seat
+from tournament.player import Seat
 
 DOOR = "arena"
 
@@ -245,7 +245,8 @@ class Guest:
 
     def _begin(self, seat: Seat) -> None:
         reachable = self._held is not None or self.url is not None
-        seconds = self._host.limits.start_seconds if reachable else GRACE
+        limits = self._host.limits
+        seconds = limits.start_seconds if reachable else limits.away_seconds
         if self.url is None:  # otherwise it may have to wake up
             seconds = min(seconds, seat.early_grace)
         self._open(seat, self._next_battle()).expect(trio.current_time() + seconds)

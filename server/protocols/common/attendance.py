@@ -31,7 +31,7 @@ from tournament.facts import AnyFact
 from tournament.facts import State as Stage
 from tournament.lent import Lent
 from tournament.log import Follower, Tell
-from tournament.player import GRACE, Seat
+from tournament.player import Seat
 from tournament.refusals import Refusal, taken_out
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -124,7 +124,7 @@ class Attendance:
         self._early: list[tuple[bytes, float]] = []  # messages that came while it was arriving
         self._stop_waiting: Callable[[], None] = _nothing
         self._successor: Attendance | None = None  # the same bot's next attendance, which is arriving
-        self._grace = GRACE  # seconds for which the bot may still be away in its match
+        self._grace = host.limits.away_seconds  # for which the bot may still be away in its match
         self._away_since = 0.0
 
     @property
@@ -281,7 +281,7 @@ class Attendance:
         if self.state is State.OVER:
             return  # the player leaves with the connection, and its seat with the player
         self.happens(Happening.DEALT)
-        self._grace = GRACE
+        self._grace = self._host.limits.away_seconds
         self.seat, self.tape = seat, self._host.wires.tape(seat, self.visit)
         if seat.match.elsewhere:
             if back and isinstance(seat.match, Lent):

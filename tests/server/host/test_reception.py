@@ -184,6 +184,14 @@ async def test_a_shared_name_may_be_here_twice(reception: Reception, lobby: Lobb
     assert lobby.find("ann", GAME) is other.player
 
 
+@pytest.mark.parametrize("name", ["Bobl", "B0b1", "bob1", "BOB1"])
+async def test_a_name_is_shared_with_those_alone_who_spell_it_alike(reception: Reception, name: str) -> None:
+    """Bob1 would meet Bobl in a match of their own."""
+    reception.arrive("Bob1", GAME, keeps=False, shared=True)
+    with pytest.raises(Unwelcome):
+        reception.arrive(name, GAME, keeps=False, shared=True)
+
+
 @pytest.mark.parametrize("shared", [True, False])
 async def test_a_name_is_shared_with_those_alone_who_share_it(reception: Reception, shared: bool) -> None:
     first = reception.arrive("ann", GAME, keeps=False, shared=shared)

@@ -31,7 +31,7 @@ from tests.server.web import Client
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, State, Turned
-from tournament.player import GRACE
+from tournament.match import GRACE
 from tournament.store import Memory
 
 OWN = "a-token-of-ones-own"

@@ -27,7 +27,7 @@ from tests.server.protocols.table import (
     table,
 )
 from tournament.events import Ending
-from tournament.player import GRACE
+from tournament.match import GRACE
 
 NO_TOKEN = b"a move needs the X-Turn-Token of the last answer"
 REUSED = b"this token has been used for another move"

@@ -674,6 +674,33 @@ async def test_who_is_gone_too_long_has_left(autojump_clock: MockClock) -> None:
         assert [cause["kind"] for cause in end["cause"]] == ["disconnected", "absent"]
 
 
+async def test_how_long_a_bot_may_be_gone_is_a_limit(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(away_seconds=3.0)) as hall:
+        ann, bob = await pair(hall, "connect-4")
+        for bot in (ann, bob, ann):  # whoever begins
+            await bot.tell(type="move", move=3)
+        await ann.close()
+        await trio.sleep(2.9)
+        assert not await bob.messages("end")
+        await trio.sleep(0.2)
+        (end,) = await bob.messages("end")
+    assert (end["ending"], end["why"]) == (
+        "left",
+        "ann left the match: disconnected 3 s earlier and did not come back",
+    )
+
+
+async def test_how_many_moves_may_be_refused_is_a_limit(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(refusals=2)) as hall:
+        ann, bob = await pair(hall, "connect-4")
+        for bot in (ann, bob):
+            for _ in range(2):
+                await bot.tell(type="move", move=9, ply=0)
+        (end,) = await ann.messages("end")
+    assert end["ending"] == "illegal"
+    assert "2 moves were refused" in end["why"]
+
+
 async def test_the_final_standings_say_who_is_out(autojump_clock: MockClock) -> None:
     settings = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "3"}
     async with room(settings) as hall:
