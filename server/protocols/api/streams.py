@@ -48,28 +48,43 @@ async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
     """Stream the events of a match that is over, which may have to be fetched."""
     exchange.authenticated()
     concluded, after = await tournament.concluded(name), _last_id(exchange)
+    told = _retold(tournament.record, concluded)
     chunks = exchange.stream(200, HEADERS)
-    for number, event in enumerate(_retold(tournament.record, concluded)):
-        if number > after:
+    for number, event in enumerate(told):
+        if number > after or after >= len(told):
             chunks.put(_event(number, event))
     chunks.close()
 
 
 def _stream_live(exchange: Exchange, live: Match) -> None:
+    """Stream a match in play. The id of an event is how many moves had been played, and of the end one more.
+
+    So an id means the same after a restart and in the record, which have no refusals and absences: these have
+    the id of the move before them. A client that knows of more moves than there are begins anew.
+    """
     exchange.authenticated()  # a spectator is nobody in particular, but may hold a connection
     chunks = exchange.stream(200, HEADERS)
-    after = _last_id(exchange)
-    number = after
+    start = _after(live, _last_id(exchange))
+    number = max(_last_id(exchange), 0) if start else 0
 
     def tell(event: AnyEvent) -> None:
         nonlocal number
-        number += 1
+        if isinstance(event, Moved | Ended):
+            number += 1
         chunks.put(_event(number, _shown(live, event)))
         if isinstance(event, Ended):
             chunks.close()
 
-    follower = live.log.follow(tell, after + 1)
+    follower = live.log.follow(tell, start)
     exchange.on_gone(follower.stop)
+
+
+def _after(live: Match, number: int) -> int:
+    """Where in its log a match goes on for whoever has the event of that number; 0 if there is none."""
+    for place, event in enumerate(live.log.events, 1):
+        if (isinstance(event, Began) and number == 0) or (isinstance(event, Moved) and event.ply == number):
+            return place
+    return 0
 
 
 class Feed:
