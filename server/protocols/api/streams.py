@@ -34,7 +34,6 @@ HEADERS = (
 )
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 HEARTBEAT = 15.0  # seconds
-A_MOVE = 1000  # the id of a match's event is its ply so many times; what happens between two moves is counted
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
 
 
@@ -50,41 +49,43 @@ async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
     """Stream the events of a match that is over, which may have to be fetched."""
     exchange.authenticated()
     concluded, after = await tournament.concluded(name), _last_id(exchange)
+    told = _retold(tournament.record, concluded)
     chunks = exchange.stream(200, HEADERS)
-    for ply, event in enumerate(_retold(tournament.record, concluded)):
-        if ply * A_MOVE > after:
-            chunks.put(_event(ply * A_MOVE, event))
+    for number, event in enumerate(told):
+        if number > after or after >= len(told):
+            chunks.put(_event(number, event))
     chunks.close()
 
 
 def _stream_live(exchange: Exchange, live: Match) -> None:
+    """Stream a match in play. The id of an event is how many moves had been played, and of the end one more.
+
+    So an id means the same after a restart and in the record, which have no refusals and absences: these have
+    the id of the move before them. A client that knows of more moves than there are begins anew.
+    """
     exchange.authenticated()  # a spectator is nobody in particular, but may hold a connection
     chunks = exchange.stream(200, HEADERS)
-    after, number = _last_id(exchange), 0
+    start = _after(live, _last_id(exchange))
+    number = max(_last_id(exchange), 0) if start else 0
 
     def tell(event: AnyEvent) -> None:
         nonlocal number
-        number = _next_id(number, event)
-        if number > after:
-            chunks.put(_event(number, _shown(live, event)))
+        if isinstance(event, Moved | Ended):
+            number += 1
+        chunks.put(_event(number, _shown(live, event)))
         if isinstance(event, Ended):
             chunks.close()
 
-    follower = live.log.follow(tell)
+    follower = live.log.follow(tell, start)
     exchange.on_gone(follower.stop)
 
 
-def _next_id(latest: int, event: AnyEvent) -> int:
-    """The id of the event after the one with the `latest`."""
-    match event:
-        case Began():
-            return 0
-        case Moved(ply=ply):
-            return ply * A_MOVE
-        case Ended():
-            return latest - latest % A_MOVE + A_MOVE
-        case _:
-            return min(latest + 1, latest - latest % A_MOVE + A_MOVE - 1)
+def _after(live: Match, number: int) -> int:
+    """Where in its log a match goes on for whoever has the event of that number; 0 if there is none."""
+    for place, event in enumerate(live.log.events, 1):
+        if (isinstance(event, Began) and number == 0) or (isinstance(event, Moved) and event.ply == number):
+            return place
+    return 0
 
 
 class Feed:
