@@ -34,6 +34,7 @@ from server.host.reception import Out, Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
+from server.host.untold import Untold
 from server.host.vacant import Shown
 from server.host.versions import Versions
 from server.host.view import Begun, Held, Here, Told
@@ -107,8 +108,9 @@ class Host:
         self.tournaments = self._holding.tournaments
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = Shown(self.tournaments)
+        self.untold = Untold(self.entered, self.lobby, self.reception, lambda: self.wall())
         # Called with every fact, once it is safe.
-        self.on_fact: list[Told] = [telling.told, self.measures.hear]
+        self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
         self.figures: list[Callable[[], Iterable[Family]]] = []  # figures of other parts, for a monitor
@@ -227,6 +229,10 @@ class Host:
         if self.abroad is None or not self.abroad.held:
             return self.tournaments
         return {**self.tournaments, **self.abroad.held}
+
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        """The tournaments with an entrant of that name, over or not, as far as this process knows them."""
+        return self.roll.of(name, game) if self.abroad is None else self.abroad.entered(name, game)
 
     @property
     def holders(self) -> Mapping[str, str]:

@@ -207,6 +207,10 @@ class Directory:
 
     # Where a bot belongs
 
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        """The tournaments with an entrant of that name, over or not."""
+        return self._roll.of(name, game)
+
     def where(self, wanted: Wanted) -> int:
         """The worker that serves a bot."""
         found = self.place_of(wanted)

@@ -103,6 +103,16 @@ class Stop(Struct, tag="stop", frozen=True, array_like=True):
     """Let go of all tournaments, and say goodbye to everybody."""
 
 
+# What either says.
+
+
+class ToldEnd(Struct, tag="told-end", frozen=True, array_like=True):
+    """A bot has heard that its tournament is over: it need not hear that again."""
+
+    tournament: str  # by its name in the store
+    name: str
+
+
 # What the other worker says.
 
 
@@ -178,7 +188,8 @@ class Stopped(Struct, tag="stopped", frozen=True, array_like=True):
     """Everybody has been told, and all facts to be kept have been sent."""
 
 
-ToWorker = Begin | Sitting | Hold | TableHeld | Hand | Kept | Trouble | Alone | Tell | Meet | Drain | Stop
-FromWorker = (
-    Ready | NeedTable | Keep | Jots | Key | Status | Drained | Stopped | Back | Gone | NoRoom | Known
-)  # the last four of connections
+ToWorker = (
+    Begin | Sitting | Hold | TableHeld | Hand | Kept | Trouble | Alone | Tell | Meet | ToldEnd | Drain | Stop
+)
+OfConnections = Back | Gone | NoRoom | Known
+FromWorker = Ready | NeedTable | Keep | Jots | Key | ToldEnd | Status | Drained | Stopped | OfConnections

@@ -3,7 +3,7 @@
 import math
 import socket
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import trio
@@ -71,7 +71,12 @@ class Serving:
 
     # An `Abroad`: worker 0 finds everything that is not here
 
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        return self._host.roll.of(name, game)
+
     def holder(self, wanted: Wanted) -> Holder | None:
+        if self._host.untold.end(wanted) is not None:
+            return None
         named = wanted.tournament
         here = named in self._host.tournaments if named else wanted.game in self.alone
         return None if here else self

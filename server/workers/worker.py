@@ -38,6 +38,7 @@ from server.workers.messages import (
     Stop,
     Stopped,
     Tell,
+    ToldEnd,
 )
 from server.workers.starting import feed_pair, started
 
@@ -71,10 +72,12 @@ class Worker:
         admission: Admission,
         limits: Limits,
         have_met: Callable[[int], None] = lambda number: None,
+        told_end: Callable[[str, str], None] = lambda tournament, name: None,
     ) -> None:
         """`know` is called with its number and each secret that leads to it, `open_table` with its number and
-        the game whose table it needs, `have_met` with its number when one of its processes is ready; `show`
-        is the way to the process that shows.
+        the game whose table it needs, `have_met` with its number when one of its processes is ready,
+        `told_end` with a tournament, as it is kept, and a bot that has heard of its end; `show` is the way
+        to the process that shows.
         """
         self.number = number
         self.lending = lending  # lends requests to it
@@ -87,6 +90,7 @@ class Worker:
         self._admission = admission
         self._limits = limits
         self._have_met = have_met
+        self._told_end = told_end
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
         self._ready = trio.Event()  # set when the process has read the tournaments with which it goes on
@@ -270,6 +274,8 @@ class Worker:
                 self._know(self.number, key)
             case NeedTable(game):
                 self._open_table(self.number, game)
+            case ToldEnd(tournament, name):
+                self._told_end(tournament, name)
             case Status():
                 self.status = message
             case Ready():

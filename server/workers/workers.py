@@ -25,7 +25,7 @@ from server.store.ledger import Ledger
 from server.workers.clerk import Clerk
 from server.workers.directory import OWN, Away, Directory
 from server.workers.figures import added, families
-from server.workers.messages import Alone, Begin, Hold, Sitting, Status, TableHeld, Trouble
+from server.workers.messages import Alone, Begin, Hold, Sitting, Status, TableHeld, ToldEnd, Trouble
 from server.workers.requests import Asked, Reading, together
 from server.workers.spread import Spread
 from server.workers.starting import conduit_pair
@@ -71,10 +71,12 @@ class Workers:
                 admission,
                 limits,
                 self._have_met,
+                host.untold.note,
             )
             for number in range(1, count)
         }
         host.abroad = self
+        host.untold.on_told = self._tell_told
         host.on_fact.append(self._told)
         ledger.listen(self._tell_trouble)
         if show is not None:
@@ -86,9 +88,24 @@ class Workers:
     def held(self) -> Mapping[str, HeldAbroad]:
         return self._directory.held
 
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        return self._directory.entered(name, game)
+
     def holder(self, wanted: Wanted) -> Holder | None:
-        number = self._directory.where(wanted)
+        number = self._where(wanted)
         return None if number == OWN else self._workers[number]
+
+    def _where(self, wanted: Wanted) -> int:
+        """The worker that serves a bot: this one tells it of an end that it has not heard of."""
+        untold = self._host.untold
+        if untold.end(wanted) is not None:
+            self._hear_now()  # another worker may just have told it
+        return OWN if untold.end(wanted) is not None else self._directory.where(wanted)
+
+    def _hear_now(self) -> None:
+        """Take in what workers have said already."""
+        for worker in self._workers.values():
+            worker.hear_now()
 
     def place(self, record: Record) -> Away | None:
         away = self._directory.place(record)
@@ -139,14 +156,13 @@ class Workers:
         if asked.game is not None:
             return self._directory.table(asked.game)
         if asked.wanted is not None:
-            return self._directory.where(asked.wanted)
+            return self._where(asked.wanted)
         for again in (False, True):
             for key in asked.keys:
                 if key in self._keys:
                     return self._keys[key]
             if not again:  # the message about the secret may have been sent and not heard yet
-                for worker in self._workers.values():
-                    worker.hear_now()
+                self._hear_now()
         return OWN
 
     def _know(self, number: int, key: str) -> None:
@@ -266,6 +282,11 @@ class Workers:
             if alone != self._told_alone.get(number):
                 self._told_alone[number] = alone
                 worker.say(Alone(alone))
+
+    def _tell_told(self, tournament: str, name: str) -> None:
+        """A bot has heard here that a tournament is over, which another worker may have held."""
+        if (away := self._directory.kept_as(tournament)) is not None:
+            self._workers[away.worker].say(ToldEnd(tournament, name))
 
     def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
         for worker in self._workers.values():

@@ -79,6 +79,7 @@ class Attendance:
         "state",
         "tape",
         "unheard",
+        "unread",
         "visit",
     )
 
@@ -107,6 +108,7 @@ class Attendance:
         self.peer = peer
         self.asked = 0  # how many questions this bot has been asked
         self.unheard = 0  # how many of its messages were ignored in silence
+        self.unread = False  # whether it cannot have read all that it was told, as far as its transport knows
         self.budget = TalkBudget(host.limits, trio.current_time())
         self.visit: Visit | None = None
         self.seat: Seat | None = None
@@ -369,6 +371,7 @@ class Attendance:
 
         A bot that can come back does so when a link between hosts is lost, and goes on.
         """
+        self.unread = True
         if self.seat is None or self.visit is None:
             return
         match, now = self.seat.match, trio.current_time()

@@ -32,6 +32,9 @@ class Elsewhere:
         self.taken = trio.Event()
         self._gives_back = gives_back
 
+    def entered(self, name: str, game: str) -> Sequence[Record]:
+        return ()
+
     def holder(self, wanted: Wanted) -> "Elsewhere | None":
         self.wanted.append(wanted)
         return None if self._gives_back and self.handed else self
