@@ -211,7 +211,7 @@ class Peers:
     def where(self, wanted: Wanted) -> str | None:
         """The tournament, held elsewhere, in which a bot that wants that plays; None: it is served here."""
         if self.host.untold.end(wanted) is not None:
-            return None
+            return None  # the host to which it would be led may not know of that end yet
         found = self._directory.place_of(wanted)
         if found is None:  # it may be too new: the journal was not read since
             named = wanted.tournament

@@ -75,8 +75,6 @@ class Serving:
         return self._host.roll.of(name, game)
 
     def holder(self, wanted: Wanted) -> Holder | None:
-        if self._host.untold.end(wanted) is not None:
-            return None
         named = wanted.tournament
         here = named in self._host.tournaments if named else wanted.game in self.alone
         return None if here else self
