@@ -28,6 +28,7 @@ from server.host.grading import Grader
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
+from server.host.names import key
 from server.host.opening import OPEN, Opening, check, taken
 from server.host.placing import Placing
 from server.host.reception import Out, Reception, Unwelcome, Visit, is_token
@@ -260,6 +261,7 @@ class Host:
                 player.place = NOWHERE
                 try:
                     await self.placing.send_on(player)
+                    self.reception.moved((player.game, key(player.name)))
                 except Refusal:  # its place is in another process, say
                     self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))
 
@@ -333,16 +335,22 @@ class Host:
         """
         if self.draining:
             raise Unwelcome(STOPPING)
-        visit = self.reception.arrive(
-            name,
-            game,
-            token=token,
-            keeps=keeps,
-            shared=shared,
-            door=door,
-            peer=peer,
-            may_take_over=lambda player: self.placing.expect_same_place(player, tournament, goes_on=goes_on),
-        )
+        try:
+            visit = self.reception.arrive(
+                name,
+                game,
+                token=token,
+                keeps=keeps,
+                shared=shared,
+                door=door,
+                peer=peer,
+                may_take_over=lambda player: self.placing.expect_same_place(
+                    player, tournament, goes_on=goes_on
+                ),
+            )
+        except Unwelcome:
+            self.reception.moved((game, key(name)))
+            raise
         visit.player.against = against
         visit.player.version = version
         visit.player.kind = Kind.PERSON if person else Kind.BOT
@@ -364,6 +372,7 @@ class Host:
         except (Refusal, Unwelcome) as refusal:
             visit.leave(for_good=not visit.returned)  # a bot that came back keeps its seat
             raise (Out if isinstance(refusal, TakenOut) else Unwelcome)(str(refusal)) from None
+        self.reception.moved(visit.key)
         self.measures.came[door, game] += 1
         return visit
 

@@ -9,6 +9,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from server.config import Settings
+from server.host.reception import Key as Name
+from server.host.reception import Present
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session
 from server.show.conduit import Back, Gone, Known, NoRoom
@@ -93,6 +95,12 @@ class Meet(Struct, tag="meet", frozen=True, array_like=True):
     """A socket comes with this, with another worker at its other end: play matches for each other."""
 
     number: int  # the other worker's
+
+
+class GiveWay(Struct, tag="give-way", frozen=True, array_like=True):
+    """Whoever has the token of the bot that is with you under this name goes to another process."""
+
+    where: Name
 
 
 class Drain(Struct, tag="drain", frozen=True, array_like=True):
@@ -180,6 +188,13 @@ class Key(Struct, tag="key", frozen=True, array_like=True):
     key: str
 
 
+class Moved(Struct, tag="moved", frozen=True, array_like=True):
+    """Somebody has a place here under a name, or has gone."""
+
+    where: Name
+    present: Present | None
+
+
 class Drained(Struct, tag="drained", frozen=True, array_like=True):
     """Nothing is in play that could not be resumed."""
 
@@ -189,7 +204,22 @@ class Stopped(Struct, tag="stopped", frozen=True, array_like=True):
 
 
 ToWorker = (
-    Begin | Sitting | Hold | TableHeld | Hand | Kept | Trouble | Alone | Tell | Meet | ToldEnd | Drain | Stop
+    Begin
+    | Sitting
+    | Hold
+    | TableHeld
+    | Hand
+    | Kept
+    | Trouble
+    | Alone
+    | Tell
+    | Meet
+    | GiveWay
+    | ToldEnd
+    | Drain
+    | Stop
 )
 OfConnections = Back | Gone | NoRoom | Known
-FromWorker = Ready | NeedTable | Keep | Jots | Key | ToldEnd | Status | Drained | Stopped | OfConnections
+FromWorker = (
+    Ready | NeedTable | Keep | Jots | Key | Moved | ToldEnd | Status | Drained | Stopped | OfConnections
+)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
 from server.host.host import Host
+from server.host.names import key
 from server.net.guard import PEER_GONE, Waiting, start_in_turn
 from server.net.sockets import SocketWire, readiness
 from server.protocols import handed
@@ -75,9 +76,10 @@ class Serving:
         return self._host.roll.of(name, game)
 
     def holder(self, wanted: Wanted) -> Holder | None:
-        named = wanted.tournament
-        here = named in self._host.tournaments if named else wanted.game in self.alone
-        return None if here else self
+        if wanted.game in self.alone:
+            return None
+        known = self._host.reception.present((wanted.game, key(wanted.name))) is not None
+        return None if known and wanted.tournament in self._host.tournaments else self
 
     def place(self, record: Record) -> None:
         """None: a worker holds what it is told to hold."""

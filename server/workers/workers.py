@@ -14,7 +14,9 @@ from server.config import Settings
 from server.host.abroad import HeldAbroad, Holder, Wanted
 from server.host.exposition import Family
 from server.host.host import Host
+from server.host.names import key as name_key
 from server.host.opening import OPEN
+from server.host.reception import Key
 from server.http.exchange import App, Exchange
 from server.net.limits import Limits
 from server.net.listening import Admission
@@ -25,7 +27,7 @@ from server.store.ledger import Ledger
 from server.workers.clerk import Clerk
 from server.workers.directory import OWN, Away, Directory
 from server.workers.figures import added, families
-from server.workers.messages import Alone, Begin, Hold, Sitting, Status, TableHeld, ToldEnd, Trouble
+from server.workers.messages import Alone, Begin, GiveWay, Hold, Sitting, Status, TableHeld, ToldEnd, Trouble
 from server.workers.requests import Asked, Reading, together
 from server.workers.spread import Spread
 from server.workers.starting import conduit_pair
@@ -72,11 +74,13 @@ class Workers:
                 limits,
                 self._have_met,
                 host.untold.note,
+                self._directory.moved,
             )
             for number in range(1, count)
         }
         host.abroad = self
         host.untold.on_told = self._tell_told
+        host.reception.moved = self._note_place
         host.on_fact.append(self._told)
         ledger.listen(self._tell_trouble)
         if show is not None:
@@ -97,10 +101,25 @@ class Workers:
 
     def _where(self, wanted: Wanted) -> int:
         """The worker that serves a bot: this one tells it of an end that it has not heard of."""
-        untold = self._host.untold
+        untold, directory = self._host.untold, self._directory
+        if untold.end(wanted) is not None or directory.somebody_is_here(wanted):
+            self._hear_now()  # other workers may just have told it, or seen it go
         if untold.end(wanted) is not None:
-            self._hear_now()  # another worker may just have told it
-        return OWN if untold.end(wanted) is not None else self._directory.where(wanted)
+            return OWN
+        served = directory.served(wanted, trio.current_time())
+        if served.leaves is not None:
+            self._give_way(served.leaves, (wanted.game, name_key(wanted.name)))
+        return served.worker
+
+    def _give_way(self, number: int, where: Key) -> None:
+        """Have a bot's connection to a worker give way to the one by which it takes over from itself."""
+        if number == OWN:
+            self._host.reception.give_way(where)
+        else:
+            self._workers[number].say(GiveWay(where))
+
+    def _note_place(self, where: Key) -> None:
+        self._directory.moved(OWN, where, self._host.reception.present(where))
 
     def _hear_now(self) -> None:
         """Take in what workers have said already."""
