@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on"),
 ]
 
-GAME = "connect-4"
+GAME, OTHER = "connect-4", "santorini"  # whose tables are held by two workers, too
 WEEK = ("monday", "friday")  # each is held by a worker of its own
 TOKEN = "ann-keeps-this-secret"
 NOT_BOTH = "ann plays in {} over another connection, and a name plays a game in one place at a time"
@@ -26,18 +26,15 @@ NOT_BOTH = "ann plays in {} over another connection, and a name plays a game in 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served = Served(tmp_path_factory.mktemp("host"), "--workers", "2", "--show", "1")
-    for name in WEEK:
-        open_tournament(served, name, GAME)
+    for game in (GAME, OTHER):
+        for name in WEEK:
+            open_tournament(served, f"{name}{game.removeprefix(GAME)}", game)
     yield served
     served.kill()
 
 
-def say_hello(talk: Talk, tournament: str | None, token: str | None = TOKEN) -> None:
-    talk.say({"type": "hello", "name": "ann", "game": GAME, "tournament": tournament, "token": token})
-
-
-def answered(talk: Talk, tournament: str | None, token: str | None = TOKEN) -> dict[str, Any]:
-    say_hello(talk, tournament, token)
+def answered(talk: Talk, tournament: str | None, token: str = TOKEN, game: str = GAME) -> dict[str, Any]:
+    talk.say({"type": "hello", "name": "ann", "game": game, "tournament": tournament, "token": token})
     return talk.hear()
 
 
@@ -69,11 +66,15 @@ def test_whoever_is_in_one_tournament_is_refused_in_another_and_may_go_on_when_i
         again.leave()
 
 
-def test_whoever_sits_at_the_open_table_takes_over_from_itself_in_a_tournament(host: Served) -> None:
-    for tournament in WEEK:  # one of them is held by the worker with the table
+@pytest.mark.parametrize("game", [GAME, OTHER])
+def test_whoever_sits_at_the_open_table_takes_over_from_itself_in_a_tournament(
+    game: str, host: Served
+) -> None:
+    for day in WEEK:  # one of them is held by the worker with the table
+        tournament = f"{day}{game.removeprefix(GAME)}"
         table, cup = Tcp(host), Leaving(host)
-        assert answered(table, f"open-{GAME}")["tournament"] is None
-        assert answered(cup, tournament)["tournament"] == tournament
+        assert answered(table, f"open-{game}", game=game)["tournament"] is None
+        assert answered(cup, tournament, game=game)["tournament"] == tournament
         assert table.hear()["reason"] == REPLACED
         table.close()
         cup.leave()
@@ -86,5 +87,7 @@ def test_of_two_connections_that_race_for_two_tournaments_one_is_refused(host: S
             both = [threads.submit(answered, *each) for each in zip(talks, WEEK, strict=True)]
             told = [each.result(HANG) for each in both]
         assert sorted(each["type"] for each in told) == ["refused", "welcome"]
-        for talk in talks:
-            talk.leave()
+        for talk, message in zip(talks, told, strict=True):
+            if message["type"] == "welcome":
+                talk.leave()
+            talk.close()
