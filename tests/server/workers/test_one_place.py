@@ -26,9 +26,10 @@ NOT_BOTH = "ann plays in {} over another connection, and a name plays a game in 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served = Served(tmp_path_factory.mktemp("host"), "--workers", "2", "--show", "1")
-    for game in (GAME, OTHER):
-        for name in WEEK:
-            open_tournament(served, f"{name}{game.removeprefix(GAME)}", game)
+    for name in (*WEEK, "tuesday"):  # the third makes the worker with the table of the other game another one
+        open_tournament(served, name, GAME)
+    for name in WEEK:
+        open_tournament(served, f"{name}{OTHER}", OTHER)
     yield served
     served.kill()
 
