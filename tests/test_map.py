@@ -211,7 +211,6 @@ ELSEWHERE = {
     "server/protocols/arena/dialect.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/arena/door.py": "server/protocols/test_arena.py",
     "server/protocols/arena/invitations.py": "server/protocols/test_guest.py",
-    "server/protocols/arena/untold.py": "server/protocols/test_guest.py",
     "server/protocols/arena/messages.py": "server/protocols/test_battle.py",
     "server/protocols/c4arena/dialect.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/c4arena/messages.py": "server/protocols/test_c4arena.py",

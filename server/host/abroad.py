@@ -7,7 +7,7 @@ machine is passed the descriptor, and another machine is relayed the bytes. Door
 A host that holds every tournament has no `Abroad`, and its doors ask nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ class Wanted(Struct, frozen=True):
     name: str
     game: str
     tournament: str | None  # None: wherever the host finds a place for that name
+    token: str | None = None  # that it brings, if its dialect has tokens
 
 
 class Handed(Struct, frozen=True, eq=False):
@@ -59,6 +60,10 @@ class Abroad(Protocol):
     @property
     def held(self) -> Mapping[str, HeldAbroad]:
         """The tournaments that other processes hold, as far as this one knows them, by name."""
+        ...
+
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        """The tournaments with an entrant of that name, over or not, that any process holds."""
         ...
 
     def holder(self, wanted: Wanted) -> Holder | None:

@@ -28,12 +28,14 @@ from server.host.grading import Grader
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
+from server.host.names import key
 from server.host.opening import OPEN, Opening, check, taken
 from server.host.placing import Placing
 from server.host.reception import Out, Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
+from server.host.untold import Untold
 from server.host.vacant import Shown
 from server.host.versions import Versions
 from server.host.view import Begun, Held, Here, Told
@@ -107,8 +109,9 @@ class Host:
         self.tournaments = self._holding.tournaments
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = Shown(self.tournaments)
+        self.untold = Untold(self.entered, self.lobby, self.reception, lambda: self.wall())
         # Called with every fact, once it is safe.
-        self.on_fact: list[Told] = [telling.told, self.measures.hear]
+        self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
         self.figures: list[Callable[[], Iterable[Family]]] = []  # figures of other parts, for a monitor
@@ -228,6 +231,10 @@ class Host:
             return self.tournaments
         return {**self.tournaments, **self.abroad.held}
 
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        """The tournaments with an entrant of that name, over or not, as far as this process knows them."""
+        return self.roll.of(name, game) if self.abroad is None else self.abroad.entered(name, game)
+
     @property
     def holders(self) -> Mapping[str, str]:
         return self.say_holders()
@@ -254,6 +261,7 @@ class Host:
                 player.place = NOWHERE
                 try:
                     await self.placing.send_on(player)
+                    self.reception.moved((player.game, key(player.name)))
                 except Refusal:  # its place is in another process, say
                     self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))
 
@@ -329,17 +337,23 @@ class Host:
         """
         if self.draining:
             raise Unwelcome(STOPPING)
-        visit = self.reception.arrive(
-            name,
-            game,
-            token=token,
-            keeps=keeps,
-            shared=shared,
-            door=door,
-            peer=peer,
-            unheard=unheard,
-            may_take_over=lambda player: self.placing.expect_same_place(player, tournament, goes_on=goes_on),
-        )
+        try:
+            visit = self.reception.arrive(
+                name,
+                game,
+                token=token,
+                keeps=keeps,
+                shared=shared,
+                door=door,
+                peer=peer,
+                unheard=unheard,
+                may_take_over=lambda player: self.placing.expect_same_place(
+                    player, tournament, goes_on=goes_on
+                ),
+            )
+        except Unwelcome:
+            self.reception.moved((game, key(name)))
+            raise
         visit.player.against = against
         visit.player.version = version
         visit.player.kind = Kind.PERSON if person else Kind.BOT
@@ -361,6 +375,7 @@ class Host:
         except (Refusal, Unwelcome) as refusal:
             visit.leave(for_good=not visit.returned)  # a bot that came back keeps its seat
             raise (Out if isinstance(refusal, TakenOut) else Unwelcome)(str(refusal)) from None
+        self.reception.moved(visit.key)
         self.measures.came[door, game] += 1
         return visit
 

@@ -14,6 +14,7 @@ from itertools import islice
 from math import ceil
 
 import trio
+from msgspec import Struct
 
 from server.host.names import BadName, LatelyReserved, checked, key
 from server.host.roll import Roll
@@ -92,6 +93,14 @@ class Visit:
         self._reception.leave(self, for_good)
 
 
+class Present(Struct, frozen=True, array_like=True):
+    """Who is here under a name, as another process has to know it."""
+
+    place: str  # its tournament or table
+    digest: str  # of the token to which the name belongs, in hexadecimal; "": it came without one
+    shared: bool  # others that come `shared` may have the name as well
+
+
 class Claim:
     """A name that belongs to a token."""
 
@@ -114,6 +123,8 @@ class Reception:
         self._failures = Budgets(limits.wrong_tokens)
         self._new_names = Budgets(limits.new_names)
         self.acknowledged: Callable[[Visit], None] = lambda visit: None  # when a name becomes a bot's
+        # Called with a name under which somebody has a place from now on, was refused, or is gone.
+        self.moved: Callable[[Key], None] = lambda where: None
 
     def arrive(
         self,
@@ -181,11 +192,22 @@ class Reception:
 
     def await_return(self, player: Player, *, shared: bool) -> Visit:
         """Hold a player for a bot without a token that was playing when the host stopped."""
-        return self._visit((player.game, key(player.name)), player, None, "", shared)
+        visit = self._visit((player.game, key(player.name)), player, None, "", shared)
+        self.moved(visit.key)
+        return visit
 
     def is_held(self, player: Player) -> bool:
         """Whether a bot is here as that player, or the player is held for one."""
         return any(visit.player is player for visit in self._visits.get((player.game, key(player.name)), ()))
+
+    def present(self, where: Key) -> Present | None:
+        """Who is here under a name, if somebody has a place."""
+        visits = [visit for visit in self._visits.get(where, ()) if visit.player.place != NOWHERE]
+        if not visits:
+            return None
+        claim = self._claims.get(where)
+        digest = "" if claim is None else claim.digest.hex()
+        return Present(visits[-1].player.place or "", digest, all(visit.shared for visit in visits))
 
     def holds(self, visit: Visit) -> bool:
         return visit in self._visits.get(visit.key, ())
@@ -258,6 +280,7 @@ class Reception:
         self._visits[visit.key].remove(visit)
         if not self._visits[visit.key]:
             del self._visits[visit.key]
+        self.moved(visit.key)
         claim = self._claims.get(visit.key)
         if claim is not None and claim.player is visit.player:
             self._gone[visit.key] = trio.current_time()
@@ -272,6 +295,11 @@ class Reception:
         for visit in tuple(self._visits.get((player.game, key(player.name)), ())):
             if visit.player is player:
                 visit.replaced(str(why))
+
+    def give_way(self, where: Key) -> None:
+        """Whoever has the token of the bot that is here under a name has gone to another process."""
+        for visit in tuple(self._visits.get(where, ())):
+            visit.replaced(REPLACED)
 
     def forget(self, awaited: Callable[[Player], bool], kept: float) -> bool:
         """Free names whose bots have been gone for so many seconds and are awaited nowhere.

@@ -202,12 +202,17 @@ class Peers:
     def held(self) -> Mapping[str, Away]:
         return self._directory.held
 
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        return self._directory.entered(name, game)
+
     def holder(self, wanted: Wanted) -> Holder | None:
         name = self.where(wanted)
         return None if name is None else Afar(self, name)
 
     def where(self, wanted: Wanted) -> str | None:
         """The tournament, held elsewhere, in which a bot that wants that plays; None: it is served here."""
+        if self.host.untold.end(wanted) is not None:
+            return None  # the host to which it would be led may not know of that end yet
         found = self._directory.place_of(wanted)
         if found is None:  # it may be too new: the journal was not read since
             named = wanted.tournament

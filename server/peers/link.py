@@ -30,6 +30,7 @@ from server.peers.messages import (
     News,
     Open,
     Sitting,
+    ToldEnd,
     Unframed,
     Watch,
     framed,
@@ -158,7 +159,7 @@ class Link:
         match message:
             case Beat():
                 pass
-            case Knows() | Sitting() | Watch() | Board():
+            case Knows() | Sitting() | ToldEnd() | Watch() | Board():
                 self._hear(self.peer, message)
             case Open(channel=number) | Ask(channel=number):
                 if number % 2 == self._next % 2 or number in self._channels:

@@ -123,6 +123,13 @@ class Sitting(Struct, tag="sitting", frozen=True, array_like=True):
     form_token: str
 
 
+class ToldEnd(Struct, tag="told-end", frozen=True, array_like=True):
+    """A bot has heard at my door that its tournament is over: it need not hear that again."""
+
+    tournament: str  # by its name in the store
+    name: str
+
+
 class Watch(Struct, tag="watch", frozen=True, array_like=True):
     """Only these matches of yours are now looked at here: tell what happens in them."""
 
@@ -140,7 +147,7 @@ class Beat(Struct, tag="beat", frozen=True, array_like=True):
     """I am here."""
 
 
-News = Knows | Sitting | Watch | Board  # for the host as a whole
+News = Knows | Sitting | ToldEnd | Watch | Board  # for the host as a whole
 Message = Open | Said | Say | Credit | Known | Finished | Closed | Ask | Answer | Begun | News | Beat
 
 _encoder = msgspec.msgpack.Encoder()

@@ -22,7 +22,7 @@ from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import Link
 from server.peers.links import Links
-from server.peers.messages import Board, Knows, News, Sitting, Watch
+from server.peers.messages import Board, Knows, News, Sitting, ToldEnd, Watch
 from server.peers.watching import Watching
 from server.protocols.dialect import Hint, Leads
 from server.workers.requests import Keys, Reading
@@ -70,6 +70,7 @@ class Relayed:
         links.token = token
         links.reply, links.hear, links.linked = self._reply, self._hear, self._introduce
         peers.host.on_key, peers.host.is_key = self._tell_key, self._keys.__contains__
+        peers.host.untold.on_told = self._tell_told
         if sessions is not None:
             sessions.told = self._tell_sitting
 
@@ -194,6 +195,8 @@ class Relayed:
             case Sitting(digest=digest, left=left, form_token=form_token) if self._sessions is not None:
                 until = None if left is None else trio.current_time() + left
                 self._sessions.take(digest, None if until is None else Session(until, form_token))
+            case ToldEnd(tournament=tournament, name=name):
+                self._peers.host.untold.note(tournament, name)
             case Watch() | Board() if (link := self._links.to(peer)) is not None:
                 self.watching.hear(link, news)
             case _:
@@ -211,6 +214,10 @@ class Relayed:
         self._keys.know(key, host)
         for link in self._links.all():
             link.say(Knows(key, host or self._links.host))
+
+    def _tell_told(self, tournament: str, name: str) -> None:
+        for link in self._links.all():
+            link.say(ToldEnd(tournament, name))
 
     def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
         for link in self._links.all():

@@ -55,7 +55,9 @@ def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) ->
     """The process that serves a bot that comes, or comes again, with this message; None: this one."""
     if host.abroad is None or (talk is not None and talk.attendance.state not in (State.SILENT, State.IN)):
         return None
-    wanted = wants(message)
+    if isinstance(talk, Remembers):
+        talk.has_read()  # or it would be told here once more what it has just read
+    wanted = wants(told_anew(talk, message))
     return None if wanted is None else host.abroad.holder(wanted)
 
 
@@ -127,6 +129,10 @@ class Movable(Talk, Protocol):
 @runtime_checkable
 class Remembers(Talk, Protocol):
     """A talk in which a message may depend on what the bot said before."""
+
+    def has_read(self) -> None:
+        """The bot has read all that it was told."""
+        ...
 
     def repeated(self, message: bytes) -> bytes:
         """A message with which a bot comes again, complete for a process that has heard nothing before."""

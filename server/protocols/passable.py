@@ -112,6 +112,7 @@ class Passable:
         if talk is not None:
             if self._outbox.too_slow:
                 talk.attendance.note_cut(self._outbox.too_slow)
+            talk.attendance.unread |= not self._outbox.empty or self._outbox.cut_reason is not None
             talk.gone()
         if self._recall is not None:
             self._recall()

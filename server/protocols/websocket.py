@@ -181,6 +181,8 @@ class Connection(Passable):
         try:
             found = iter(self._frames.receive(received))
             for item in found:
+                if self._talk is None:
+                    return  # one of the messages before this was the last
                 match item:
                     case bytes():
                         if self._host.abroad is not None:

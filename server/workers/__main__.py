@@ -44,11 +44,13 @@ from server.workers.messages import (
     Begin,
     Drain,
     Drained,
+    GiveWay,
     Hand,
     Hold,
     Kept,
     Key,
     Meet,
+    Moved,
     Ready,
     Sitting,
     Status,
@@ -56,6 +58,7 @@ from server.workers.messages import (
     Stopped,
     TableHeld,
     Tell,
+    ToldEnd,
     ToWorker,
     Trouble,
 )
@@ -140,6 +143,8 @@ class Working:
         self._serving = Serving(host, conduit.say, most=room_for_files() - settings.limits.spare_files)
         self._serving.alone = begin.alone
         host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
+        host.reception.moved = lambda where: conduit.say(Moved(where, host.reception.present(where)))
+        host.untold.on_told = lambda tournament, name: conduit.say(ToldEnd(tournament, name))
         self._teller = Teller(host, lambda: 0)  # only worker 0 knows, and tells, how far the journal goes
         self._draws = Draws(self._teller)
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
@@ -195,6 +200,10 @@ class Working:
                     self._sessions.take(digest, session)
             case Trouble(why):
                 self.store.set_trouble(why)
+            case GiveWay(where):
+                self.host.reception.give_way(where)
+            case ToldEnd(tournament, name):
+                self.host.untold.note(tournament, name)
             case Tell() if descriptor is not None and self._nursery is not None:
                 self._nursery.start_soon(self._tell, descriptor)
             case Meet(number) if descriptor is not None and self._nursery is not None:

@@ -4,18 +4,22 @@ Worker 0 decides this for all. It knows the record of every tournament: of those
 the others from the facts that it keeps for them.
 """
 
-from collections import Counter
+import hmac
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import trio
+from msgspec import Struct
 
 from games.catalogue import catalogue
 from games.game import Game
 from server.host.abroad import Wanted
-from server.host.names import BadName, checked
+from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
+from server.host.reception import Key, Present
 from server.host.roll import Roll
+from server.host.secrets import token_digest
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
 from tournament.presence import Missing
@@ -24,6 +28,7 @@ from tournament.refusals import takes_entrants
 from tournament.settling import both
 from tournament.store import Store
 
+SOON = 5.0  # seconds within which a worker says whether it has let a bot in: none takes as long
 OWN = 0  # the number of the worker that has the directory
 ENDS = (State.FINISHED, State.DELETED)  # in these, nothing is played
 
@@ -72,6 +77,22 @@ class Away:
             over.set()
 
 
+class Coming(Struct, frozen=True):
+    """A bot that was sent to a worker."""
+
+    worker: int
+    place: str
+    digest: str  # of its token, in hexadecimal
+    until: float  # when it is no longer expected, on trio's clock
+
+
+class Served(Struct, frozen=True):
+    """Which worker serves a bot."""
+
+    worker: int
+    leaves: int | None = None  # the worker with which its other connection has to give way
+
+
 class Directory:
     """An `Abroad`, without the processes: `workers.py` has those."""
 
@@ -88,6 +109,8 @@ class Directory:
         self._together = {game: group for group in together for game in group}
         self._of_group: dict[frozenset[str], int] = {}
         self._playing: dict[tuple[str, str], str] = {}  # by game and name: the tournament of its match
+        self._here: dict[Key, dict[int, Present]] = {}  # by worker: who has a place there under a name
+        self._coming: OrderedDict[Key, Coming] = OrderedDict()  # bots of which no worker has said that yet
 
     # Who holds what
 
@@ -206,7 +229,71 @@ class Directory:
         if (away := self.held.pop(record.name, None)) is not None:
             del self._kept_as[away.record.kept_as]
 
+    def moved(self, worker: int, where: Key, present: Present | None) -> None:
+        """Somebody has a place with that worker under a name, or has gone."""
+        self._coming.pop(where, None)
+        here = self._here.setdefault(where, {})
+        if present is not None:
+            here[worker] = present
+        else:
+            here.pop(worker, None)
+        if not here:
+            del self._here[where]
+
     # Where a bot belongs
+
+    def somebody_is_here(self, wanted: Wanted) -> bool:
+        """Whether somebody has a place under a bot's name, or is about to."""
+        where = wanted.game, key(wanted.name)
+        return where in self._here or where in self._coming
+
+    def served(self, wanted: Wanted, now: float) -> Served:
+        """The worker that serves a bot, so that its name plays the game in one place at a time.
+
+        Somebody may be with another worker under its name, or have entered a tournament there. That worker
+        refuses the bot, as a single process would, if it comes with another token, or would leave a
+        tournament with an end. Otherwise it takes over from itself. A bot that has the token of an entrant
+        comes to its tournament whoever else has its name elsewhere.
+        """
+        there, place = self.where(wanted), self.place_of(wanted)
+        if place is None:
+            return Served(there)
+        name, game = checked(wanted.name), wanted.game
+        where, digest = (game, key(name)), _digest(wanted.token)
+        target = self._current.get(game, {}).get(place)
+        entitled = target is not None and _same(target.claims.get(name), digest)
+        for worker, present in self._here.get(where, {}).items():
+            if worker == there:
+                continue
+            if _same(present.digest, digest):
+                return self._one_place(there, worker, present.place, name, game)
+            if not entitled and not (present.shared and digest is None):
+                return Served(worker)
+        coming = self._coming.get(where)
+        if coming is not None and now < coming.until and _same(coming.digest, digest):
+            return self._one_place(there, coming.worker, coming.place, name, game)
+        for record in () if entitled else self._roll.awaiting(name, game):
+            if name in record.claims and not _same(record.claims[name], digest):
+                return Served(self.worker(record.name))
+        if digest is not None:
+            self._coming[where] = Coming(there, place, digest, now + SOON)
+            self._coming.move_to_end(where)
+        while self._coming and next(iter(self._coming.values())).until < now:
+            self._coming.popitem(last=False)
+        return Served(there)
+
+    def _one_place(self, there: int, worker: int, place: str, name: str, game: str) -> Served:
+        """Who serves a bot that is with a worker already, in a place that it may or may not leave.
+
+        It may not leave a tournament with an end over another connection: see `Placing.expect_same_place`.
+        """
+        record = self._current.get(game, {}).get(place)
+        stays = record is not None and not record.format.endless and name not in record.out
+        return Served(worker) if stays or worker == there else Served(there, worker)
+
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        """The tournaments with an entrant of that name, over or not."""
+        return self._roll.of(name, game)
 
     def where(self, wanted: Wanted) -> int:
         """The worker that serves a bot."""
@@ -236,3 +323,12 @@ class Directory:
             if takes_entrants(record) and not record.name.startswith(OPEN):
                 return record.name
         return ""
+
+
+def _digest(token: str | None) -> str | None:
+    return None if token is None else token_digest(token).hex()
+
+
+def _same(kept: str | None, digest: str | None) -> bool:
+    """Whether a bot has brought the token of which the digest was kept."""
+    return kept is not None and digest is not None and hmac.compare_digest(kept, digest)

@@ -9,6 +9,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from server.config import Settings
+from server.host.reception import Key as Name
+from server.host.reception import Present
 from server.net.wire import Piece
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session
@@ -93,12 +95,28 @@ class Meet(Struct, tag="meet", frozen=True, array_like=True):
     number: int  # the other worker's
 
 
+class GiveWay(Struct, tag="give-way", frozen=True, array_like=True):
+    """Whoever has the token of the bot that is with you under this name goes to another process."""
+
+    where: Name
+
+
 class Drain(Struct, tag="drain", frozen=True, array_like=True):
     """The host is about to stop: begin nothing, and let matches end that cannot be resumed."""
 
 
 class Stop(Struct, tag="stop", frozen=True, array_like=True):
     """Let go of all tournaments, and say goodbye to everybody."""
+
+
+# What either says.
+
+
+class ToldEnd(Struct, tag="told-end", frozen=True, array_like=True):
+    """A bot has heard that its tournament is over: it need not hear that again."""
+
+    tournament: str  # by its name in the store
+    name: str
 
 
 # What the other worker says.
@@ -168,6 +186,13 @@ class Key(Struct, tag="key", frozen=True, array_like=True):
     key: str
 
 
+class Moved(Struct, tag="moved", frozen=True, array_like=True):
+    """Somebody has a place here under a name, or has gone."""
+
+    where: Name
+    present: Present | None
+
+
 class Drained(Struct, tag="drained", frozen=True, array_like=True):
     """Nothing is in play that could not be resumed."""
 
@@ -176,6 +201,23 @@ class Stopped(Struct, tag="stopped", frozen=True, array_like=True):
     """Everybody has been told, and all facts to be kept have been sent."""
 
 
-ToWorker = Begin | Sitting | Hold | TableHeld | Hand | Kept | Trouble | Alone | Tell | Meet | Drain | Stop
+ToWorker = (
+    Begin
+    | Sitting
+    | Hold
+    | TableHeld
+    | Hand
+    | Kept
+    | Trouble
+    | Alone
+    | Tell
+    | Meet
+    | GiveWay
+    | ToldEnd
+    | Drain
+    | Stop
+)
 OfConnections = Back | Gone | NoRoom | Known
-FromWorker = Ready | NeedTable | Keep | Jots | Key | Status | Drained | Stopped | OfConnections
+FromWorker = (
+    Ready | NeedTable | Keep | Jots | Key | Moved | ToldEnd | Status | Drained | Stopped | OfConnections
+)

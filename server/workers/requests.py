@@ -144,7 +144,7 @@ def _of_model(request: Request) -> Asked | None:
         match arguments:
             case Arguments(name=str() as name, game=str() as game, tournament=str() | None as named):
                 table = named if arguments.against is None else OPEN + game
-                return Asked(wanted=Wanted(name, game, table), becomes=session)
+                return Asked(wanted=Wanted(name, game, table, brought), becomes=session)
             case _:
                 return None
     if called.method == "tools/call" and tool in AT_PLACE:

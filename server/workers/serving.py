@@ -3,7 +3,7 @@
 import math
 import socket
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import trio
@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from server.host.abroad import Handed, HeldAbroad, Holder, Wanted
 from server.host.host import Host
+from server.host.names import key
 from server.net.guard import PEER_GONE, Waiting, start_in_turn
 from server.net.sockets import SocketWire, readiness
 from server.net.wire import Piece
@@ -72,10 +73,14 @@ class Serving:
 
     # An `Abroad`: worker 0 finds everything that is not here
 
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        return self._host.roll.of(name, game)
+
     def holder(self, wanted: Wanted) -> Holder | None:
-        named = wanted.tournament
-        here = named in self._host.tournaments if named else wanted.game in self.alone
-        return None if here else self
+        if wanted.game in self.alone:
+            return None
+        known = self._host.reception.present((wanted.game, key(wanted.name))) is not None
+        return None if known and wanted.tournament in self._host.tournaments else self
 
     def place(self, record: Record) -> None:
         """None: a worker holds what it is told to hold."""

@@ -16,6 +16,8 @@ import trio
 from msgspec import Struct
 
 from server.host.abroad import Handed
+from server.host.reception import Key as Name
+from server.host.reception import Present
 from server.net.limits import Limits
 from server.net.listening import Admission
 from server.net.wire import Piece
@@ -33,12 +35,14 @@ from server.workers.messages import (
     Keep,
     Key,
     Meet,
+    Moved,
     NeedTable,
     Ready,
     Status,
     Stop,
     Stopped,
     Tell,
+    ToldEnd,
 )
 from server.workers.starting import feed_pair, started
 
@@ -72,10 +76,13 @@ class Worker:
         admission: Admission,
         limits: Limits,
         have_met: Callable[[int], None] = lambda number: None,
+        told_end: Callable[[str, str], None] = lambda tournament, name: None,
+        moved: Callable[[int, Name, Present | None], None] = lambda number, where, present: None,
     ) -> None:
         """`know` is called with each secret that leads to it and its number, `open_table` with its number and
-        the game whose table it needs, `have_met` with its number when one of its processes is ready; `show`
-        is the way to the process that shows.
+        the game whose table it needs, `have_met` with its number when one of its processes is ready,
+        `told_end` with a tournament, as it is kept, and a bot that has heard of its end, `moved` with its
+        number and who has a place with it under a name; `show` is the way to the process that shows.
         """
         self.number = number
         self.lending = lending  # lends requests to it
@@ -88,6 +95,9 @@ class Worker:
         self._admission = admission
         self._limits = limits
         self._have_met = have_met
+        self._told_end = told_end
+        self._moved = moved
+        self._present: set[Name] = set()  # names under which somebody has a place with its process
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
         self._ready = trio.Event()  # set when the process has read the tournaments with which it goes on
@@ -179,6 +189,8 @@ class Worker:
             self.status = None
         for out in tuple(self._out.values()):
             out.done.set()
+        for where in tuple(self._present):
+            self._note_place(where, None)
 
     # What is said to it
 
@@ -271,6 +283,10 @@ class Worker:
                 self._know(key, self.number)
             case NeedTable(game):
                 self._open_table(self.number, game)
+            case ToldEnd(tournament, name):
+                self._told_end(tournament, name)
+            case Moved(where, present):
+                self._note_place(where, present)
             case Status():
                 self.status = message
             case Ready():
@@ -286,6 +302,13 @@ class Worker:
                 self._stopped.set()
             case _:
                 assert_never(message)
+
+    def _note_place(self, where: Name, present: Present | None) -> None:
+        if present is None:
+            self._present.discard(where)
+        else:
+            self._present.add(where)
+        self._moved(self.number, where, present)
 
     def _done(self, number: int, pieces: Sequence[Piece]) -> None:
         if (out := self._out.get(number)) is not None:

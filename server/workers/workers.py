@@ -13,7 +13,9 @@ from server.config import Settings
 from server.host.abroad import HeldAbroad, Holder, Wanted
 from server.host.exposition import Family
 from server.host.host import Host
+from server.host.names import key as name_key
 from server.host.opening import OPEN
+from server.host.reception import Key
 from server.http.exchange import App, Exchange
 from server.net.limits import Limits
 from server.net.listening import Admission
@@ -24,7 +26,7 @@ from server.store.ledger import Ledger
 from server.workers.clerk import Clerk
 from server.workers.directory import OWN, Away, Directory
 from server.workers.figures import added, families
-from server.workers.messages import Alone, Begin, Hold, Sitting, Status, TableHeld, Trouble
+from server.workers.messages import Alone, Begin, GiveWay, Hold, Sitting, Status, TableHeld, ToldEnd, Trouble
 from server.workers.requests import Asked, Keys, Reading, together
 from server.workers.spread import Spread
 from server.workers.starting import conduit_pair
@@ -69,10 +71,14 @@ class Workers:
                 admission,
                 limits,
                 self._have_met,
+                host.untold.note,
+                self._directory.moved,
             )
             for number in range(1, count)
         }
         host.abroad = self
+        host.untold.on_told = self._tell_told
+        host.reception.moved = self._note_place
         host.on_fact.append(self._told)
         ledger.listen(self._tell_trouble)
         if show is not None:
@@ -84,9 +90,39 @@ class Workers:
     def held(self) -> Mapping[str, HeldAbroad]:
         return self._directory.held
 
+    def entered(self, name: str, game: str) -> Iterable[Record]:
+        return self._directory.entered(name, game)
+
     def holder(self, wanted: Wanted) -> Holder | None:
-        number = self._directory.where(wanted)
+        number = self._where(wanted)
         return None if number == OWN else self._workers[number]
+
+    def _where(self, wanted: Wanted) -> int:
+        """The worker that serves a bot: this one tells it of an end that it has not heard of."""
+        untold, directory = self._host.untold, self._directory
+        if untold.end(wanted) is not None or directory.somebody_is_here(wanted):
+            self._hear_now()  # other workers may just have told it, or seen it go
+        if untold.end(wanted) is not None:
+            return OWN
+        served = directory.served(wanted, trio.current_time())
+        if served.leaves is not None:
+            self._give_way(served.leaves, (wanted.game, name_key(wanted.name)))
+        return served.worker
+
+    def _give_way(self, number: int, where: Key) -> None:
+        """Have a bot's connection to a worker give way to the one by which it takes over from itself."""
+        if number == OWN:
+            self._host.reception.give_way(where)
+        else:
+            self._workers[number].say(GiveWay(where))
+
+    def _note_place(self, where: Key) -> None:
+        self._directory.moved(OWN, where, self._host.reception.present(where))
+
+    def _hear_now(self) -> None:
+        """Take in what workers have said already."""
+        for worker in self._workers.values():
+            worker.hear_now()
 
     def place(self, record: Record) -> Away | None:
         away = self._directory.place(record)
@@ -137,14 +173,13 @@ class Workers:
         if asked.game is not None:
             return self._directory.table(asked.game)
         if asked.wanted is not None:
-            return self._directory.where(asked.wanted)
+            return self._where(asked.wanted)
         for again in (False, True):
             for key in asked.keys:
                 if (number := self._keys.whose(key)) is not None:
                     return number
             if not again:  # the message about the secret may have been sent and not heard yet
-                for worker in self._workers.values():
-                    worker.hear_now()
+                self._hear_now()
         return OWN
 
     # Their processes
@@ -259,6 +294,11 @@ class Workers:
             if alone != self._told_alone.get(number):
                 self._told_alone[number] = alone
                 worker.say(Alone(alone))
+
+    def _tell_told(self, tournament: str, name: str) -> None:
+        """A bot has heard here that a tournament is over, which another worker may have held."""
+        if (away := self._directory.kept_as(tournament)) is not None:
+            self._workers[away.worker].say(ToldEnd(tournament, name))
 
     def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
         for worker in self._workers.values():

@@ -121,9 +121,8 @@ class Arena:
                     asked = _read(request, Join)
                 except HttpError:
                     return ()
-                if self._guests.has_news_for(game, asked):
-                    return ()
-                return (Hint(asked.token or ""), Wanted(asked.name, game, asked.tournament))
+                wanted = Wanted(asked.name, game, asked.tournament, asked.token)
+                return () if self._host.untold.why(wanted) else (Hint(asked.token or ""), wanted)
             case [_, "start" | "play", name] | ["evaluations", name]:
                 return (name,)
             case _:

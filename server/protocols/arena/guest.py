@@ -15,12 +15,14 @@ from functools import partial
 import trio
 from msgspec import Struct
 
+from server.host.abroad import Wanted
 from server.host.host import Host
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
 from server.host.reception import REPLACED, Key, Out, TooOften, Unwelcome, Visit
 from server.host.returning import way_back
 from server.host.secrets import uuid
+from server.host.view import Held
 from server.http.exchange import Exchange
 from server.http.head import HttpError, retry_after
 from server.http.origins import is_from_here
@@ -30,10 +32,9 @@ from server.net.budgets import address_of
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
-from server.protocols.arena.untold import Untold
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
-from tournament.facts import State
+from tournament.facts import AnyFact, State
 from tournament.player import Seat
 
 DOOR = "arena"
@@ -56,7 +57,6 @@ class Guests:
         self.invitations = invitations
         self.enrol = enrol
         self._guests: dict[Key, Guest] = {}
-        self.untold = Untold(host)
         self._waiting = False  # for the hour of somebody who is called
 
     async def join(self, exchange: Exchange, game: str, asked: Join) -> None:
@@ -65,7 +65,7 @@ class Guests:
             where = (game, key(checked(asked.name)))
         except BadName as error:
             raise HttpError(400, str(error)) from None
-        self._expect_something_to_play(where, asked)
+        self._expect_something_to_play(game, asked)
         url = None
         if asked.teamUrl is not None:
             from_here = is_from_here(exchange.request)
@@ -96,14 +96,6 @@ class Guests:
         if self._guests.get(guest.where) is guest:
             del self._guests[guest.where]
 
-    def has_news_for(self, game: str, asked: Join) -> bool:
-        """Whether a bot that joins again here has yet to hear that nothing is left for it to play."""
-        try:
-            where = (game, key(checked(asked.name)))
-        except BadName:
-            return False
-        return bool(self.untold.why(where, asked.name, asked.token, asked.tournament))
-
     def _expect_one_name(self, where: Key, url: Url) -> None:
         invited = [guest for guest in self._guests.values() if guest.url is not None and guest.where != where]
         if any(guest.url.text == url.text for guest in invited if guest.url is not None):
@@ -113,13 +105,14 @@ class Guests:
                 429, f"{len(invited)} bots are here to be called, which is the most: come again later"
             )
 
-    def _expect_something_to_play(self, where: Key, asked: Join) -> None:
-        wanted = self.host.tournaments.get(asked.tournament or "")
-        if wanted is not None and wanted.record.state is State.FINISHED:
-            raise HttpError(410, f"{wanted.record.name} is over")
-        if why := self.untold.why(where, asked.name, asked.token, asked.tournament):
-            self.untold.has_been_told(where)
+    def _expect_something_to_play(self, game: str, asked: Join) -> None:
+        wanted = Wanted(asked.name, game, asked.tournament, asked.token)
+        if why := self.host.untold.why(wanted):
+            self.host.untold.has_been_told(wanted)
             raise HttpError(410, why)
+        named = self.host.tournaments.get(asked.tournament or "")
+        if named is not None and named.record.state is State.FINISHED:
+            raise HttpError(410, f"{named.record.name} is over")
 
 
 class Guest:
@@ -193,11 +186,11 @@ class Guest:
         if visit is None:
             raise HttpError(409, REPLACED)
         self.attendance = here
-        place = visit.player.place or ""
-        if self._host.tournaments[place].record.state is State.FINISHED:  # since it began to arrive
-            self._guests.untold.has_been_told(self.where)
+        place = self._host.tournaments[visit.player.place or ""].record
+        if place.state is State.FINISHED:  # since it began to arrive
+            self._host.untold.has_heard(place, visit.player.name)
             self._go(for_good=True)
-            raise HttpError(410, f"{place} is over")
+            raise HttpError(410, f"{place.name} is over")
         return visit
 
     def _told_of(self, refusal: Unwelcome) -> HttpError:
@@ -237,8 +230,8 @@ class Guest:
             dealt=self._begin,
             resumed=self._resume,
             replaced=self._give_way,
-            tournament_over=lambda tournament, fact: self._dismiss(f"{tournament.record.name} is over"),
-            taken_out=self._dismiss,
+            tournament_over=self._tournament_over,
+            taken_out=self._take_out,
         )
 
     # Its matches
@@ -348,13 +341,21 @@ class Guest:
             if self._battle is not None:
                 self._battle.retire()
 
-    def _dismiss(self, why: str) -> None:
-        """Nothing is left for it to play."""
+    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+        """Let it go. If it is away, it hears of that when it joins again; one that is called need not."""
+        record, visit = tournament.record, self.attendance.visit
+        if visit is not None and (self._held is not None or self.url is not None):
+            self._host.untold.has_heard(record, visit.player.name)
+        self._answer(refused(410, f"{record.name} is over"))
+        self._go(for_good=True)
+
+    def _take_out(self, why: str) -> None:
+        """An organiser has taken it out of its tournament: nothing is left for it to play."""
         visit = self.attendance.visit
-        if self._held is not None:
-            self._answer(refused(410, why))
-        elif self.url is None and visit is not None and visit.token is not None:
-            self._guests.untold.tell_later(self.where, visit.token, why)
+        if self._held is None and self.url is None and visit is not None and visit.token is not None:
+            self._host.untold.tell_later(self.where, visit.token, why)
+            self._host.on_key(visit.token)
+        self._answer(refused(410, why))
         self._go(for_good=True)
 
     def _go(self, *, for_good: bool = False) -> None:

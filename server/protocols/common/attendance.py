@@ -80,6 +80,7 @@ class Attendance:
         "state",
         "tape",
         "unheard",
+        "unread",
         "visit",
     )
 
@@ -108,6 +109,7 @@ class Attendance:
         self.peer = peer
         self.asked = 0  # how many questions this bot has been asked
         self.unheard = 0  # how many of its messages were ignored in silence
+        self.unread = False  # whether it cannot have read all that it was told, as far as its transport knows
         self.budget = TalkBudget(host.limits, trio.current_time())
         self.visit: Visit | None = None
         self.seat: Seat | None = None
@@ -374,6 +376,7 @@ class Attendance:
 
         A bot that can come back does so when a link between hosts is lost, and goes on.
         """
+        self.unread = True
         if self.seat is None or self.visit is None:
             return
         match, now = self.seat.match, trio.current_time()

@@ -207,6 +207,7 @@ class Session:
         else:
             self._poll, self._until = exchange, now + self._limits.poll_seconds
         self._got = self._last
+        self._note_reading()
         self._stay(now)
         self._look()
         exchange.on_gone(lambda: self._gone(exchange))
@@ -312,8 +313,16 @@ class Session:
             self._got = self._last
             self._stay(self._said)
             poll.respond(_answer([message]))
+        self._note_reading()
         self._look()
         self._note_silence(self._said)
+
+    def _note_reading(self) -> None:
+        """Note whether the bot has been sent all that it was told."""
+        if self._house is not None:
+            self._house.attendance.unread = self._got < self._last
+            if self._got == self._last:
+                self._house.has_read()
 
     def _answer_hello(self, exchange: Exchange, message: bytes) -> None:
         self._opening = None

@@ -17,6 +17,7 @@ from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
 from server.export.json_views import out_shown, row_shown
 from server.host.abroad import Wanted
+from server.host.names import checked
 from server.host.opening import OPEN
 from server.host.reception import Guessing, TooOften, Unwelcome, Visit
 from server.host.view import Held
@@ -86,6 +87,7 @@ class House:
         self._token: str | None = None  # of the last visit, for a hello on this same connection …
         self._under: tuple[str, str] | None = None  # … under the same name, to the same game
         self._unacknowledged = False
+        self._end: Record | None = None  # the tournament of whose end it was told, until it has read that
 
     # What a transport calls
 
@@ -100,6 +102,8 @@ class House:
         if self._unacknowledged and here.visit is not None:
             self._unacknowledged = False
             here.visit.acknowledge()
+        if not here.unread:
+            self.has_read()
         if not here.budget.message(at):
             self.give_up("too many messages, and no answers to questions")
         elif here.state is not State.ARRIVING:
@@ -115,8 +119,16 @@ class House:
             self.attendance.note_cut(reason)
             self._hang_up(reason)
 
+    def has_read(self) -> None:
+        """The bot has read all that it was told: it says something, or its transport knows."""
+        record, self._end = self._end, None
+        if record is not None and self._under is not None:
+            self._host.untold.has_heard(record, checked(self._under[0]))
+
     def gone(self) -> None:
-        """The connection is lost."""
+        """The connection is lost. If that was in order, the bot has read everything before."""
+        if not self.attendance.unread:
+            self.has_read()
         self.attendance.lost()
 
     # While another process serves the bot
@@ -154,7 +166,7 @@ class House:
         match said:
             case messages.Hello():
                 self._hello(said)
-            case _ if self.attendance.visit is None:
+            case _ if self.attendance.visit is None and not self._takes_leave(said):
                 self._junk(HELLO, at)
             case messages.Move():
                 self._move(said, at, fresh)
@@ -173,6 +185,10 @@ class House:
                 self._hang_up("the bot said bye")
             case _:
                 assert_never(said)
+
+    def _takes_leave(self, said: messages.Said) -> bool:
+        """Whether a bot that was welcomed over this connection leaves, after an end that it had missed."""
+        return self._under is not None and isinstance(said, messages.Bye)
 
     def _move(self, said: messages.Move, at: float, fresh: bool) -> None:
         reason, seat = self._objection(said, fresh), self.attendance.seat
@@ -235,6 +251,11 @@ class House:
             )
         else:
             here.leave()
+            token = hello.token or (self._token if self._under == (hello.name, hello.game) else None)
+            wanted = Wanted(hello.name, hello.game, _place(hello), token)
+            if not self._host.draining and (record := self._host.untold.end(wanted)) is not None:
+                self._meet_the_end(hello, token or "", record)
+                return
             here.come(
                 hello.name,
                 hello.game,
@@ -242,8 +263,8 @@ class House:
                 partial(self._enter, hello),
                 self._stay_out,
                 partial(self._understand, fresh=False),
-                tournament=_place(hello),
-                token=hello.token or (self._token if self._under == (hello.name, hello.game) else None),
+                tournament=wanted.tournament,
+                token=token,
                 resumes=True,
                 door=self._door,
                 matches=hello.matches,
@@ -269,6 +290,20 @@ class House:
         tournament = None if place.startswith(OPEN) else place
         self._say(Welcome(player.name, visit.token or "", player.game, tournament))
 
+    def _meet_the_end(self, hello: messages.Hello, token: str, record: Record) -> None:
+        """Tell a bot that was away that its tournament is over. After that, it may say hello again."""
+        name = checked(hello.name)
+        self._token, self._under, self._unacknowledged = token, (hello.name, hello.game), False
+        self._channel.authenticated()
+        log.info("returned after the end", peer=self._channel.peer, player=name, tournament=record.name)
+        self._say(Welcome(name, token, hello.game, record.name))
+        self._host.guard.start_soon(self._tell_end, record)
+
+    async def _tell_end(self, record: Record) -> None:
+        board = await self._host.boards.exact(record.public)
+        if not self.attendance.over:
+            self._put_end(record, encode(_standings(record.public, board)))
+
     def _give_way(self, why: str) -> None:
         self._refuse(why)
         self._hang_up(why)
@@ -284,7 +319,14 @@ class House:
         if self.attendance.visit is not None and not self.attendance.over:
             record = tournament.record.public
             board = await self._host.boards.exact(record)
-            self._put(once(fact, lambda: encode(_standings(record, board))))
+            if not self.attendance.over:
+                self._put_end(tournament.record, once(fact, lambda: encode(_standings(record, board))))
+
+    def _put_end(self, record: Record, standings: bytes) -> None:
+        """Tell the standings, unless that was done over this connection, and the bot may still read them."""
+        if self._end is not record:
+            self._end = record
+            self._put(standings)
 
     # What the bot is told
 
@@ -357,7 +399,7 @@ def wanted(message: bytes) -> Wanted | None:
         return None
     if not isinstance(said, messages.Hello) or said.protocol != PROTOCOL or said.game not in catalogue():
         return None
-    return Wanted(said.name, said.game, _place(said))
+    return Wanted(said.name, said.game, _place(said), said.token)
 
 
 def _place(hello: messages.Hello) -> str | None:

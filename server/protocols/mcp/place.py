@@ -103,9 +103,18 @@ class Place:
     def now(self) -> Shown | None:
         """What there is to tell; None: nothing yet. An end and standings are told once."""
         if self._news:
-            return self._news.popleft()
+            found = self._news.popleft()
+            self._note_reading()
+            return found
         seat = self.seat
         return self.position(seat) if seat is not None and seat.to_move else None
+
+    def _note_reading(self) -> None:
+        """Note whether the model has been told all that there was to tell."""
+        if self._house is not None:
+            self._house.attendance.unread = bool(self._news)
+            if not self._news:
+                self._house.has_read()
 
     def position(self, seat: Seat) -> Shown:
         """How its match stands, with the clocks as they are now."""
@@ -219,6 +228,7 @@ class Place:
             case "standings":
                 self.finished = told["tournament"]
                 self._news.append(told)
+                self._note_reading()
             case _:
                 pass  # made anew when the model calls, with the clocks of that moment
         self._wake()

@@ -1,6 +1,6 @@
 """The house: who plays where, and what runs as long as the host does."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from math import inf
 from typing import Any
@@ -35,6 +35,9 @@ class Slow:
     def __init__(self) -> None:
         self.held: dict[str, HeldAbroad] = {}
         self.ready = trio.Event()
+
+    def entered(self, name: str, game: str) -> Sequence[Record]:
+        return ()
 
     def holder(self, wanted: Wanted) -> None: ...
 

@@ -8,10 +8,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.host.abroad import Wanted
+from server.host.untold import LATE
 from server.net.limits import Limits
-from server.protocols.arena.guest import Join
 from server.protocols.arena.messages import FLIP
-from server.protocols.arena.untold import LATE
 from tests.server.protocols.interrupted import Late
 from tests.server.protocols.knight import Knight
 from tests.server.protocols.lists import (
@@ -947,7 +947,8 @@ async def test_who_is_away_over_the_end_and_a_restart_hears_of_the_end_once(
     await over_and_stopped(store)
     async with lists(CUP, store=Late(store)) as here:
         ann, bob = [{"name": name, "token": token} for name, token in TOKENS.items()]
-        assert here.arena._guests.has_news_for("tic-tac-toe", msgspec.convert(ann, Join))
+        wanted = Wanted("ann", "tic-tac-toe", None, TOKENS["ann"])
+        assert here.host.untold.why(wanted) == "cup is over", "so no other host has to be asked"
         assert await here.says("/tic-tac-toe/join", ann) == (410, {"error": "cup is over"})
         assert await here.waits(await here.join(**ann)), "now it waits at the open table"
         assert await here.says("/tic-tac-toe/join", bob) == (410, {"error": "cup is over"})

@@ -1,5 +1,7 @@
 """Who holds what, and where a bot belongs."""
 
+from types import SimpleNamespace
+
 import pytest
 import trio
 import trio.testing
@@ -7,16 +9,20 @@ import trio.testing
 from server.host.abroad import Wanted
 from server.host.exposition import Family, Sample
 from server.host.histogram import Histogram
-from server.workers.directory import OWN, Directory
+from server.host.reception import Present
+from server.host.secrets import token_digest
+from server.workers.directory import OWN, SOON, Directory, Served
 from server.workers.figures import added
 from tests.server.workers.records import record
-from tournament.facts import Dealt, Drew, Entered, Opened, State, Turned, Withdrew
+from tournament.facts import AnyFact, Claimed, Dealt, Drew, Entered, Opened, State, Turned, Withdrew
 from tournament.format import Pairing
 from tournament.record import Record
 from tournament.store import Memory
 
 GAME = "connect-4"
 CUPS = ("one", "two", "three", "four")
+ANN = (GAME, "ann")
+OWN_TOKEN = "ann-keeps-this-secret"
 
 
 def directory(workers: int = 3, together: tuple[frozenset[str], ...] = ()) -> Directory:
@@ -173,3 +179,91 @@ def test_figures_add_up_and_counters_outlive_their_process() -> None:
 
 
 def unused(found: Record) -> None: ...
+
+
+# One name in one place
+
+
+class Two:
+    """Two workers, with a cup of each and the open table of one of them."""
+
+    def __init__(self) -> None:
+        self.held = directory(2)
+        for name in ("monday", "friday"):
+            self.held.place(record(name))
+        self.monday, self.friday = map(self.held.worker, ("monday", "friday"))
+        assert self.monday != self.friday
+
+    def served(self, tournament: str | None, token: str | None = OWN_TOKEN, now: float = 0.0) -> Served:
+        return self.held.served(Wanted("ann", GAME, tournament, token), now)
+
+    def here(self, worker: int, place: str, token: str = OWN_TOKEN, *, shared: bool = False) -> None:
+        digest = token_digest(token).hex() if token else ""
+        self.held.moved(worker, ANN, Present(place, digest, shared))
+
+
+def test_whoever_is_in_a_tournament_is_led_to_the_worker_that_says_it_may_not_leave() -> None:
+    two = Two()
+    two.here(two.monday, "monday")
+    for tournament in ("monday", "friday", None):
+        assert two.served(tournament) == Served(two.monday)
+    assert two.served("friday", "another's") == two.served("friday", None) == Served(two.monday)
+    two.held.moved(two.monday, ANN, None)
+    assert two.served("friday") == Served(two.friday)
+
+
+@pytest.mark.parametrize("fact", [Turned(State.FINISHED), Withdrew("ann", annulled=False)])
+def test_it_takes_over_from_itself_where_it_may_leave(fact: AnyFact) -> None:
+    two = Two()
+    table = two.held.table(GAME)
+    two.here(table, f"open-{GAME}")
+    other = "friday" if table == two.monday else "monday"
+    assert two.served(other) == Served(1 - table, leaves=table)
+    assert two.served(other, "another's") == two.served(other, None) == Served(table)
+    two.held.moved(table, ANN, None)
+    monday, _ = two.held._records["monday"]
+    for each in (Entered("ann"), fact):
+        monday.add(each)
+        two.held.told(SimpleNamespace(record=monday), each)
+    two.here(two.monday, "monday")
+    assert two.served("friday") == Served(two.friday, leaves=two.monday)
+
+
+def test_two_connections_that_come_at_once_are_led_to_one_worker_until_that_says_what_came_of_the_first() -> (
+    None
+):
+    two = Two()
+    assert two.served("monday") == two.served("friday") == Served(two.monday)
+    assert two.served("friday", "another's") == Served(two.friday)
+    assert two.served("friday", now=SOON) == Served(two.friday), "nothing was heard for long"
+    two.held.moved(two.friday, ANN, None)
+    assert two.served("monday", now=SOON) == Served(two.monday)
+    assert len(two.held._coming) == 1
+
+
+def test_what_is_remembered_of_bots_that_come_is_bounded_by_time() -> None:
+    two = Two()
+    for number in range(100):
+        two.held.served(Wanted(f"bot-{number}", GAME, None, "a token"), float(number))
+    assert len(two.held._coming) <= SOON + 1
+
+
+def test_an_entrant_with_its_token_comes_to_its_tournament_and_nobody_else_has_its_name() -> None:
+    """Catches a stranger that keeps a bot out by coming to another worker under its name."""
+    two = Two()
+    monday, _ = two.held._records["monday"]
+    for fact in (Entered("ann"), Claimed("ann", token_digest(OWN_TOKEN).hex())):
+        monday.add(fact)
+        two.held.told(SimpleNamespace(record=monday), fact)
+    assert two.served("friday", "a stranger's") == two.served("friday", None) == Served(two.monday)
+    two.here(two.friday, "friday", "a stranger's")
+    assert two.served("monday") == two.served(None) == Served(two.monday)
+
+
+def test_bots_without_tokens_share_a_name_where_their_dialect_lets_them() -> None:
+    two = Two()
+    for shared in (True, False):
+        two.here(two.monday, "monday", "", shared=shared)
+        assert two.served("friday", None) == Served(two.friday if shared else two.monday)
+    two.here(two.monday, "monday", "", shared=True)
+    assert two.served("friday", "ann's") == Served(two.monday)

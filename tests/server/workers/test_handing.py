@@ -33,6 +33,9 @@ class Elsewhere:
         self.taken = trio.Event()
         self._gives_back = gives_back
 
+    def entered(self, name: str, game: str) -> Sequence[Record]:
+        return ()
+
     def holder(self, wanted: Wanted) -> "Elsewhere | None":
         self.wanted.append(wanted)
         return None if self._gives_back and self.handed else self
@@ -180,6 +183,25 @@ async def test_a_websocket_is_handed_over_after_its_handshake(
         assert abroad.wanted == [Wanted("ann", "connect-4", None)]
         assert [*Frames(Limits()).receive(abroad.read)] == [said.encode()]
         assert abroad.handed[0].path == path
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_websocket_that_has_said_bye_goes_nowhere(autojump_clock: MockClock) -> None:
+    """Catches a connection that was closed and is handed over all the same, by a hello after the bye."""
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere()
+        host = await running(nursery, abroad)
+        host.abroad = None
+        end = await in_memory(host, websocket.attend, partial(FrameEnd, path="/play"))()
+        assert isinstance(end, FrameEnd)
+        await end.shake_hands()
+        await end.say(HELLO)
+        assert '"welcome"' in (await end.hear() or "")
+        host.abroad = abroad
+        both = (b'{"type":"bye"}', HELLO.encode())
+        await end.stream.send_all(b"".join(masked(message, TEXT, final=True) for message in both))
+        await trio.sleep(10.0)
+        assert abroad.handed == []
         nursery.cancel_scope.cancel()
 
 

@@ -1,0 +1,159 @@
+"""What bots that were away have yet to hear: that their tournament is over, or why it deals them nothing.
+
+Each hears it once, when it comes again with its token and names no other tournament. That a tournament
+is over, and whose the names in it are, its record says, also after a restart and whichever process holds
+it. Here is only which bots have heard it. After a restart nobody knows that any more, so what is said of an
+end is bounded by time, and by what was played since: at worst a bot hears of an end twice.
+
+Bots without a token are told nothing: whoever comes under their name may be another bot.
+"""
+
+import hmac
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from itertools import takewhile
+from math import inf
+
+from msgspec import Struct, field
+
+from server.host.abroad import Wanted
+from server.host.names import BadName, checked, key
+from server.host.reception import Key, Reception
+from server.host.secrets import token_digest
+from server.host.view import Held
+from tournament.facts import AnyFact, State, Turned
+from tournament.lobby import Lobby
+from tournament.record import Record
+
+LATE = 3600.0  # seconds after the end of a tournament: whoever comes later has come for something else
+UNTOLD = 1000  # bots of whom is remembered why an organiser has taken them out
+
+
+class News(Struct, frozen=True):
+    digest: str  # of the token of whoever is to hear it
+    why: str
+
+
+class End(Struct):
+    """What is known of the end of a tournament, for as long as anybody may still have to hear of it."""
+
+    since: float  # the wall time since which something is known of it
+    at: float | None = None  # when it was; None: before this process held it
+    told: set[str] = field(default_factory=set[str])  # names of those that have heard: they have claims there
+
+
+class Untold:
+    def __init__(
+        self,
+        records: Callable[[str, str], Iterable[Record]],
+        lobby: Lobby,
+        reception: Reception,
+        wall: Callable[[], float],
+    ) -> None:
+        """`records` are the tournaments, over or not, of a name in a game, whichever process holds them."""
+        self._records = records
+        self._lobby = lobby
+        self._reception = reception
+        self._wall = wall
+        self._news: OrderedDict[Key, News] = OrderedDict()
+        self._ends: OrderedDict[str, End] = OrderedDict()  # by the tournament's name in the store
+        # Called with a tournament, by its name in the store, and the name of a bot that has heard of its end.
+        self.on_told: Callable[[str, str], None] = lambda tournament, name: None
+
+    def hear(self, tournament: Held, fact: AnyFact) -> None:
+        """Called with every fact of a tournament that is held here, before anybody is told of it."""
+        if isinstance(fact, Turned) and fact.state is State.FINISHED:
+            self._ends.pop(tournament.record.kept_as, None)  # it was over before, and somebody voided a match
+            self._end(tournament.record.kept_as).at = self._wall()
+
+    def tell_later(self, where: Key, token: str, why: str) -> None:
+        """Somebody is away and has not heard why nothing is left for it to play."""
+        self._news[where] = News(token_digest(token).hex(), why)
+        while len(self._news) > UNTOLD:
+            self._news.popitem(last=False)
+
+    def why(self, wanted: Wanted) -> str:
+        """Why nothing is left for whoever comes like that, if it has not heard; "" if something may be."""
+        if (news := self._news_for(wanted)) is not None:
+            return news.why
+        record = self.end(wanted)
+        return "" if record is None else f"{record.name} is over"
+
+    def end(self, wanted: Wanted) -> Record | None:
+        """The tournament of whose end a bot that comes like that has yet to hear; of several, the first."""
+        if wanted.token is None:
+            return None
+        try:
+            name = checked(wanted.name)
+        except BadName:
+            return None
+        digest, records = token_digest(wanted.token).hex(), [*self._records(name, wanted.game)]
+        its = [
+            record
+            for record in records
+            if wanted.tournament in (None, record.name)
+            and hmac.compare_digest(record.claims.get(name, ""), digest)
+            and self._is_untold(record, name)
+            and not self._has_gone_on(name, record, records)
+        ]
+        return min(its, key=self._ended, default=None)
+
+    def has_been_told(self, wanted: Wanted) -> None:
+        """Whoever comes like that has heard why nothing is left for it."""
+        if self._news_for(wanted) is not None:
+            del self._news[_where(wanted)]
+        elif (record := self.end(wanted)) is not None:
+            self.has_heard(record, checked(wanted.name))
+
+    def has_heard(self, record: Record, name: str) -> None:
+        """The bot of that name has heard that a tournament is over."""
+        self.note(record.kept_as, name)
+        self.on_told(record.kept_as, name)
+
+    def note(self, tournament: str, name: str) -> None:
+        """The same, as another process says; it may know of the end before this one does."""
+        self._end(tournament).told.add(name)
+
+    def _news_for(self, wanted: Wanted) -> News | None:
+        news = self._news.get(_where(wanted))
+        brought = token_digest(wanted.token or "").hex()
+        return news if news is not None and hmac.compare_digest(news.digest, brought) else None
+
+    def _end(self, tournament: str) -> End:
+        now = self._wall()
+        while self._ends and next(iter(self._ends.values())).since < now - LATE:
+            self._ends.popitem(last=False)
+        return self._ends.setdefault(tournament, End(now))
+
+    def _is_untold(self, record: Record, name: str) -> bool:
+        """Whether a tournament is over, not for long, and the bot of that name may not have heard."""
+        if record.state is not State.FINISHED or name in record.out:
+            return False
+        end = self._ends.get(record.kept_as)
+        return (end is None or name not in end.told) and 0 <= self._wall() - self._ended(record) <= LATE
+
+    def _has_gone_on(self, name: str, record: Record, records: Iterable[Record]) -> bool:
+        """Whether somebody of that name is elsewhere, or has played, since that tournament was over."""
+        ended = self._ended(record)
+        for player in self._lobby.named(name, record.opened.game):
+            if player.seat is not None or (player.place != record.name and self._reception.is_held(player)):
+                return True
+        return any(_played_since(each, name, ended) for each in records)
+
+    def _ended(self, record: Record) -> float:
+        """When a tournament was over, by the wall clock; if nobody here saw that, when its last match was."""
+        if (end := self._ends.get(record.kept_as)) is not None and end.at is not None:
+            return end.at
+        ends = (record.matches[match].ended for match in reversed(record.recent))
+        return next((at for at in ends if at is not None), -inf)
+
+
+def _where(wanted: Wanted) -> Key:
+    return wanted.game, key(wanted.name)
+
+
+def _played_since(record: Record, name: str, when: float) -> bool:
+    """Whether somebody has ended a match there since then; the latest come first, and few are that late."""
+    latest = (record.matches[match] for match in reversed(record.recent))
+    since = takewhile(lambda match: (match.ended or 0.0) > when, latest)
+    return any(name in match.players for match in since)

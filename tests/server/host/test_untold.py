@@ -1,0 +1,185 @@
+"""Which bots have yet to hear that their tournament is over: with its token, in time, and once."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from server.host.abroad import Wanted
+from server.host.reception import Reception
+from server.host.secrets import token_digest
+from server.host.untold import LATE, UNTOLD, Untold
+from server.host.view import Held
+from server.net.limits import Limits
+from tournament.events import Ending
+from tournament.facts import (
+    AnyFact,
+    Claimed,
+    Concluded,
+    Dealt,
+    Drew,
+    Entered,
+    Opened,
+    State,
+    Turned,
+    Withdrew,
+)
+from tournament.format import Pairing
+from tournament.lobby import Lobby
+from tournament.record import Record
+
+GAME = "tic-tac-toe"
+TOKENS = {name: f"{name}-keeps-this-secret" for name in ("ann", "bob")}
+OVER = Turned(State.FINISHED)
+WHERE = (GAME, "ann")
+
+
+class World:
+    """Tournaments with Ann and Bob, and a clock on the wall."""
+
+    def __init__(self, *names: str) -> None:
+        self.now = 1_000_000.0
+        self.told: list[tuple[str, str]] = []
+        self.records = {name: Record(name, Opened(GAME, "round-robin")) for name in names}
+        self.untold = self.started_again()
+        for name in names:
+            for bot, token in TOKENS.items():
+                self.add(name, Entered(bot), Claimed(bot, token_digest(token).hex()))
+
+    def started_again(self) -> Untold:
+        """What a host knows that has been started again: the records, and nothing else."""
+        lobby, limits = Lobby(), Limits()
+        self.untold = Untold(self._records, lobby, Reception(lobby, limits), lambda: self.now)
+        self.untold.on_told = lambda tournament, name: self.told.append((tournament, name))
+        return self.untold
+
+    def _records(self, name: str, game: str) -> list[Record]:
+        return [record for record in self.records.values() if game == GAME and name in record.entrants]
+
+    def add(self, name: str, *facts: AnyFact) -> None:
+        record = self.records[name]
+        for fact in facts:
+            record.add(fact)
+            self.untold.hear(cast("Held", SimpleNamespace(record=record)), fact)
+
+    def play(self, name: str) -> None:
+        """Ann beats Bob there."""
+        number = self.records[name].last_drawn + 1
+        match = f"{name}-{number}"
+        self.add(name, Drew((Pairing(number, number, "ann", "bob"),)), Dealt(match, number))
+        score, moved = (1.0, 0.0), ({"position": "C"},)
+        ended = Concluded(match, number, ("ann", "bob"), 0, Ending.PLAYED, "so", score, moved, ended=self.now)
+        self.add(name, ended)
+
+    def hears(self, name: str = "ann", tournament: str | None = None, token: Any = None) -> str:
+        """What a bot hears that comes like that, and has heard then."""
+        wanted = Wanted(name, GAME, tournament, token or TOKENS[name.strip()])
+        why = self.untold.why(wanted)
+        self.untold.has_been_told(wanted)
+        return why
+
+
+def test_whoever_comes_back_hears_once_that_its_tournament_is_over() -> None:
+    world = World("cup")
+    assert not world.hears()
+    world.play("cup")
+    world.add("cup", OVER)
+    assert [world.hears("ann"), world.hears("ann"), world.hears(" bob ")] == [
+        "cup is over",
+        "",
+        "cup is over",
+    ]
+    assert world.told == [("cup", "ann"), ("cup", "bob")]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_nobody_else_hears_of_an_end_nor_whoever_wants_something_else(again: bool) -> None:
+    world = World("cup")
+    world.play("cup")
+    world.add("cup", OVER)
+    if again:
+        world.started_again()
+    for wanted in (
+        Wanted("ann", GAME, None),
+        Wanted("ann", GAME, None, TOKENS["bob"]),
+        Wanted("ann", GAME, "league", TOKENS["ann"]),
+        Wanted("ann", "connect-4", None, TOKENS["ann"]),
+        Wanted("cas", GAME, None, TOKENS["ann"]),
+        Wanted("\0", GAME, None, TOKENS["ann"]),
+    ):
+        assert not world.untold.why(wanted)
+        assert world.untold.end(wanted) is None
+        world.untold.has_been_told(wanted)
+    assert world.hears(tournament="cup") == "cup is over"
+
+
+def test_what_is_not_known_after_a_restart_is_bounded_by_an_hour_and_by_what_was_played_since() -> None:
+    world = World("cup", "league")
+    world.play("cup")
+    world.add("cup", OVER)
+    assert world.hears("ann") == world.hears("bob") == "cup is over"
+    world.started_again()
+    world.now += LATE
+    assert world.hears("ann") == "cup is over", "nobody knows any more that it has heard that"
+    world.now += 1.0
+    assert not world.hears("bob")
+    world.now -= 2.0
+    world.play("league")
+    assert not world.hears("bob")
+
+
+def test_an_organiser_may_end_a_tournament_long_after_its_last_match() -> None:
+    world = World("cup")
+    world.play("cup")
+    world.now += 2 * LATE
+    world.add("cup", OVER)
+    assert world.hears() == "cup is over"
+
+
+def test_of_two_tournaments_that_are_over_the_first_is_told_first() -> None:
+    world = World("monday", "friday")
+    for name in ("friday", "monday"):
+        world.add(name, OVER)
+        world.now += 1.0
+    assert [world.hears() for _ in range(3)] == ["friday is over", "monday is over", ""]
+
+
+def test_a_tournament_that_goes_on_and_is_over_again_is_told_again() -> None:
+    world = World("cup")
+    for turned in (OVER, Turned(State.RUNNING), OVER):
+        world.add("cup", turned)
+        assert world.hears() == ("cup is over" if turned is OVER else "")
+
+
+def test_whoever_was_taken_out_has_no_end_to_hear_of() -> None:
+    world = World("cup")
+    world.add("cup", Withdrew("ann", annulled=False), OVER)
+    assert not world.hears()
+
+
+def test_another_process_may_have_told_it_before_this_one_knows_of_the_end() -> None:
+    world = World("cup")
+    world.untold.note("cup", "ann")
+    world.play("cup")
+    world.records["cup"].add(OVER)  # as it is read from the journal that hosts share
+    assert [world.hears("ann"), world.hears("bob")] == ["", "cup is over"]
+    assert world.told == [("cup", "bob")]
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    world = World(*map(str, range(9)))
+    for name in world.records:
+        world.add(name, OVER)
+        world.hears("ann", name)
+        world.now += LATE / 2
+    assert len(world.untold._ends) <= 3, "those of the last hour"
+    for number in range(2 * UNTOLD):
+        world.untold.tell_later((GAME, f"bot-{number}"), "a token", "it was withdrawn")
+    assert len(world.untold._news) == UNTOLD
+
+
+def test_why_somebody_was_taken_out_is_told_once_to_whoever_has_its_token() -> None:
+    world = World("cup")
+    world.untold.tell_later(WHERE, TOKENS["ann"], "ann was withdrawn")
+    assert not world.hears(token=TOKENS["bob"])
+    assert [world.hears(), world.hears()] == ["ann was withdrawn", ""]

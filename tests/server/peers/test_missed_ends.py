@@ -1,0 +1,104 @@
+"""Ends of tournaments that several hosts hold: one of them tells a bot, whichever it comes to, and once."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.host.host import Host
+from tests.server.peers.several import several
+from tests.server.protocols.room import Guest
+from tournament.facts import Opened, State
+
+GAME = "tic-tac-toe"
+HEARD = 1.0  # seconds in which another host has heard what this one has just done
+TOKENS = {name: f"{name}-keeps-this-secret" for name in ("ann", "bob")}
+
+
+class Roaming:
+    """Bots, each of whose connections comes to the next host."""
+
+    def __init__(self, hosts: Sequence[Host], connect: Callable[[str], Any], nursery: trio.Nursery) -> None:
+        self.hosts = hosts
+        self._connect = connect
+        self._nursery = nursery
+
+    async def hello(self, name: str, door: str = "tcp") -> Guest:
+        guest = Guest(await self._connect(door))
+        self._nursery.start_soon(guest.listen)
+        await self.say_hello(guest, name)
+        return guest
+
+    async def say_hello(self, guest: Guest, name: str) -> None:
+        await guest.end.say(hello(name))
+        await trio.sleep(HEARD)
+
+    async def ask(self, request: str) -> Any:
+        """The body of the answer, which is JSON."""
+        end = await self._connect("http")
+        await end.say(request)
+        answer: str = await end.hear()
+        return msgspec.json.decode(answer[min(answer.find(each) for each in "[{" if each in answer) :])
+
+
+def hello(name: str) -> str:
+    said = {"type": "hello", "name": name, "game": GAME, "token": TOKENS[name]}
+    return msgspec.json.encode(said).decode()
+
+
+async def told(guest: Guest) -> list[tuple[str, Any]]:
+    return [(each["type"], each.get("tournament")) for each in await guest.messages()]
+
+
+@asynccontextmanager
+async def ann_missed_it(door: str = "tcp") -> AsyncIterator[Roaming]:
+    """The cup is over, which Bob has heard, while Ann was away."""
+    async with several(3) as (hosts, doors), trio.open_nursery() as nursery:
+        await hosts[2].table(GAME)
+        cup = await hosts[0].found("cup", Opened(GAME, "round-robin", 2))
+        await trio.sleep(HEARD)
+        bots = Roaming(hosts, lambda door: doors[door](), nursery)
+        ann, bob = [await bots.hello(name, door) for name in TOKENS]
+        await ann.end.close()
+        await bob.end.say('{"type":"resign"}')
+        await trio.sleep(HEARD)
+        assert cup.record.state is State.FINISHED
+        assert (await told(bob))[-2:] == [("end", None), ("standings", "cup")]
+        await bob.end.close()
+        yield bots
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("door", ["tcp", "websocket"])
+async def test_whoever_missed_the_end_is_told_once_by_whichever_host_it_comes_to(
+    door: str, autojump_clock: MockClock
+) -> None:
+    async with ann_missed_it(door) as bots:
+        ann = await bots.hello("ann", door)
+        assert await told(ann) == [("welcome", "cup"), ("standings", "cup")]
+        await bots.say_hello(ann, "ann")
+        assert await told(ann) == [("welcome", None)]
+        await ann.end.close()
+        for name in [*TOKENS] * len(bots.hosts):
+            guest = await bots.hello(name, door)
+            assert (await told(guest))[:1] == [("welcome", None)]
+            await guest.end.close()
+
+
+@pytest.mark.slow
+async def test_so_is_whoever_comes_by_requests(autojump_clock: MockClock) -> None:
+    async with ann_missed_it() as bots:
+        come = partial(bots.ask, f"POST /play {hello('ann')}")
+        welcome = await come()
+        assert welcome["tournament"] == "cup"
+        (standings,) = await bots.ask(f"GET /play/{welcome['session']}?after=1")
+        assert (standings["type"], standings["final"]) == ("standings", True)
+        await trio.sleep(HEARD)
+        for _ in bots.hosts:
+            assert (await come())["tournament"] is None

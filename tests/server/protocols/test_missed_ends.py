@@ -1,0 +1,207 @@
+"""Bots of the house protocol that were away at the end of their tournament, or whose host stopped then."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.host.untold import LATE
+from tests.server.protocols.interrupted import Late
+from tests.server.protocols.room import Guest, Room, room
+from tests.server.protocols.test_house_http import House, hall
+from tournament.facts import State
+from tournament.store import Memory
+
+CUP = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}
+TOKENS = {"ann": "ann-keeps-this-secret", "bob": "bob-has-another-one"}
+
+
+async def hello(here: Room, name: str, **more: Any) -> Guest:
+    return await here.hello(name, "connect-4", token=TOKENS[name], **more)
+
+
+async def playing(here: Room) -> tuple[Guest, Guest]:
+    """Ann and Bob in the only match of the cup."""
+    ann, bob = [await hello(here, name) for name in TOKENS]
+    for guest in (ann, bob):
+        assert [each["type"] for each in await guest.messages()] == ["welcome", "begin", "turn"]
+    return ann, bob
+
+
+async def types(guest: Guest) -> list[tuple[str, Any]]:
+    return [(each["type"], each.get("tournament")) for each in await guest.messages()]
+
+
+async def hears_the_end(here: Room, name: str = "ann", **more: Any) -> Guest:
+    """Whoever comes back under that name is welcomed to where it was, and told the standings."""
+    guest = await hello(here, name, **more)
+    welcome, standings = await guest.messages()
+    assert welcome == {
+        "type": "welcome",
+        "name": name,
+        "token": TOKENS[name],
+        "game": "connect-4",
+        "tournament": "cup",
+    }
+    assert (standings["type"], standings["tournament"], standings["final"]) == ("standings", "cup", True)
+    assert {row["name"] for row in standings["rows"]} == {*TOKENS}
+    return guest
+
+
+async def is_led_to_the_table(here: Room, name: str = "ann", **more: Any) -> Guest:
+    guest = await hello(here, name, **more)
+    assert (await types(guest))[:1] == [("welcome", None)]
+    return guest
+
+
+@pytest.mark.parametrize("named", [{}, {"tournament": "cup"}], ids=["its game", "its tournament"])
+async def test_whoever_is_away_at_the_end_hears_of_it_on_coming_back_and_then_plays_on(
+    named: Mapping[str, str], autojump_clock: MockClock
+) -> None:
+    """Catches a bot that is led to the open table, and waits there for ever."""
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await ann.end.close()
+        await bob.tell(type="resign")
+        assert here.host.tournaments["cup"].record.state is State.FINISHED
+        ann = await hears_the_end(here, **named)
+        await ann.tell(type="hello", name="ann", game="connect-4")
+        assert await types(ann) == [("welcome", None)]
+        await ann.end.close()
+        await is_led_to_the_table(here)
+        assert [each["type"] for each in await (await hello(here, "ann", tournament="cup")).messages()] == [
+            "refused"
+        ]
+
+
+async def test_whoever_heard_the_standings_hears_them_once_whether_it_goes_on_or_hangs_up(
+    autojump_clock: MockClock,
+) -> None:
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await bob.tell(type="resign")
+        for guest in (ann, bob):
+            assert [each["type"] for each in await guest.messages()] == ["end", "standings"]
+        await ann.tell(type="hello", name="ann", game="connect-4")
+        assert await types(ann) == [("welcome", None)]
+        await bob.end.close()
+        await trio.sleep(1.0)
+        await is_led_to_the_table(here, "bob")
+
+
+async def test_a_connection_that_breaks_just_after_the_end_may_not_have_brought_the_standings(
+    autojump_clock: MockClock,
+) -> None:
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await bob.tell(type="resign")
+        ann.wire.reset()
+        await trio.sleep(1.0)
+        await (await hears_the_end(here)).end.close()
+        await trio.sleep(1.0)
+        await is_led_to_the_table(here)
+
+
+async def test_nor_one_that_is_open_still_when_its_bot_comes_over_another(autojump_clock: MockClock) -> None:
+    """A connection that is cut off without a word looks as if it were there."""
+    async with room(CUP) as here:
+        _, bob = await playing(here)
+        await bob.tell(type="resign")
+        ann = await hears_the_end(here)
+        await ann.tell(type="hello", name="ann", game="connect-4")
+        assert await types(ann) == [("welcome", None)]
+
+
+async def test_after_an_end_that_it_had_missed_a_bot_may_say_bye_and_nothing_but_hello_besides(
+    autojump_clock: MockClock,
+) -> None:
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await ann.end.close()
+        await bob.tell(type="resign")
+        ann = await hears_the_end(here)
+        await trio.sleep(60.0)
+        await ann.tell(type="state")
+        assert [each["type"] for each in await ann.messages()] == ["refused"], "and it is still there"
+        await ann.tell(type="bye")
+        assert await ann.lines() == ["[closed]"]
+
+
+async def test_two_hellos_at_once_bring_the_standings_once(autojump_clock: MockClock) -> None:
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await ann.end.close()
+        await bob.tell(type="resign")
+        here.host.boards._kept.clear()  # so that they have to be computed
+        ann = await here.come()
+        said = f'{{"type":"hello","name":"ann","game":"connect-4","token":"{TOKENS["ann"]}"}}'
+        await ann.say(said, said)
+        await trio.sleep(5.0)
+        assert await types(ann) == [("welcome", "cup"), ("welcome", "cup"), ("standings", "cup")]
+
+
+async def test_somebody_without_its_token_hears_nothing_of_it(autojump_clock: MockClock) -> None:
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await ann.end.close()
+        await bob.tell(type="resign")
+        for token in (None, "a token that is another"):
+            stranger = await here.hello("ann", "connect-4", token=token)
+            assert [each["type"] for each in await stranger.messages()] == ["refused"]
+        await hears_the_end(here)
+
+
+async def test_whoever_names_another_place_is_led_there(autojump_clock: MockClock) -> None:
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await ann.end.close()
+        await bob.tell(type="resign")
+        ann = await is_led_to_the_table(here, tournament="open-connect-4")
+        second = await hello(here, "ann")
+        assert await types(second) == [("welcome", None)], "it takes over from itself, where it has gone on"
+        assert [each["type"] for each in await ann.messages()] == ["refused", "[closed]"]
+
+
+async def over_and_stopped(store: Memory) -> Late:
+    """What a host keeps that stopped just after the end, before it had said so."""
+    async with room(CUP, store=store) as here:
+        _, bob = await playing(here)
+        await bob.tell(type="resign")
+        assert here.host.tournaments["cup"].record.state is State.FINISHED
+    return Late(store)
+
+
+async def test_after_a_restart_bots_hear_of_the_end_for_an_hour(autojump_clock: MockClock) -> None:
+    store = await over_and_stopped(Memory())
+    async with room(CUP, store=store) as here:
+        await (await hears_the_end(here)).end.close()
+        await trio.sleep(1.0)
+        await is_led_to_the_table(here)
+        await trio.sleep(LATE)
+        await is_led_to_the_table(here, "bob")
+
+
+async def test_a_bot_over_http_hears_of_an_end_that_it_did_not_fetch(autojump_clock: MockClock) -> None:
+    """Its session goes on for a while without it, and keeps for it what it was told."""
+    async with hall(CUP) as (here, come):
+        ann, bob = come(), come()
+        for bot, name in ((ann, "ann"), (bob, "bob")):
+            await http_hello(bot, name, "cup")
+        for bot in (ann, bob):
+            assert [each["type"] for each in await bot.news()] == ["begin", "turn"]
+        await bob.tell(type="resign")
+        assert here.host.tournaments["cup"].record.state is State.FINISHED
+        assert [each["type"] for each in await bob.news()] == ["end", "standings"]
+        ann = await http_hello(come(), "ann", "cup")
+        assert [each["type"] for each in await ann.news()] == ["standings"]
+        await ann.tell(type="hello", name="ann", game="connect-4")
+        assert [(each["type"], each["tournament"]) for each in await ann.news()] == [("welcome", None)]
+        await http_hello(come(), "bob", None)
+
+
+async def http_hello(bot: House, name: str, tournament: str | None) -> House:
+    answer = await bot.hello(name, "connect-4", token=TOKENS[name])
+    assert (answer.status, bot.welcome["type"], bot.welcome["tournament"]) == (201, "welcome", tournament)
+    return bot

@@ -1,0 +1,94 @@
+"""One name in two tournaments that two workers hold, over real sockets: it plays in one place at a time."""
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from server.host.reception import REPLACED
+from tests.hang import HANG
+from tests.server.served import Served
+from tests.server.test_matrix import TRANSPORTS, Talk, Tcp, open_tournament
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on"),
+]
+
+GAME, OTHER = "connect-4", "santorini"  # whose tables are held by two workers, too
+WEEK = ("monday", "friday")  # each is held by a worker of its own
+TOKEN = "ann-keeps-this-secret"
+NOT_BOTH = "ann plays in {} over another connection, and a name plays a game in one place at a time"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    served = Served(tmp_path_factory.mktemp("host"), "--workers", "2", "--show", "1")
+    for name in (*WEEK, "tuesday"):  # the third makes the worker with the table of the other game another one
+        open_tournament(served, name, GAME)
+    for name in WEEK:
+        open_tournament(served, f"{name}{OTHER}", OTHER)
+    yield served
+    served.kill()
+
+
+def answered(talk: Talk, tournament: str | None, token: str = TOKEN, game: str = GAME) -> dict[str, Any]:
+    talk.say({"type": "hello", "name": "ann", "game": game, "tournament": tournament, "token": token})
+    return talk.hear()
+
+
+class Leaving(Tcp):
+    def leave(self) -> None:
+        """Leave, and wait until the host has heard that."""
+        self.say({"type": "bye"})
+        while self._lines.readline():
+            pass
+        self.close()
+
+
+@pytest.mark.parametrize("first", TRANSPORTS)
+def test_whoever_is_in_one_tournament_is_refused_in_another_and_may_go_on_when_it_has_left(
+    first: str, host: Served
+) -> None:
+    for here, elsewhere in (WEEK, WEEK[::-1]):
+        one = TRANSPORTS[first](host)
+        assert answered(one, here)["tournament"] == here
+        other = Leaving(host)
+        assert answered(other, elsewhere)["reason"].startswith(NOT_BOTH.format(here))
+        assert "is taken" in answered(other, elsewhere, "a token that is another")["reason"]
+        assert answered(other, None)["tournament"] == here, "it takes over where it is"
+        assert one.hear()["reason"] == REPLACED
+        one.close()
+        other.leave()
+        again = Leaving(host)
+        assert answered(again, elsewhere)["tournament"] == elsewhere
+        again.leave()
+
+
+@pytest.mark.parametrize("game", [GAME, OTHER])
+def test_whoever_sits_at_the_open_table_takes_over_from_itself_in_a_tournament(
+    game: str, host: Served
+) -> None:
+    for day in WEEK:  # one of them is held by the worker with the table
+        tournament = f"{day}{game.removeprefix(GAME)}"
+        table, cup = Tcp(host), Leaving(host)
+        assert answered(table, f"open-{game}", game=game)["tournament"] is None
+        assert answered(cup, tournament, game=game)["tournament"] == tournament
+        assert table.hear()["reason"] == REPLACED
+        table.close()
+        cup.leave()
+
+
+def test_of_two_connections_that_race_for_two_tournaments_one_is_refused(host: Served) -> None:
+    for _ in range(10):
+        talks = [Leaving(host), Leaving(host)]
+        with ThreadPoolExecutor(2) as threads:
+            both = [threads.submit(answered, *each) for each in zip(talks, WEEK, strict=True)]
+            told = [each.result(HANG) for each in both]
+        assert sorted(each["type"] for each in told) == ["refused", "welcome"]
+        for talk, message in zip(talks, told, strict=True):
+            if message["type"] == "welcome":
+                talk.leave()
+            talk.close()
