@@ -290,6 +290,7 @@ class Peer(Struct, frozen=True):
     version: str
     alive: bool
     draining: bool
+    starting: bool
     heartbeat: str
     tournaments: int
     this: bool
