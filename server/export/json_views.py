@@ -13,6 +13,7 @@ import msgspec
 from games.catalogue import catalogue
 from games.estimate import Estimate
 from games.perfect import Grades
+from server.export.words import why_out
 from tournament.causes import Cause, moved_by
 from tournament.check_in import opens_at, unchecked
 from tournament.events import Ending, Moved
@@ -84,7 +85,9 @@ def row_on_board(row: Row, order: Sequence[str]) -> dict[str, Any]:
 
 def row_whole(row: Row, record: Record) -> dict[str, Any]:
     """A row with all that is known of its place: the probabilities of being the strongest, the second …"""
-    return row_on_board(row, record.format.order) | {"ranks": row.ranks} | described(record, row.name)
+    out = why_out(record, row.name)
+    shown = row_on_board(row, record.format.order) | {"ranks": row.ranks} | described(record, row.name)
+    return shown | ({"out": out} if out else {})
 
 
 def moment(when: float) -> str:

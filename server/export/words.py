@@ -1,11 +1,14 @@
-"""What led to the end of a match, in words: for the page of a match and for terminals.
+"""What led to the end of a match, and why an entrant plays no more, in words: for pages and for terminals.
 
 Causes are as the API has them (`json_views.causes_shown`). They contain what a bot has sent,
 escaped for JSON; callers escape it for the place where they show it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tournament.record import Record  # whose import takes longer than many a command
 
 FAULTS = {
     "bot": "the bot's own fault",
@@ -34,6 +37,15 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
             return f"{players[seat]} was waited for {seconds:.0f} s"
         case _:
             return str(cause.get("kind"))
+
+
+def why_out(record: "Record", name: str) -> str:
+    """Why an entrant plays no more; "" if it does."""
+    if name in record.disqualified:
+        return "disqualified"
+    if name in record.no_shows:
+        return "did not check in"
+    return "withdrawn" if record.entrants[name].gone else ""
 
 
 def before_move(causes: Sequence[Mapping[str, Any]], ply: int) -> list[Mapping[str, Any]]:

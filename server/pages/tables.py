@@ -14,6 +14,7 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from server.export import decision_views
 from server.export.json_views import PRECISION
+from server.export.words import why_out
 from server.pages import drawings, formatting
 from server.pages.paging import page_of
 from tournament.check_in import opens_at
@@ -135,7 +136,7 @@ def _line(record: Record, row: Row, on: drawings.Scale) -> Line:
         row.rank,
         row.name,
         record.affiliations.get(row.name, ""),
-        _out(record, row.name),
+        why_out(record, row.name),
         row.points,
         row.played,
         row.wins,
@@ -147,14 +148,6 @@ def _line(record: Record, row: Row, on: drawings.Scale) -> Line:
         bar,
         row.first,
     )
-
-
-def _out(record: Record, name: str) -> str:
-    if name in record.disqualified:
-        return "disqualified"
-    if name in record.no_shows:
-        return "did not check in"
-    return "withdrawn" if record.entrants[name].gone else ""
 
 
 def crossed(record: Record, board: Board) -> dict[str, Any]:

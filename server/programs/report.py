@@ -9,6 +9,7 @@ from server.programs.terminal import table
 if TYPE_CHECKING:
     from tournament.record import Record  # whose import takes longer than many a command
 
+FURTHER = {"affiliation": "affiliation ", "out": "plays no more "}
 HEADINGS = ("rank", "name ", "points", "played", "won", "drawn", "lost", "rating")
 
 
@@ -29,13 +30,12 @@ def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
 
 
 def standings_table(rows: Sequence[dict[str, Any]], title: str) -> str:
-    """A table with the bots' affiliations, if any are known; one line if nobody is in it."""
+    """A table with what is known of some bots in further columns; one line if nobody is in it."""
     if not rows:
         return f"{title}: nobody is in the table"
-    if not any(row.get("affiliation") for row in rows):
-        return table(HEADINGS, map(_cells, rows), title)
-    of_whom = ((*_cells(row), row.get("affiliation", "")) for row in rows)
-    return table((*HEADINGS, "affiliation "), of_whom, title)
+    more = [key for key in FURTHER if any(row.get(key) for row in rows)]
+    cells = ((*_cells(row), *(row.get(key, "") for key in more)) for row in rows)
+    return table((*HEADINGS, *(FURTHER[key] for key in more)), cells, title)
 
 
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:

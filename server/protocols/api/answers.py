@@ -157,6 +157,7 @@ class Row(Struct, frozen=True, omit_defaults=True, kw_only=True):
     first: float | None
     ranks: list[float] | None
     affiliation: str = ""
+    out: str = ""  # why it plays no more
 
 
 class Standings(Head, frozen=True, omit_defaults=True, kw_only=True):
