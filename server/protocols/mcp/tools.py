@@ -12,7 +12,8 @@ from msgspec import Meta, Struct
 
 from games.catalogue import catalogue
 from games.game import quoted
-from server.export.json_views import row_shown
+from server.export.game_views import game_shown
+from server.export.json_views import row_shown, tournament_summed
 from server.host.boards import NoBoard
 from server.host.host import Host
 from server.host.misfits import misfit
@@ -26,6 +27,24 @@ from server.protocols.mcp.sessions import Session
 from tournament.facts import State
 
 LISTED = 100  # tournaments, or rows of standings: what fits in a prompt
+# What a bot needs of a tournament to choose one, under the names that the API has for it.
+OF_TOURNAMENTS = frozenset(
+    {
+        "tournament",
+        "game",
+        "format",
+        "state",
+        "entrants",
+        "wanted",
+        "rounds",
+        "options",
+        "pace",
+        "by_invitation",
+        "start_at",
+        "checking_in",
+        "group",
+    }
+)
 
 Token = Annotated[str, Meta(description="what join returned; a client with a session may leave it out")]
 
@@ -47,10 +66,6 @@ class Call(Struct, frozen=True):
     session: Session | None
     place: Place | None  # whose token it brings, or its session remembers
     token: str | None  # that it brings
-
-
-class Nothing(Struct, frozen=True):
-    pass
 
 
 class Mine(Struct, frozen=True):
@@ -86,31 +101,20 @@ class Which(Struct, frozen=True):
 # What they do
 
 
-async def games(call: Call, asked: Nothing) -> Told:
+async def games(call: Call, asked: Mine) -> Told:
     found = catalogue().values()
-    listed = [
-        {"name": game.name, "title": game.title, "seats": game.seats, "faults": game.faults} for game in found
-    ]
-    return Told("\n\n".join(map(words.described, found)), {"games": listed})
+    return Told("\n\n".join(map(words.described, found)), {"games": [*map(game_shown, found)]})
 
 
-async def tournaments(call: Call, asked: Nothing) -> Told:
+async def tournaments(call: Call, asked: Mine) -> Told:
     listed: list[dict[str, Any]] = []
     for held in call.host.known.values():
         record = held.record
         if record.state is not State.FINISHED and not record.name.startswith(OPEN):
-            shown = {"name": record.name, "game": record.opened.game, "format": record.opened.format}
-            shown |= {"state": record.state, "entrants": record.counted}
-            listed.append(shown | {"by_invitation": bool(record.opened.by_invitation)})
+            shown = tournament_summed(record, (), None, None)
+            listed.append({key: each for key, each in shown.items() if key in OF_TOURNAMENTS})
     listed = listed[-LISTED:]
-    lines = [
-        f"{each['name']}: {each['game']}, {each['format']}, {each['state']}, "
-        f"{each['entrants']} {'entrant' if each['entrants'] == 1 else 'entrants'}"
-        f"{', by invitation' if each['by_invitation'] else ''}"
-        for each in listed
-    ]
-    lines.append("There is also an open table for every game: join without a tournament.")
-    return Told("\n".join(lines), {"tournaments": listed})
+    return Told("\n".join([*map(words.tournament, listed), words.OPEN_TABLES]), {"tournaments": listed})
 
 
 async def join(call: Call, asked: Join) -> Told:
@@ -219,8 +223,8 @@ class Tool(Struct, frozen=True):
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
-        Tool("games", "List the games that can be played here, with their rules.", Nothing, games, True),
-        Tool("tournaments", "List the tournaments that are on.", Nothing, tournaments, True),
+        Tool("games", "List the games that can be played here, with their rules.", Mine, games, True),
+        Tool("tournaments", "List the tournaments that are on.", Mine, tournaments, True),
         Tool(
             "join",
             "Come in under a name, to play a game. Returns the rules and the token for all other tools.",
