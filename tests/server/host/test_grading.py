@@ -382,7 +382,7 @@ async def test_what_was_thrown_away_is_in_the_api_on_the_pages_and_in_a_replay_a
     assert {each["name"]: each["accuracy"] for each in tournament["entrants"]} == dict(
         zip(found["players"], found["accuracy"], strict=True)
     )
-    assert "Kept a win or a draw with" in bot
+    assert "it kept a win or a draw with" in bot
     assert "in 1 graded match." in event
 
 
@@ -410,8 +410,8 @@ async def test_an_estimate_is_called_one_wherever_it_is_shown(autojump_clock: Mo
     assert tournament["estimated"]["matches"] == 1
     shares = dict(zip(found["players"], found["estimate"]["share"], strict=True))
     assert {each["name"]: each["estimate"] for each in tournament["entrants"]} == shares
-    assert "By an estimate of the house brain" in bot
-    assert "By an estimate of the house brain" in event
+    assert "By the house brain’s estimate" in bot
+    assert "By the house brain’s estimate" in event
 
 
 async def read(here: Gallery, path: str) -> Any:

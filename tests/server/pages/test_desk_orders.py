@@ -297,7 +297,7 @@ async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
             shown = [cells[3] for _, cells in table(page, "standings")]
             assert shown == [str(row["played"]) for row in then]
         assert 'class="winner"' not in public
-        assert "<td>won by " not in home
+        assert '<td class="winners">won by ' not in home
         desk = await browser.read("/admin/tournaments/cup")
         assert [cells[3] for _, cells in table(desk, "standings")] == ["4", "4", "4"]
         export = (await here.read("/api/tournaments/cup/export")).splitlines()
@@ -311,7 +311,7 @@ async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
         assert (thawed["rows"], thawed["frozen"]) == (live["rows"], False)
         await trio.sleep(1.0)
         assert 'class="winner"' in await here.read("/tournaments/cup")
-        assert "<td>won by " in await here.read("/")
+        assert '<td class="winners">won by ' in await here.read("/")
 
 
 @pytest.mark.slow
@@ -455,7 +455,7 @@ async def test_progress_is_in_matches_and_a_bye_is_none(autojump_clock: MockCloc
         browser = await here.log_in()
         assert "0 of 1 match over; 1 being played" in await browser.read("/admin/tournaments/cup")
         assert '<td class="figure">0 of 1</td>' in await browser.read("/admin")
-        assert "0 of 1 matches are over, 1 on" in await browser.read("/tournaments/cup")
+        assert "0 of 1 matches are over, 1 in play" in await browser.read("/tournaments/cup")
         assert "0 / 1</small>" in await browser.read("/")
         assert "0 of 1 matches are over" in await browser.read("/wall/cup")
         cup = await here.api("GET", "/api/tournaments/cup")
