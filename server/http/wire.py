@@ -110,10 +110,10 @@ class Requests:
         self._room = room
         self._peer = peer
         self._secure = secure
-        self._buffer = b""
+        self._buffer: bytes = b""
         self._scanned = 0  # how much of what was fed is known not to contain the end of a head
         self._skipped = False  # whether the one empty line that may come before a request was skipped
-        self._raw = b""  # the bytes of `head`: a bot sends the same head again and again
+        self._raw: bytes = b""  # the bytes of `head`: a bot sends the same head again and again
         self._chunks: Chunks | None = None  # of the body, so far
         self.head: Head | None = None  # of the request that was read last, or is being read
         self.stage: Literal["idle", "head", "body"] = "idle"  # what the client is in the middle of
