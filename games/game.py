@@ -48,10 +48,10 @@ class Outcome(Struct, frozen=True):
 
 
 class Pace(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much time a seat has, in seconds. Data only: the clock is elsewhere.
+    """How much time each seat has, in seconds.
 
-    `bank` is for the whole match and `gain` is added to it after each move in
-    time; `turn` is for each move alone. Where both are given, both bind.
+    `bank` is for the whole match, and `gain` is added to it after each move. `turn` is for each single
+    move. If both `bank` and `turn` are given, both limits apply.
     """
 
     bank: Annotated[float, Meta(gt=0)] | None = None

@@ -40,6 +40,7 @@ ELSEWHERE = {
     "tournament/deciding.py": "tournament/test_decide.py",
     "tournament/posterior.py": "tournament/test_strength.py",
     "tournament/sampling.py": "tournament/test_strength.py",
+    "server/export/game_views.py": "server/protocols/test_mcp.py",
     "server/export/decision_views.py": "server/test_deciding.py",
     "tournament/player.py": "tournament/test_presence.py",
     "server/commands/import_match.py": "server/test_commands_host.py",

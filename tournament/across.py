@@ -12,7 +12,7 @@ from tournament.standings import Row
 
 
 class Across(Struct, frozen=True):
-    """What one entrant has made in all of them."""
+    """What one entrant has achieved in all tournaments of a group."""
 
     rank: int
     name: str

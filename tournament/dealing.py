@@ -31,15 +31,15 @@ class Dealing:
         play: InPlay,
         keep: Keep,
         at_once: float,
-        wall: Callable[[], float],
+        now: Callable[[], float],
     ) -> None:
-        """`at_once` bounds the matches in play."""
+        """`at_once` bounds the matches in play; `now` is the time that facts have."""
         self._record = record
         self._presence = presence
         self._play = play
         self._keep = keep
         self._at_once = at_once
-        self._wall = wall
+        self._now = now
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
 
     @property
@@ -121,7 +121,3 @@ class Dealing:
         await self._keep(*drew, *(fact for fact, _ in deals), *void)
         for fact, players in deals:
             self._play.begin(fact, players)
-
-    def _now(self) -> float:
-        """By the wall clock, as facts have it."""
-        return round(self._wall(), 3)

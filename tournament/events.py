@@ -13,7 +13,7 @@ from tournament.causes import Cause
 
 
 class Ending(StrEnum):
-    """Why a match stopped, which is not the same as how the rules of its game ended it."""
+    """Why a match stopped, as opposed to how the rules of its game ended it."""
 
     PLAYED = "played"  # to its end by the rules, or to the limit of plies
     ILLEGAL = "illegal"  # by an illegal move, where that costs the match; or by one refusal too many
@@ -24,7 +24,7 @@ class Ending(StrEnum):
 
 
 class Fault(StrEnum):
-    """Whose fault it is that a match was not played to its end."""
+    """Whose fault it was that a match was not played to its end."""
 
     BOT = "bot"  # it broke a rule, ran out of time, left or never came
     NETWORK = "network"  # its connection was lost, and not made again in time

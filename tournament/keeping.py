@@ -35,6 +35,10 @@ class Keeper:
         """Whether the store has yet to confirm something."""
         return bool(self._asked)
 
+    def now(self) -> float:
+        """By the wall clock, as facts have it."""
+        return round(self._wall(), 3)
+
     async def keep(self, *facts: AnyFact) -> Sequence[str]:
         """Have the store keep these facts, then add them to the record; returns receipts.
 

@@ -16,9 +16,9 @@ from msgspec import UNSET
 from tournament.facts import Opened, State
 from tournament.format import formats
 from tournament.record import Record
+from tournament.sizes import DAYS, SECONDS
 
 MOST = 1_000  # times of rounds that an organiser may write down
-LONGEST = 366 * 86_400.0  # seconds between two rounds, or for checking in
 
 
 def begins_at(record: Record, round: int) -> float:
@@ -80,13 +80,13 @@ def objection(opened: Opened) -> str:
             return "rounds_at: expected times of which each is later than the one before"
         if start is not None and times[0] < start:
             return "rounds_at: the first round begins before start_at"
-    if every is not UNSET and not 0 < every <= LONGEST:
-        return f"round_every: expected more than 0 seconds and at most 366 days, not {every:g}"
+    if every is not UNSET and not 0 < every <= SECONDS:
+        return f"round_every: expected more than 0 seconds and at most {DAYS} days, not {every:g}"
     if opened.check_in is not UNSET:
         if format.endless:
             return f"a {opened.format} has no end: whoever is here plays, and nobody checks in"
         if start is None:
             return "check_in: expected start_at, or rounds_at, as well: entrants check in before that"
-        if not 0 < opened.check_in <= LONGEST:
-            return f"check_in: expected more than 0 seconds and at most 366 days, not {opened.check_in:g}"
+        if not 0 < opened.check_in <= SECONDS:
+            return f"check_in: expected more than 0 seconds and at most {DAYS} days, not {opened.check_in:g}"
     return ""

@@ -22,7 +22,7 @@ ROUNDS = 10_000  # also how often the challenger of a gauntlet may meet each opp
 MATCHES = 1_000_000  # in a tournament that stops when its places are decided
 SEED = 2**53 - 1  # either way: any program can read such a number from JSON
 DAYS = 366
-SECONDS = DAYS * 86_400.0  # of a clock
+SECONDS = DAYS * 86_400.0  # of a clock, between two rounds, or for checking in
 # The wall time of a start or of a round. A thousand rounds a year apart still end before the year 9999, after
 # which there are no dates to show.
 YEARS = (1970, 2999)

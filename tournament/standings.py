@@ -171,52 +171,52 @@ def _strength(tied: Sequence[str], accounts: Accounts) -> list[float]:
 CRITERIA: Mapping[str, Criterion] = {
     "points": Criterion(
         "Points",
-        "1 for a win, ½ for a draw, 0 for a loss, and what a bye gives.",
+        "1 for a win or a bye, ½ for a draw, 0 for a loss.",
         _each(lambda name, accounts: accounts.of[name].points),
     ),
     "direct-encounter": Criterion(
         "Direct encounter",
-        "Points from the matches among those still equal, if all of them have met equally often; else 0.",
+        "Points from the matches between those still equal; 0 until all of them have met equally often.",
         _direct_encounter,
     ),
     "sonneborn-berger": Criterion(
         "Sonneborn–Berger",
-        "The points of everybody it beat and half the points of everybody it drew with.",
+        "The points of each opponent that it beat, and half the points of each that it drew with.",
         _each(_sonneborn_berger),
     ),
     "buchholz": Criterion(
         "Buchholz",
-        "The points of all opponents, a virtual one with its own points for each that it did not play.",
+        "The points of all opponents; a round without a match counts as an opponent with its own points.",
         _each(buchholz),
     ),
     "buchholz-cut-1": Criterion(
         "Buchholz cut 1",
-        "Buchholz without the opponent that has the fewest points, or without a round that it missed.",
+        "Buchholz without the weakest opponent, or without a round that it missed.",
         _each(buchholz_cut_1),
     ),
     "wins": Criterion(
         "Wins",
-        "Matches won, forfeits among them and byes not.",
+        "Matches won, including forfeits but not byes.",
         _each(lambda name, accounts: accounts.of[name].wins),
     ),
     "wins-as-second": Criterion(
         "Wins as second",
-        "Matches won by the player who did not begin.",
+        "Matches won without moving first.",
         _each(lambda name, accounts: accounts.of[name].wins_as_second),
     ),
     "reached": Criterion(
         "Rounds won",
-        "Rounds of a knockout that it went on from, byes among them; of the last round, whether it won that.",
+        "Rounds of a knockout that it won or had a bye in.",
         _each(lambda name, accounts: accounts.rounds_won[name]),
     ),
     "rating": Criterion(
         "Rating",
-        "The strength that it almost certainly has at least, by its matches in order: μ − 3σ of its skill.",
+        "A strength that it almost certainly has or exceeds: μ − 3σ of its skill, match after match.",
         _each(lambda name, accounts: accounts.skill(name).conservative),
     ),
     "strength": Criterion(
         "Estimate",
-        "The strength that makes all results likeliest, in Elo, by which it is decided who is where.",
+        "The strength, in Elo, that best explains all results: the tournament is decided by it.",
         _strength,
     ),
 }

@@ -116,7 +116,9 @@ class Tournament:
         self._play.decided = self._concluding.decided
         self._resuming = Resuming(record, game.name, lobby, self._play, awaited)
         self._at_once = inf if at_once is None else at_once
-        self._dealing = Dealing(record, self._presence, self._play, self.keep, self._at_once, wall)
+        self._dealing = Dealing(
+            record, self._presence, self._play, self.keep, self._at_once, self._keeper.now
+        )
         self._store = store
         self._wall = wall
         self._told = told
@@ -385,7 +387,7 @@ class Tournament:
         wait = self._round_begins_in(number)
         if wait <= 0 and not (again or record.open.due or record.dealt):
             self._draws.put_off(())
-            began = RoundBegan(number, round(self._wall(), 3))
+            began = RoundBegan(number, self._keeper.now())
             await self.keep(began, *([as_drawn(record, drawn)] if drawn else ()))
             return (), inf
         if drawn and record.format.plan is not None and not again:
@@ -425,7 +427,7 @@ class Tournament:
         """Decide pairings that cannot be played: an entrant is out of the tournament or did not come."""
         since, now = self._presence.missing(), trio.current_time()
         waited = {name: now - since.get(name, now) for name in absent}
-        when = round(self._wall(), 3)
+        when = self._keeper.now()
         been = {name for name in absent if name in self._presence.been or self.record.came(name)}
         await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))
 

@@ -76,7 +76,8 @@ class Asked(Struct):
     """A grading in the making."""
 
     done: trio.Event
-    failed: bool = False
+    logged: bool  # on its own, if it fails; False: a summary asked, and logs all of its own in one line
+    failed: str = ""  # why
 
 
 class Summary:
@@ -166,7 +167,7 @@ class Grader:
             return None
         key = (record.kept_as, over.match)
         if key not in self._known:
-            asked = self._ask(key, record, over)
+            asked = self._ask(key, record, over, logged=True)
             with trio.move_on_after(wait):
                 await asked.done.wait()
         return self._latest(key)
@@ -193,9 +194,9 @@ class Grader:
             self._known[key] = grades
         return grades
 
-    def _ask(self, key: Key, record: Record, over: Concluded) -> Asked:
+    def _ask(self, key: Key, record: Record, over: Concluded, *, logged: bool) -> Asked:
         if key not in self._asked:
-            self._asked[key] = Asked(trio.Event())
+            self._asked[key] = Asked(trio.Event(), logged)
             self._guard().start_soon(self._grade, key, record, over)
         return self._asked[key]
 
@@ -208,37 +209,46 @@ class Grader:
                 if len(self._known) > KNOWN:
                     del self._known[next(iter(self._known))]
         except (Busy, Failed) as error:
-            self._asked[key].failed = True
-            log.warning("a match is not graded", match=over.match, why=str(error))
+            asked = self._asked[key]
+            asked.failed = str(error)
+            if asked.logged:
+                log.warning("a match is not graded", match=over.match, why=asked.failed)
         finally:
             self._asked.pop(key).done.set()
 
     async def _sum_up(self, record: Record, fetch: Fetch, summary: Summary) -> None:
         """Up to what is over now, and what had failed; what is over later is for whoever asks next."""
+        failed: list[str] = []
         try:
             end = len(record.endings)
             for number in range(max(summary.read, end - summary.latest), end):
-                await self._count(record, fetch, summary, number)
+                failed += await self._count(record, fetch, summary, number)
                 summary.read = number + 1
             for number in summary.due(trio.current_time()):
-                await self._count(record, fetch, summary, number)
+                failed += await self._count(record, fetch, summary, number)
         finally:
             summary.reading = False
+            if failed:
+                log.warning(
+                    "matches are not graded", tournament=record.name, matches=len(failed), why=failed[-1]
+                )
 
-    async def _count(self, record: Record, fetch: Fetch, summary: Summary, number: int) -> None:
+    async def _count(self, record: Record, fetch: Fetch, summary: Summary, number: int) -> tuple[str, ...]:
+        """Count a match; returns why that failed, if it did and nobody has logged it."""
         name = record.endings[number]
         key = (record.kept_as, name)
         if name not in record.voided:
             over = await fetch(name)
             if key not in self._known:
-                asked = self._ask(key, record, over)
+                asked = self._ask(key, record, over, logged=False)
                 await asked.done.wait()
                 if asked.failed:
                     summary.failed(number, trio.current_time())
-                    return
+                    return () if asked.logged else (asked.failed,)
             if (grades := self._latest(key)) is not None:
                 summary.add(number, over, grades)
         summary.succeeded(number)
+        return ()
 
 
 def graded(record: Record) -> bool:

@@ -21,7 +21,7 @@ Duration = float | str  # seconds, or "10m" and the like
 
 
 class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tournament to hold."""
+    """A tournament to open. Only `name` and `game` are required."""
 
     name: str
     game: str

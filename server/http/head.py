@@ -20,6 +20,7 @@ import httptools
 from msgspec import Struct
 
 from server.net.guard import Moved
+from server.net.hosts import host_and_path
 from server.net.limits import Limits
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -29,6 +30,7 @@ RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/
 RETRY_SOON = ("Retry-After", "1")  # seconds
 RETRY_LATER = ("Retry-After", "5")  # enough for a host to start again
 KNOWN = 1024  # lines of each kind that are remembered: a bot sends most of them with every move of a match
+ONCE = ("host", "content-length", "transfer-encoding")
 ESCAPED_SLASH = "\x1f"  # in a path, where it parts nothing; no path holds this otherwise
 PLAIN = 1024  # bytes of a head that is put together from its lines, each of which may be remembered
 
@@ -37,11 +39,9 @@ _REQUEST_LINE = re.compile(_TOKEN.join((b"(", rb") ([!-~]+) HTTP/([0-9]\.[0-9])"
 _BEGUN_LINE = re.compile(_TOKEN + rb"( [ -~]*)?")  # what may yet become a request line
 _LINE_BESIDE_TARGET = 50  # bytes: a method, the version and spaces
 _HOST = re.compile(r"[0-9A-Za-z._~!$&'()*+,;=:%\[\]-]*")
-_ABSOLUTE = re.compile(rb"https?://[^/?]+", re.IGNORECASE)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _NOT_IN_PATHS = re.compile(rb"%(?:[01][0-9a-f]|7f)", re.IGNORECASE)
 _SLASH = re.compile(rb"%2f", re.IGNORECASE)
-_ONCE = ("host", "content-length", "transfer-encoding")
 _PLAIN_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[ -~]*")
 _NEVER = re.compile(r"(?!)")
 _PLAIN_VALUES: Mapping[str, re.Pattern[str]] = {  # of the headers that say something to HTTP itself
@@ -160,6 +160,10 @@ def _careful(raw: bytes, limits: Limits) -> Head:
     method, target, old = line
     headers = _headers(raw, limits)
     host = headers.get("host")
+    if host is not None or old:
+        named, target = host_and_path(target)
+        if named:
+            headers["host"] = host = named.decode()
     if (host is None and not old) or (host and not _HOST.fullmatch(host)):
         raise HttpError(400, "a request names one host: `Host: example.org`, in HTTP/1.1 always")
     if (expected := headers.get("expect", "").lower()) not in ("", "100-continue"):
@@ -238,7 +242,7 @@ def _headers(raw: bytes, limits: Limits) -> dict[str, str]:
         name, _, value = line.partition(":")
         key, text = name.lower(), value.strip(" \t")
         if key in headers:
-            if key in _ONCE:
+            if key in ONCE:
                 raise HttpError(400, f"{key} may come once, and it came twice")
             text = f"{headers[key]}, {text}"
         headers[key] = text
@@ -267,11 +271,7 @@ def _closes(connection: str) -> bool:
 
 @lru_cache(KNOWN)
 def _address(target: bytes) -> Address:
-    """Path and query of `/path?query`, or of a whole address, as proxies are sent it."""
-    if not target.startswith(b"/") and (whole := _ABSOLUTE.match(target)):
-        target = target[whole.end() :]
-        if not target.startswith(b"/"):
-            target = b"/" + target
+    """Path and query of `/path?query`."""
     if b"#" in target or not (target.startswith(b"/") or target == b"*"):
         raise HttpError(400, "an address is a path that begins with /, and a query after a ?")
     path, _, query = target.partition(b"?")

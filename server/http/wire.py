@@ -2,12 +2,11 @@
 
 One request at a time is read, and the next only on demand: requests that a
 client sends ahead cost no more than their bytes. A body has a length or comes in
-chunks without extensions or trailers; nothing else is accepted.
+chunks; nothing else is accepted.
 
 Not here: deadlines, connections, whose turn it is (`server/http/service.py`).
 """
 
-import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from http import HTTPStatus
@@ -16,6 +15,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from server.http.chunks import Chunks, check_length
 from server.http.head import Head, HttpError, check_begun, read_head
 from server.net.limits import Limits
 
@@ -35,8 +35,6 @@ _ENDS = (  # ends of heads, by whether pages of any site may read the answer, an
 
 _STARTS = 256  # beginnings of answers that are remembered, a few hundred bytes each: bots are sent three
 _STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
-_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}")
-_BEGUN_SIZE = re.compile(rb"[0-9A-Fa-f]{0,8}\r?")
 
 
 class Request(Struct, frozen=True):
@@ -94,8 +92,8 @@ class Requests:
     """
 
     __slots__ = (
-        "_body",
         "_buffer",
+        "_chunks",
         "_limits",
         "_peer",
         "_raw",
@@ -112,11 +110,11 @@ class Requests:
         self._room = room
         self._peer = peer
         self._secure = secure
-        self._buffer = b""
+        self._buffer: bytes = b""
         self._scanned = 0  # how much of what was fed is known not to contain the end of a head
         self._skipped = False  # whether the one empty line that may come before a request was skipped
-        self._raw = b""  # the bytes of `head`: a bot sends the same head again and again
-        self._body: bytearray | None = None  # of chunks, so far
+        self._raw: bytes = b""  # the bytes of `head`: a bot sends the same head again and again
+        self._chunks: Chunks | None = None  # of the body, so far
         self.head: Head | None = None  # of the request that was read last, or is being read
         self.stage: Literal["idle", "head", "body"] = "idle"  # what the client is in the middle of
 
@@ -145,7 +143,7 @@ class Requests:
             return None
         head = self.head
         assert head is not None  # noqa: S101
-        body = self._chunks(head) if head.length is None else self._counted(head.length)
+        body = self._chunked(head) if head.length is None else self._counted(head.length)
         if body is None:
             return None
         self.stage = "idle"
@@ -188,12 +186,8 @@ class Requests:
     def _read(self, raw: bytes) -> Head:
         head = read_head(raw, self._limits)
         if head.length is not None:
-            self._measure(head, head.length)
+            check_length(head.length, self._room(head.method, head.path))
         return head
-
-    def _measure(self, head: Head, length: int) -> None:
-        if length > (room := self._room(head.method, head.path)):
-            raise HttpError(413, f"a body may have {room} bytes here")
 
     def _counted(self, length: int) -> bytes | None:
         buffer = self._buffer
@@ -202,33 +196,14 @@ class Requests:
         self._buffer = buffer[length:]
         return buffer[:length]
 
-    def _chunks(self, head: Head) -> bytes | None:
-        """Take the chunks that are all there, and the body if the last one is."""
-        if self._body is None:
-            self._body = bytearray()
-        while True:
-            line, ended, rest = self._buffer.partition(b"\r\n")
-            if not ended:
-                if not _BEGUN_SIZE.fullmatch(line):
-                    raise _bad_chunk()
-                return None
-            if not _CHUNK_SIZE.fullmatch(line):
-                raise _bad_chunk()
-            size = int(line, 16)
-            self._measure(head, len(self._body) + size)
-            if rest[size : size + 2] != b"\r\n"[: max(0, len(rest) - size)]:
-                raise _bad_chunk()
-            if len(rest) < size + 2:
-                return None
-            self._buffer = rest[size + 2 :]
-            if size == 0:
-                body, self._body = bytes(self._body), None
-                return body
-            self._body += rest[:size]
-
-
-def _bad_chunk() -> HttpError:
-    return HttpError(400, "a chunk is its size in hexadecimal digits and its bytes, each with CR LF after it")
+    def _chunked(self, head: Head) -> bytes | None:
+        if self._chunks is None:
+            room = self._room(head.method, head.path)
+            self._chunks = Chunks(room, len(self._raw), self._limits.head_bytes)
+        body, self._buffer = self._chunks.take(self._buffer)
+        if body is not None:
+            self._chunks = None
+        return body
 
 
 def opening(

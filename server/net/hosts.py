@@ -16,6 +16,7 @@ from server.net.addresses import is_loopback
 
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9_])?|\[[0-9a-f:.]+\]")
 NAMED = re.compile(r"(?P<name>[^:\[\]]+|\[[0-9a-f:.]+\])(?::[0-9]*)?")  # by a name or an address
+ABSOLUTE = re.compile(rb"https?://([^/?#]+)", re.IGNORECASE)
 
 
 class Hosts:
@@ -41,6 +42,18 @@ class Hosts:
 def expected_hosts(bind: str, listed: Iterable[str]) -> Hosts | None:
     """The names to expect where a host listens at `bind`; None: any, since others can reach it anyway."""
     return Hosts(listed) if is_loopback(bind) else None
+
+
+def host_and_path(target: bytes) -> tuple[bytes, bytes]:
+    """The host that a request's target names, and the rest of the target; b"" if it is no whole address.
+
+    What it names counts, and not the `Host` header (RFC 9112, 3.2.2): a proxy may go by the one alone.
+    """
+    found = ABSOLUTE.match(target)
+    if found is None:
+        return b"", target
+    rest = target[found.end() :]
+    return found[1], rest if rest.startswith(b"/") else b"/" + rest
 
 
 def is_this_machine(named: str) -> bool:

@@ -26,11 +26,16 @@ ROUND = 16  # sockets read before what was said meanwhile is sent: less than a m
 SWEEP = 256  # sockets looked at before messages that can wait are sent: some ten milliseconds
 STEP = 0.003  # seconds of work after which other tasks get their turn, in the middle of a sweep
 
+# How much the kernel keeps unsent for a peer. Without this limit it would keep up to 4 MiB for one that reads
+# nothing. What is under way does not count, so whoever reads gets as much a second as before.
+UNSENT = 131_072  # bytes
+
 # A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
 OPTIONS = [
     (level, getattr(socket, name), value)
     for level, name, value in (
         (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
+        (socket.IPPROTO_TCP, "TCP_NOTSENT_LOWAT", UNSENT),
         (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
         (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 60),
         (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 15),

@@ -13,6 +13,8 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
+from server.export.json_views import out_shown
+from server.export.words import out_in_words
 from server.host.boards import NoBoard
 from server.host.opening import OPEN
 from server.host.view import Held, View
@@ -48,6 +50,7 @@ class Group(Struct, frozen=True):
     next: list[tuple[str, str]]
     next_round: tuple[int, float] | None  # by the clock
     affiliations: Mapping[str, str]  # of those in the rows
+    out: Mapping[str, str]  # why some of those play no more
 
 
 class ProjectorLook:
@@ -101,6 +104,7 @@ class ProjectorLook:
             coming(tournament, pairings),
             rounds.coming(record) if record.state is State.RUNNING else None,
             {row.name: said[row.name] for row in rows if row.name in said},
+            {row.name: why for row in rows if (why := out_in_words(out_shown(record.public, row.name)))},
         )
 
 

@@ -42,7 +42,7 @@ class Column(Struct, frozen=True):
 
 LADDER = "rating"  # the criterion by which ladders rank: a skill, which pages show as Elo
 AT_LEAST = Column(
-    "At least", "Elo above somebody new that it almost certainly has at least", formatting.ladder
+    "At least", "Elo above a newcomer that it almost certainly has or exceeds", formatting.ladder
 )
 ESTIMATE = "strength"  # the criterion that is in Elo itself
 

@@ -158,7 +158,7 @@ class Peers:
         """Follow the others and take over from them, until cancelled; raises `Stale` if they took ours."""
         while True:
             self._news = trio.Event()
-            self._keeping.willing = self._takes_over()
+            self._decide_whether_willing()
             if self._lost:
                 raise Stale(f"other hosts have taken over {', '.join(self._lost)}, and this one ends")
             try:
@@ -177,7 +177,7 @@ class Peers:
 
         Raises `Unavailable`.
         """
-        self._keeping.willing = self._takes_over()
+        self._decide_whether_willing()
         await self._keeping.renew()
 
     async def give_up(self) -> None:
@@ -228,7 +228,11 @@ class Peers:
     def others(self) -> bool:
         """Whether there are other hosts that take over what nobody holds."""
         leases = self._keeping.leases
-        return any(peer.alive and not peer.draining for peer in leases.peers if peer.id != leases.host)
+        return any(
+            peer.alive and not (peer.draining or peer.starting)
+            for peer in leases.peers
+            if peer.id != leases.host
+        )
 
     async def caught_up(self, tournament: str = "") -> None:
         """Wait until a tournament that this host gained goes on here; without a name, until all do."""
@@ -311,6 +315,11 @@ class Peers:
             self._free(name)
             raise
         return True
+
+    def _decide_whether_willing(self) -> None:
+        self._keeping.willing = self._takes_over()
+        if self._keeping.willing or self.host.draining:
+            self._keeping.starting = False
 
     def _takes_over(self) -> bool:
         """Whether this host may hold what others held: a host that is only starting leaves that to others.

@@ -47,7 +47,7 @@ def _dead(peers: Sequence[Peer]) -> Iterable[Problem]:
     """The hosts that ended without a word and were not started again."""
     there = {peer.address for peer in peers if peer.alive}
     for peer in peers:
-        if not peer.alive and not peer.draining and peer.address not in there:
+        if not (peer.alive or peer.draining or peer.starting) and peer.address not in there:
             yield Problem(f"{named(peer)} has not been heard of for {peer.age:.0f} s", "start it again")
 
 

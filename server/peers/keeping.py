@@ -39,6 +39,7 @@ class Keeping:
         self.leases = Leases()
         self.why = ""  # why the latest request failed; "" if it did not
         self.willing = False  # whether to take over what others held: once this host has read the journal
+        self.starting = True  # whether that is still to come
         self.heard: Callable[[], None] = lambda: None  # called whenever the database has answered …
         self.changed: Callable[[Change], None] = _nothing  # … when what is held has changed …
         self.wavered: Callable[[bool], None] = _nothing  # … and with whether it is held for certain
@@ -100,7 +101,12 @@ class Keeping:
             sent, leases = self._now(), self.leases
             patient = leases.patient(sent)
             renew = partial(
-                self._registry.renew, leases.host, leases.changes, willing=self.willing, patient=patient
+                self._registry.renew,
+                leases.host,
+                leases.changes,
+                willing=self.willing,
+                starting=self.starting,
+                patient=patient,
             )
             try:
                 answer = await self._in_thread(renew, limiter=self._limiter)

@@ -68,7 +68,8 @@ class Peer(Struct, frozen=True):
     certificate: str  # in PEM
     version: str
     alive: bool = True
-    draining: bool = False
+    draining: bool = False  # it is about to end …
+    starting: bool = False  # … or has not been ready yet; in both cases it takes nothing over
     age: float = 0.0  # seconds since its last heartbeat …
     ahead: float = 0.0  # … and by how many its clock was ahead of the database's then
     left: float = 0.0  # seconds until its leases lapse, if it does not renew them

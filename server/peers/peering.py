@@ -123,6 +123,7 @@ class Peering:
                 "version": peer.version,
                 "alive": peer.alive,
                 "draining": peer.draining,
+                "starting": peer.starting,
                 "heartbeat": moment(now - peer.age),
                 "tournaments": held[peer.id] if peer.alive else 0,
                 "this": peer.id == leases.host,

@@ -24,8 +24,9 @@ PAUSE = 400  # milliseconds in a transaction: a host that stops in the middle mu
 STATEMENT = 900  # milliseconds for one statement: a later answer would be too late
 
 REGISTER = """
-    INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry)
-    VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp() + %s * interval '1 second') RETURNING id
+    INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry, starting)
+    VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp() + %s * interval '1 second', true)
+    RETURNING id
 """
 # Tournaments from when the database belonged to one host alone; deleted ones need no host.
 ADOPT = """
@@ -36,8 +37,9 @@ ADOPT = """
     ON CONFLICT DO NOTHING
 """
 # By its certificate as well: a restored database may have given the number to another host.
+# A host that drains or starts takes nothing over; older versions know only the former word for that.
 RENEW = """
-    UPDATE hosts SET heartbeat = clock_timestamp(), draining = %s,
+    UPDATE hosts SET heartbeat = clock_timestamp(), draining = %s, starting = %s,
         expiry = clock_timestamp() + %s * interval '1 second',
         ahead = %s - extract(epoch FROM clock_timestamp())
     WHERE id = %s AND fingerprint = %s RETURNING id
@@ -62,7 +64,8 @@ TAKE = """
 CHANGED = "UPDATE hosts SET changes = changes + 1 WHERE id = ANY (%s)"
 CHANGES = "SELECT sum(changes)::bigint FROM hosts"
 PEERS = """
-    SELECT id, address, fingerprint, certificate, version, expiry >= clock_timestamp(), draining,
+    SELECT id, address, fingerprint, certificate, version, expiry >= clock_timestamp(),
+        draining AND NOT starting, starting,
         extract(epoch FROM clock_timestamp() - heartbeat)::float8, ahead,
         extract(epoch FROM expiry - clock_timestamp())::float8
     FROM hosts WHERE heartbeat > clock_timestamp() - interval '1 hour' ORDER BY id
@@ -83,8 +86,12 @@ class Registry(Protocol):
         """Register a host; returns the number by which it is known from now on."""
         ...
 
-    def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
+    def renew(
+        self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
+    ) -> Granted:
         """Go on holding what the host holds; if it is `willing`, take over some of what nobody holds.
+
+        If it is not, others are told whether that is because it is `starting`, or else because it drains.
 
         If it is `patient`, it takes nothing from hosts that did not renew: only what was given up.
         `changes` is the number that was heard last.
@@ -122,9 +129,11 @@ class PostgresRegistry:
 
         return self._transact(act)
 
-    def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
+    def renew(
+        self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
+    ) -> Granted:
         def act(session: Connection) -> Granted:
-            renewal = (not willing, LENGTH, self._wall(), host, self._fingerprint)
+            renewal = (not willing, starting, LENGTH, self._wall(), host, self._fingerprint)
             if session.execute(RENEW, renewal).fetchone() is None:
                 raise Unavailable(f"the database knows no host {host} with this host's certificate")
             if willing:

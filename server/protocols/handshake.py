@@ -21,6 +21,7 @@ from trio_websocket import wrap_server_stream
 
 from games.game import quoted
 from server.net.guard import PEER_GONE
+from server.net.hosts import host_and_path
 from server.net.limits import Limits
 from server.net.proxies import HEADER
 from server.net.wire import Wire
@@ -64,8 +65,9 @@ async def shake_hands(
             async with trio.open_nursery() as nursery:
                 view.let_go = nursery.cancel_scope.cancel
                 request = await wrap_server_stream(nursery, view, receive_buffer_size=None)
-                asked = request.path.partition("?")[0]
-                misnamed = objection(view.host)
+                named, target = host_and_path(request.path.encode())
+                asked = target.partition(b"?")[0].decode()
+                misnamed = objection(named.decode() or view.host)
                 if asked in spoken and not misnamed:
                     forwarded = _joined(request.headers, HEADER)
                     await request.accept()

@@ -25,12 +25,16 @@ headers = st.sampled_from(
 )
 mostly = st.sampled_from  # what is in its list more often is drawn more often
 ends = mostly([b"\r\n"] * 6 + [b"\n", b"\r", b"", b"\n\r\n"])
-sizes = mostly([b"1", b"01", b"2", b"5", b"1 ", b"+1", b"1;a", b"", b"g", b"0", b"0x1"])
+sizes = mostly(
+    [b"1", b"01", b"2", b"5", b"1 ", b"+1", b"1;a", b"2;a=b", b'1;a="b;"', b"", b"g", b"0", b"0x1"]
+)
 pieces = st.builds(lambda *parts: b"".join(parts), sizes, ends, mostly([b"a", b"ab", b"abcde", b""]), ends)
 chunked = st.builds(
     lambda chunks, last: b"".join([*chunks, *last]),
     st.lists(pieces, max_size=3),
-    st.tuples(mostly([b"0", b"00", b"0 "]), ends, mostly([b""] * 4 + [b"X: y\r\n"]), ends),
+    st.tuples(
+        mostly([b"0", b"00", b"0 ", b"0;a"]), ends, mostly([b""] * 4 + [b"X: y\r\n", b"Host: a\r\n"]), ends
+    ),
 )
 bodies = mostly([b"", b"abcde", b"0\r\n\r\n", b"\r\n"]) | chunked
 lines = st.sampled_from(
@@ -58,6 +62,8 @@ spoilt = st.binary(max_size=3) | st.sampled_from(
         b":",
         b",",
         b";",
+        b"=",
+        b'"',
         b"0",
         b"\r\n ",
         b"chunked",

@@ -1,6 +1,7 @@
 """Reads the form for a new tournament. Errors are sentences about a field."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from math import isfinite
@@ -10,6 +11,9 @@ from games.game import Pace
 from server.host.tournament_settings import TournamentSettings
 from tournament.facts import Absent
 from tournament.refusals import Refusal
+from tournament.sizes import SEED
+
+WHOLE = re.compile(r"-?[0-9]{1,16}")  # as many digits as the longest that is taken anywhere, a seed
 
 EMPTY: Mapping[str, str] = {
     "name": "",
@@ -44,7 +48,7 @@ def wanted(fields: Mapping[str, str]) -> TournamentSettings:
         fields["format"],
         _whole(fields, "entrants", 2),
         _whole(fields, "rounds", 1),
-        _whole(fields, "seed", 0),
+        _whole(fields, "seed", -SEED),
         _options(fields),
         _pace(fields),
         _absent(fields),
@@ -88,7 +92,7 @@ def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:
     given = fields[name]
     if not given:
         return None
-    if not (given.isascii() and given.isdigit() and len(given) < 10 and int(given) >= least):
+    if not (WHOLE.fullmatch(given) and int(given) >= least):
         raise Refusal(f"{name}: expected a whole number, {least} or more, not {given[:40]!r}")
     return int(given)
 

@@ -36,7 +36,7 @@ class Games(Struct, frozen=True):
 
 
 class GameSchema(Struct, frozen=True):
-    """What the states and moves of a game look like, as JSON Schema."""
+    """The JSON Schemas of a game's states and moves."""
 
     game: str
     state: dict[str, Any]
@@ -44,28 +44,28 @@ class GameSchema(Struct, frozen=True):
 
 
 class Missing(Struct, frozen=True):
-    """An entrant that is waited for."""
+    """An entrant that the tournament is waiting for."""
 
     name: str
     since: str
 
 
 class NextRound(Struct, frozen=True):
-    """A round that begins at its time, if the one before is over by then."""
+    """The next round that has a time. It begins later if the round before it is still being played then."""
 
     round: int
     at: str
 
 
 class CheckingIn(Struct, frozen=True, rename={"opens": "from"}):
-    """From when entrants check in by being here, and who has not."""
+    """From when entrants can check in, by being here, and which of them have not."""
 
     opens: str
     missing: list[str]
 
 
 class Lots(Struct, frozen=True, omit_defaults=True):
-    """What the drawing of lots rests on."""
+    """What the drawing of lots depends on. A seed that the host chose is null until the draw."""
 
     by: Literal["host", "organiser"]
     seed: int | None
@@ -109,7 +109,7 @@ class Course(Head, frozen=True, kw_only=True):
 
 
 class Summary(Course, frozen=True, kw_only=True):
-    """A tournament as lists show it, and as the answer to an order about it."""
+    """A tournament as it is in lists, and in the answers to orders about it."""
 
     entrants: int
 
@@ -182,14 +182,14 @@ class Groups(Struct, frozen=True):
 
 
 class TableOver(Group, frozen=True):
-    """The table over all tournaments of a group."""
+    """One table over all tournaments of a group."""
 
     rows: list[Across]
     next: int | None
 
 
 class Listed(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A match without its moves; of an old one without what led to its end."""
+    """A match without its moves. One before the latest thousand lacks what led to its end."""
 
     match: str
     game: str
@@ -243,7 +243,7 @@ class BotVersion(Struct, frozen=True):
 
 
 class Career(Struct, frozen=True):
-    """What a bot has done in one game; strength is that of its latest version."""
+    """What a bot has done in one game. Its rating is that of its latest version."""
 
     game: str
     tournaments: list[str]
@@ -292,6 +292,7 @@ class Peer(Struct, frozen=True):
     version: str
     alive: bool
     draining: bool
+    starting: bool
     heartbeat: str
     tournaments: int
     this: bool
@@ -311,7 +312,7 @@ class Problem(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """Of the hosts that share the database, and were heard of within the hour."""
+    """The hosts that share the database and were heard from within the hour."""
 
     registered: int
     alive: int
@@ -330,7 +331,7 @@ class Invited(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """The standings as they are, and as they would be."""
+    """The standings as they are, and as they would be after the order."""
 
     before: list[dict[str, Any]]
     after: list[dict[str, Any]]

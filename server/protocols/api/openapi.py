@@ -14,6 +14,13 @@ SECURITY: Mapping[Caller, list[dict[str, list[str]]]] = {  # whose token a reque
     Caller.ORGANISER: [{"organiser": []}],
     Caller.BOT: [{"bot": []}, {"organiser": []}],
 }
+PARAMETERS = {  # of paths
+    "name": "The name of a tournament; open-GAME is the open table of a game.",
+    "game": "The name of a game, such as connect-4.",
+    "group": "The name of a group.",
+    "match": "The name of a match, such as friday-1.",
+    "bot": "The name of a bot.",
+}
 TEMPLATE = "#/components/schemas/{name}"
 ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 
@@ -34,7 +41,7 @@ def openapi(table: Iterable[Route]) -> dict[str, Any]:
         "info": {
             "title": "Quintain",
             "version": "1",
-            "description": "Read by anybody, changed by the organiser.",
+            "description": "Anybody may read; only the organiser may change anything.",
         },
         "paths": paths,
         "components": {
@@ -57,12 +64,18 @@ def _operation(
                 status: {"description": HTTPStatus(int(status)).phrase, "content": content}
                 for status, content in given.items()
             },
-            "4XX": {"description": "What was wrong."} | wrong,
+            "4XX": {"description": "What was wrong with the request."} | wrong,
         },
     }
     text = {"type": "string"}
-    parameters = [{"name": name, "in": "path", "required": True, "schema": text} for name in route.parameters]
-    parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in route.query.items()]
+    parameters = [
+        {"name": name, "in": "path", "required": True, "description": PARAMETERS[name], "schema": text}
+        for name in route.parameters
+    ]
+    parameters += [
+        {"name": name, "in": "query", "description": said["description"], "schema": _undescribed(said)}
+        for name, said in route.query.items()
+    ]
     if parameters:
         operation["parameters"] = parameters
     if body is not None:
@@ -70,6 +83,10 @@ def _operation(
     if security := SECURITY[route.who]:
         operation["security"] = security
     return operation
+
+
+def _undescribed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != "description"}
 
 
 def _content(contents: Contents, components: dict[str, Any]) -> dict[str, Any]:

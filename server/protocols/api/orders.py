@@ -24,10 +24,10 @@ from tournament.tournament import Tournament
 
 
 class Order(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to do with whom; an order takes only what it uses.
+    """Whom or what an order is about. Each order takes only the fields that it uses.
 
     With `preview` nothing is done: the answer is the standings before and after. Only withdraw, disqualify
-    and void have one.
+    and void have a preview.
     """
 
     name: str | None = None  # of an entrant to withdraw, disqualify or release, of a bot to invite or enter

@@ -15,8 +15,14 @@ MOST = 1_000  # on a page, even if no limit is given: some milliseconds of work 
 FAR = 12  # digits of a place
 
 QUERY: Mapping[str, Any] = {  # for the table of routes
-    "after": {"type": "integer", "minimum": 0, "default": 0},
-    "limit": {"type": "integer", "minimum": 1, "maximum": MOST, "default": MOST},
+    "after": {"type": "integer", "minimum": 0, "default": 0, "description": "How many to pass over."},
+    "limit": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": MOST,
+        "default": MOST,
+        "description": "How many to list at most.",
+    },
 }
 
 

@@ -15,9 +15,9 @@ import msgspec
 import trio
 
 from games.catalogue import catalogue
-from games.game import Game
 from server.export import match_text
 from server.export.decision_views import board_summed, decision_shown, eta_of_all
+from server.export.game_views import game_shown
 from server.export.json_views import (
     entrants_shown,
     grades_shown,
@@ -48,7 +48,6 @@ from server.protocols.api.giving import LARGE, give, put
 from server.protocols.api.paging import MOST, asked
 from server.protocols.api.streams import stream_match
 from tournament.entries import Entry
-from tournament.format import offered
 from tournament.record import Record
 from tournament.score_sheet import Board
 from tournament.standings import Row
@@ -60,7 +59,7 @@ AT_ONCE = 100  # tournaments that are summed up before other tasks get their tur
 
 
 def games(call: Look) -> Response:
-    return json_response(200, {"games": [_game(game) for game in catalogue().values()]})
+    return json_response(200, {"games": [*map(game_shown, catalogue().values())]})
 
 
 async def game_schema(call: Look, name: str) -> Response:
@@ -233,19 +232,6 @@ def summary(tournament: Held) -> dict[str, Any]:
     return tournament_summed(
         tournament.record, list(tournament.matches), tournament.eta(), tournament.missing()
     )
-
-
-def _game(game: Game[Any, Any]) -> dict[str, Any]:
-    return {
-        "name": game.name,
-        "title": game.title,
-        "seats": game.seats,
-        "pace": game.pace,
-        "faults": game.faults,
-        "ply_limit": game.ply_limit,
-        "options": game.options,
-        "formats": list(offered()),
-    }
 
 
 def _lines(chain: FactLines, rows: Sequence[Entry]) -> bytes:

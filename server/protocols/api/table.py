@@ -26,9 +26,17 @@ ONE = "/api/tournaments/{name}"
 JSON, CSV, LINES = "application/json", "text/csv", "application/x-ndjson"
 STREAM, TEXT = "text/event-stream", "text/plain"
 ATOM, CALENDAR = "application/atom+xml", "text/calendar"
+FORMAT = "The form of the answer; JSON if left out."
+SEAT = "Whose side to get; with a bot's token it is that bot's if left out."
 CHANGED = {JSON: answers.Summary}
 COMPARED = {JSON: answers.Summary | answers.Preview}
-AFTER = {"after": {"type": "integer", "minimum": 0}}  # for clients that cannot send `Last-Event-ID`
+AFTER = {
+    "after": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "The number of the last event received, for clients that cannot send Last-Event-ID.",
+    }
+}
 
 
 def description(call: Call) -> Response:
@@ -54,178 +62,201 @@ order = partial(post, takes=Order, gives=CHANGED)
 ROUTES: tuple[Route, ...] = (
     look(
         "/api/games",
-        "The games, with their options, paces and formats.",
+        "List the games, with their options, paces and formats.",
         reading.games,
         {JSON: answers.Games},
     ),
     look(
         "/api/games/{game}/schema",
-        "What the states and moves of a game look like, as JSON Schema.",
+        "Describe the states and moves of a game, as JSON Schema.",
         reading.game_schema,
         {JSON: answers.GameSchema},
     ),
     look(
         "/api/tournaments",
-        "All tournaments; open tables are those named open-GAME.",
+        "List all tournaments. Open tables are the ones named open-GAME.",
         reading.tournaments,
         {JSON: answers.Tournaments},
         query=paging.QUERY,
     ),
     look(
         ONE,
-        "One tournament, with its entrants.",
+        "Get one tournament, with its entrants.",
         reading.tournament,
         {JSON: answers.Whole},
         query=paging.QUERY,
     ),
     look(
         f"{ONE}/standings",
-        "The standings; with ?format=csv as CSV, with ?format=trf as FIDE's report file.",
+        "Get the standings, as JSON, CSV or FIDE's report file (TRF).",
         reading.standings,
         {JSON: answers.Standings, CSV: str, TEXT: str},
-        query={"format": {"enum": ["json", "csv", "trf"]}, **paging.QUERY},
+        query={"format": {"enum": ["json", "csv", "trf"], "description": FORMAT}, **paging.QUERY},
     ),
     look(
         f"{ONE}/matches",
-        "Its matches, without their moves.",
+        "List its matches, without their moves.",
         reading.matches,
         {JSON: answers.Matches},
         query=paging.QUERY,
     ),
-    look(f"{ONE}/export", "All of it, as JSON Lines.", reading.export, {LINES: str}),
-    look(f"{ONE}/feed", "Its latest results, as an Atom feed.", feeds.results, {ATOM: str}),
+    look(f"{ONE}/export", "Export everything about it, as JSON Lines.", reading.export, {LINES: str}),
+    look(f"{ONE}/feed", "Get its latest results, as an Atom feed.", feeds.results, {ATOM: str}),
     look(
-        f"{ONE}/calendar", "When it and its rounds begin, as a calendar (ICS).", feeds.plan, {CALENDAR: str}
+        f"{ONE}/calendar",
+        "Get the times at which it and its rounds begin, as a calendar (ICS).",
+        feeds.plan,
+        {CALENDAR: str},
     ),
     look(
         "/api/groups",
-        "The groups of tournaments that belong together.",
+        "List the groups of tournaments.",
         groups.listed,
         {JSON: answers.Groups},
     ),
     look(
         "/api/groups/{group}",
-        "One table over all tournaments of a group.",
+        "Get one table over all tournaments of a group.",
         groups.table,
         {JSON: answers.TableOver},
         query=paging.QUERY,
     ),
     look(
         "/api/calendar",
-        "When all tournaments and rounds begin that have a date, as a calendar (ICS).",
+        "Get the times at which tournaments and rounds begin, as a calendar (ICS).",
         feeds.plans,
         {CALENDAR: str},
     ),
     look(
         "/api/matches/{match}",
-        "One match, with its moves and the seconds spent on each; with ?format=text as text.",
+        "Get one match, with its moves and the seconds spent on each, as JSON or as text.",
         reading.match,
         {JSON: answers.Match, TEXT: str},
-        query={"format": {"enum": ["json", "text"]}},
+        query={"format": {"enum": ["json", "text"], "description": FORMAT}},
     ),
     look(
         "/api/matches/{match}/events",
-        "Event stream of a match, resumable by Last-Event-ID.",
+        "Stream the events of a match; resumable by Last-Event-ID.",
         reading.match_events,
         {STREAM: str},
         query=AFTER,
     ),
     get(
         "/api/matches/{match}/wire",
-        "What a bot in it and the host said to each other.",
+        "Get what a bot in this match and the host said to each other.",
         wire_log.side,
         {JSON: answers.Wire},
         who=Caller.BOT,
-        query={"seat": {"enum": [0, 1]}},
+        query={"seat": {"enum": [0, 1], "description": SEAT}},
     ),
     look(
         "/api/bots/{bot}",
-        "What a bot has done in each game, version by version.",
+        "Get what a bot has done in each game, version by version.",
         bots.career,
         {JSON: answers.Bot},
     ),
     look(
         "/api/bots",
-        "The same of the bot whose ?name= it is, which may have a / in it.",
+        "Get the same for the bot in ?name=, whose name may contain a slash.",
         bots.named,
         {JSON: answers.Bot},
-        query={"name": {"type": "string"}},
+        query={"name": {"type": "string", "description": "The name of a bot."}},
     ),
     look(
         "/api/events",
-        "Event stream of everything: begin, end, standings.",
+        "Stream begin, end and standings of everything; resumable by Last-Event-ID.",
         reading.all_events,
         {STREAM: str},
         query=AFTER,
     ),
-    look("/api/key", "The public key that the host signs exports with.", reading.key, {JSON: answers.Key}),
+    look(
+        "/api/key",
+        "Get the public key that verifies the signatures of this host's exports.",
+        reading.key,
+        {JSON: answers.Key},
+    ),
     get(
         "/api/status",
-        "What keeps the host from going on, if anything does.",
+        "Get what keeps the host from playing on, if anything does.",
         reading.status,
         {JSON: answers.Status},
     ),
     get(
         "/api/hosts",
-        "The hosts that share this host's database; none if it is alone.",
+        "List the hosts that share this host's database; none if it shares with nobody.",
         reading.hosts,
         {JSON: answers.Hosts},
     ),
-    get("/healthz", "Whether the host is alive.", reading.alive, {JSON: answers.Alive}),
+    get("/healthz", "Check that the host is alive.", reading.alive, {JSON: answers.Alive}),
     get(
         "/readyz",
-        "Whether it takes players.",
+        "Check whether the host accepts players.",
         reading.ready,
         {JSON: answers.Ready},
         otherwise={503: {JSON: answers.Ready}},
     ),
-    get("/metrics", "Figures for a monitor.", reading.metrics, {TEXT: str}),
-    get("/openapi.json", "This list, as an OpenAPI document.", description, {JSON: dict[str, Any]}),
+    get(
+        "/metrics",
+        "Get figures for a monitoring system, in Prometheus's format.",
+        reading.metrics,
+        {TEXT: str},
+    ),
+    get("/openapi.json", "Get this list, as an OpenAPI document.", description, {JSON: dict[str, Any]}),
     post(
-        "/api/tournaments", "Hold a tournament.", orders.hold, CHANGED, takes=TournamentSettings, status=201
+        "/api/tournaments", "Open a tournament.", orders.hold, CHANGED, takes=TournamentSettings, status=201
     ),
     order(f"{ONE}/start", "Start it with the entrants that it has.", simply(Desk.start)),
-    order(f"{ONE}/pause", "Deal nothing more; what is being played goes on.", simply(Desk.pause)),
-    order(f"{ONE}/resume", "Go on after a pause.", simply(Desk.resume)),
+    order(f"{ONE}/pause", "Pause it: no more matches begin, and those in play go on.", simply(Desk.pause)),
+    order(f"{ONE}/resume", "Resume it after a pause.", simply(Desk.resume)),
     order(
         f"{ONE}/freeze",
-        "Show the public the standings as they are now, until they thaw.",
+        "Freeze the standings: the public sees them as they are now, until unfreeze.",
         simply(Desk.freeze),
     ),
-    order(f"{ONE}/unfreeze", "Show the public the standings as they come.", simply(Desk.unfreeze)),
+    order(
+        f"{ONE}/unfreeze",
+        "Unfreeze the standings: the public sees the current ones again.",
+        simply(Desk.unfreeze),
+    ),
     order(
         f"{ONE}/invite",
-        "Enter a bot that is to come with the token that this returns.",
+        "Enter a bot, which has to bring the token that this returns.",
         orders.invite,
         gives={JSON: answers.Invited},
         status=201,
     ),
     order(
         f"{ONE}/release",
-        "Have a name that came without a token belong to whoever comes next; with bind, to a new token.",
+        "Release a name that came without a token to whoever comes next, or bind it to a new token.",
         orders.release,
         otherwise={201: {JSON: answers.Invited}},  # with `bind`
     ),
-    order(f"{ONE}/enter", "Take a bot in, late or before the start by invitation.", orders.enter),
+    order(
+        f"{ONE}/enter",
+        "Enter a bot by name: late, or before the start of a tournament by invitation.",
+        orders.enter,
+    ),
     order(
         f"{ONE}/describe",
-        "Say whose an entrant is (affiliation), and how to reach them (contact).",
+        "Set an entrant's affiliation, which everybody sees, and its contact, which only you see.",
         orders.describe,
     ),
-    order(f"{ONE}/check-in", "Have an entrant count as checked in, here or not.", orders.check_in),
-    order(f"{ONE}/delete", "Delete it, while it does not run: its name is free again.", orders.delete),
-    order(f"{ONE}/withdraw", "Take an entrant out.", orders.withdraw, gives=COMPARED),
+    order(f"{ONE}/check-in", "Check an entrant in, whether its bot is here or not.", orders.check_in),
+    order(f"{ONE}/delete", "Delete it, unless it is running. Its name becomes free.", orders.delete),
+    order(f"{ONE}/withdraw", "Withdraw an entrant.", orders.withdraw, gives=COMPARED),
     order(
         f"{ONE}/disqualify",
-        "Take an entrant out, and give its matches to the others.",
+        "Disqualify an entrant: its opponents win all of its matches.",
         orders.disqualify,
         gives=COMPARED,
     ),
-    order(f"{ONE}/void", "Have a match count for nothing and be played again.", orders.void, gives=COMPARED),
+    order(
+        f"{ONE}/void", "Void a match: it counts for nothing and is played again.", orders.void, gives=COMPARED
+    ),
     order(f"{ONE}/{{order}}", "Say which orders there are.", no_such_order, listed=False),
     post(
         "/api/admin-link",
-        "Make a link that opens the desk, once.",
+        "Make a link that opens the desk once.",
         orders.admin_link,
         {JSON: answers.Link},
         status=201,

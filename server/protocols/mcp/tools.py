@@ -12,7 +12,8 @@ from msgspec import Meta, Struct
 
 from games.catalogue import catalogue
 from games.game import quoted
-from server.export.json_views import row_shown
+from server.export.game_views import game_shown
+from server.export.json_views import row_shown, tournament_summed
 from server.host.boards import NoBoard
 from server.host.host import Host
 from server.host.misfits import misfit
@@ -26,8 +27,31 @@ from server.protocols.mcp.sessions import Session
 from tournament.facts import State
 
 LISTED = 100  # tournaments, or rows of standings: what fits in a prompt
+# What a bot needs of a tournament to choose one, under the names that the API has for it.
+OF_TOURNAMENTS = frozenset(
+    {
+        "tournament",
+        "game",
+        "format",
+        "state",
+        "entrants",
+        "wanted",
+        "rounds",
+        "options",
+        "pace",
+        "by_invitation",
+        "start_at",
+        "checking_in",
+        "group",
+    }
+)
 
-Token = Annotated[str, Meta(description="what join returned; a client with a session may leave it out")]
+Token = Annotated[str, Meta(description="The token that join returned. With a session it may be left out.")]
+Earlier = Annotated[str, Meta(description="The token of an earlier join under this name, to come back.")]
+Entered = Annotated[str, Meta(description="The name of a tournament. If left out, the host finds a place.")]
+Opponent = Annotated[str, Meta(description="The only opponent that you want to meet, such as random.")]
+Note = Annotated[Any, Meta(description="Kept with the move: up to 500 characters, or an object of numbers.")]
+Seconds = Annotated[float, Meta(ge=0, description="How many seconds to wait; the host allows about 25.")]
 
 
 class Told(Struct, frozen=True):
@@ -49,68 +73,51 @@ class Call(Struct, frozen=True):
     token: str | None  # that it brings
 
 
-class Nothing(Struct, frozen=True):
-    pass
-
-
 class Mine(Struct, frozen=True):
     token: Token | None = None
 
 
 class Join(Struct, frozen=True):
-    name: Annotated[str, Meta(description="what you want to be called")]
-    game: Annotated[str, Meta(description="its name as games lists it, such as connect-4")]
-    tournament: Annotated[str, Meta(description="its name; left out, the host finds a place")] | None = None
-    against: Annotated[str, Meta(description="the only opponent that you want, such as random")] | None = None
-    token: Annotated[str, Meta(description="of an earlier join under this name: to come back")] | None = None
+    name: Annotated[str, Meta(description="What you want to be called.")]
+    game: Annotated[str, Meta(description="The name of the game as games lists it, such as connect-4.")]
+    tournament: Entered | None = None
+    against: Opponent | None = None
+    token: Earlier | None = None
 
 
 class Wait(Struct, frozen=True):
-    seconds: Annotated[float, Meta(ge=0, description="how long at most; the host allows some 25")] | None = (
-        None
-    )
+    seconds: Seconds | None = None
     token: Token | None = None
 
 
 class MakeMove(Struct, frozen=True):
-    move: Annotated[Any, Meta(description="as legal_moves writes it, or as JSON")]
-    note: Annotated[Any, Meta(description="up to 500 characters, or an object of numbers: kept")] = None
+    move: Annotated[Any, Meta(description="The move, as legal_moves writes it or as JSON.")]
+    note: Note = None
     token: Token | None = None
 
 
 class Which(Struct, frozen=True):
-    tournament: Annotated[str, Meta(description="its name")]
+    tournament: Annotated[str, Meta(description="The name of the tournament.")]
     token: Token | None = None
 
 
 # What they do
 
 
-async def games(call: Call, asked: Nothing) -> Told:
+async def games(call: Call, asked: Mine) -> Told:
     found = catalogue().values()
-    listed = [
-        {"name": game.name, "title": game.title, "seats": game.seats, "faults": game.faults} for game in found
-    ]
-    return Told("\n\n".join(map(words.described, found)), {"games": listed})
+    return Told("\n\n".join(map(words.described, found)), {"games": [*map(game_shown, found)]})
 
 
-async def tournaments(call: Call, asked: Nothing) -> Told:
+async def tournaments(call: Call, asked: Mine) -> Told:
     listed: list[dict[str, Any]] = []
     for held in call.host.known.values():
         record = held.record
         if record.state is not State.FINISHED and not record.name.startswith(OPEN):
-            shown = {"name": record.name, "game": record.opened.game, "format": record.opened.format}
-            shown |= {"state": record.state, "entrants": record.counted}
-            listed.append(shown | {"by_invitation": bool(record.opened.by_invitation)})
+            shown = tournament_summed(record, (), None, None)
+            listed.append({key: each for key, each in shown.items() if key in OF_TOURNAMENTS})
     listed = listed[-LISTED:]
-    lines = [
-        f"{each['name']}: {each['game']}, {each['format']}, {each['state']}, "
-        f"{each['entrants']} {'entrant' if each['entrants'] == 1 else 'entrants'}"
-        f"{', by invitation' if each['by_invitation'] else ''}"
-        for each in listed
-    ]
-    lines.append("There is also an open table for every game: join without a tournament.")
-    return Told("\n".join(lines), {"tournaments": listed})
+    return Told("\n".join([*map(words.tournament, listed), words.OPEN_TABLES]), {"tournaments": listed})
 
 
 async def join(call: Call, asked: Join) -> Told:
@@ -219,27 +226,33 @@ class Tool(Struct, frozen=True):
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
-        Tool("games", "List the games that can be played here, with their rules.", Nothing, games, True),
-        Tool("tournaments", "List the tournaments that are on.", Nothing, tournaments, True),
+        Tool("games", "List the games that can be played here, with their rules.", Mine, games, True),
+        Tool(
+            "tournaments",
+            "List the tournaments that take entrants or are being played.",
+            Mine,
+            tournaments,
+            True,
+        ),
         Tool(
             "join",
-            "Come in under a name, to play a game. Returns the rules and the token for all other tools.",
+            "Join under a name, to play a game. Returns the rules, and the token that all other tools take.",
             Join,
             join,
         ),
         Tool(
             "wait",
             "Wait until it is your move, a match has ended or the time is up. Call it again and again: "
-            "matches are dealt to you only while you wait.",
+            "you get matches only while you wait.",
             Wait,
             wait,
         ),
-        Tool("position", "See how your match stands.", Mine, position, True),
-        Tool("legal_moves", "List every legal move, written as move takes it.", Mine, legal_moves, True),
-        Tool("move", "Make a move, when it is yours.", MakeMove, move),
-        Tool("resign", "Give your match up, which loses it.", Mine, resign),
-        Tool("standings", "See the standings of a tournament.", Which, standings, True),
-        Tool("leave", "Go, and not come back. A match that is being played is lost.", Mine, leave),
+        Tool("position", "Get the state of your match.", Mine, position, True),
+        Tool("legal_moves", "List every legal move, written the way move takes it.", Mine, legal_moves, True),
+        Tool("move", "Make a move, when it is your turn.", MakeMove, move),
+        Tool("resign", "Resign your match: you lose it.", Mine, resign),
+        Tool("standings", "Get the standings of a tournament.", Which, standings, True),
+        Tool("leave", "Leave for good. You lose a match that is being played.", Mine, leave),
     )
 }
 

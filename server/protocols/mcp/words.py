@@ -10,6 +10,7 @@ import msgspec
 
 from games.catalogue import catalogue
 from games.game import Game
+from tournament.facts import State
 from tournament.match import Match
 from tournament.player import Seat
 
@@ -29,6 +30,26 @@ when it runs out; in some games an illegal move loses the match at once.
 tournament is over you are told the standings.
 5. `leave` when you want no more. Leaving in the middle of a match loses it.
 """
+
+
+OPEN_TABLES = "There is also an open table for every game: join without a tournament."
+
+
+def tournament(shown: Shown) -> str:
+    """A tournament in one line."""
+    count = shown["entrants"]
+    of = "" if shown["wanted"] is None else f" of {shown['wanted']}"
+    said = [
+        shown["game"],
+        shown["format"],
+        shown["state"],
+        f"{count}{of} {'entrant' if count == 1 and not of else 'entrants'}",
+    ]
+    if shown["by_invitation"]:
+        said.append("by invitation")
+    if shown["start_at"] is not None and shown["state"] == State.REGISTERING:
+        said.append(f"begins at {shown['start_at']}")
+    return f"{shown['tournament']}: {', '.join(said)}"
 
 
 def welcomed(welcome: Shown) -> str:

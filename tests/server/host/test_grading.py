@@ -12,6 +12,7 @@ import pytest
 import trio
 import trio.testing
 from msgspec import structs
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -263,6 +264,27 @@ async def test_a_match_whose_grading_failed_is_graded_again_a_while_later_and_co
         assert grown == figures(await added_up(again, record)), "it leaves when its time has come"
 
 
+async def test_however_many_gradings_fail_for_a_summary_the_log_has_one_line(
+    autojump_clock: MockClock,
+) -> None:
+    worker, record = Worker(0.1), event(20)
+    worker.broken = True
+    async with grading(worker) as here:
+        with capture_logs() as logged:
+            here.summary(record, fetch)
+            assert await here.of(record, over(20)) is None, "somebody asks for one of them meanwhile"
+            await trio.sleep(SOON / 2)
+        alone = {"event": "a match is not graded", "match": "cup-20"}
+        rest = {"event": "matches are not graded", "tournament": "cup", "matches": 20}
+        more = {"why": "no child can be started", "log_level": "warning"}
+        assert logged == [alone | more, rest | more]
+        with capture_logs() as logged:
+            await trio.sleep(SOON)
+            here.summary(record, fetch)
+            await trio.sleep(SOON)
+        assert logged == [rest | more]
+
+
 async def test_a_match_that_cannot_be_graded_is_tried_ever_more_seldom_and_then_no_more(
     autojump_clock: MockClock,
 ) -> None:
@@ -360,7 +382,7 @@ async def test_what_was_thrown_away_is_in_the_api_on_the_pages_and_in_a_replay_a
     assert {each["name"]: each["accuracy"] for each in tournament["entrants"]} == dict(
         zip(found["players"], found["accuracy"], strict=True)
     )
-    assert "Kept a win or a draw with" in bot
+    assert "it kept a win or a draw with" in bot
     assert "in 1 graded match." in event
 
 
@@ -388,8 +410,8 @@ async def test_an_estimate_is_called_one_wherever_it_is_shown(autojump_clock: Mo
     assert tournament["estimated"]["matches"] == 1
     shares = dict(zip(found["players"], found["estimate"]["share"], strict=True))
     assert {each["name"]: each["estimate"] for each in tournament["entrants"]} == shares
-    assert "By an estimate of the house brain" in bot
-    assert "By an estimate of the house brain" in event
+    assert "By the house brain’s estimate" in bot
+    assert "By the house brain’s estimate" in event
 
 
 async def read(here: Gallery, path: str) -> Any:

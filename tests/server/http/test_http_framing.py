@@ -63,7 +63,16 @@ SMUGGLED = [
     post(CHUNKED, body=b"0x1\r\na\r\n0\r\n\r\n"),
     post(CHUNKED, body=b"1 \r\na\r\n0\r\n\r\n"),
     post(CHUNKED, body=b" 1\r\na\r\n0\r\n\r\n"),
-    post(CHUNKED, body=b"1;ext=1\r\na\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"1;\r\na\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"1 ;a=b\r\na\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"1;a=\r\na\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"1;a=b c\r\na\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b'1;a="b\r\na\r\n0\r\n\r\n'),
+    post(CHUNKED, body=b"1;a=b\n0\r\n\r\n"),
+    post(CHUNKED, body=b"1;a\rb\r\na\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"1;a\x00\r\na\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"0;a=\r\n\r\n"),
+    post(CHUNKED, body=b"0;\nX: y\r\n\r\n"),
     post(CHUNKED, body=b"1;\n\r\na\r\n0\r\n\r\n"),
     post(CHUNKED, body=b"\r\na\r\n0\r\n\r\n"),
     post(CHUNKED, body=b"1\na\r\n0\r\n\r\n"),
@@ -72,7 +81,15 @@ SMUGGLED = [
     post(CHUNKED, body=b"2\r\na\r\n0\r\n\r\n"),
     post(CHUNKED, body=b"-1\r\na\r\n0\r\n\r\n"),
     post(CHUNKED, body=b"000000001\r\na\r\n0\r\n\r\n"),
-    post(CHUNKED, body=b"0\r\nX: trailer\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nX\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nX : y\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nX: y\r\n z\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nX: y\n\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nX: y\r\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nX: \x00\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nContent-Length: 4\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nX: y\r\ntransfer-encoding: chunked\r\n\r\n"),
+    post(CHUNKED, body=b"0\r\nHost: b\r\n\r\n"),
     post(CHUNKED, body=b"0\r\n\n"),
     b"GET / HTTP/1.1\nHost: a\n\n",
     b"GET / HTTP/1.1\r\nHost: a\n\r\n\r\n",
@@ -183,14 +200,13 @@ def test_what_nobody_could_misunderstand_both_serve() -> None:
         get()
         + post(b"Content-Length: 5", body=b"abcde")
         + post(CHUNKED, body=b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+        + post(CHUNKED, body=b'3;a=b; c = "d;\\"" ;e\r\nabc\r\n2;f\r\nde\r\n0;g\r\nX: y\r\nZ:\r\n\r\n')
+        + get(line=b"GET http://a/b HTTP/1.1")
         + get(b"Connection: close")
         + get()
     )
-    assert (
-        ours(content)
-        == theirs(content)
-        == [("GET", b""), ("POST", b"abcde"), ("POST", b"abcde"), ("GET", b"")]
-    )
+    served = [("GET", b""), *[("POST", b"abcde")] * 3, ("GET", b""), ("GET", b"")]
+    assert ours(content) == theirs(content) == served
 
 
 @pytest.mark.parametrize("content", SMUGGLED)

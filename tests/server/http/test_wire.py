@@ -63,6 +63,14 @@ def test_whole_addresses_are_taken_as_paths(line: bytes, path: str) -> None:
     assert only(get(line=line)).path == path
 
 
+def test_a_whole_address_says_which_host_is_meant_and_not_the_header() -> None:
+    line = b"GET http://b:80/c HTTP/1.1"
+    assert only(get(line=line)).headers["host"] == "b:80"
+    assert only(get(line=line).replace(b"Host: a\r\n", b"").replace(b"1.1", b"1.0")).headers["host"] == "b:80"
+    assert status(get(line=line).replace(b"Host: a\r\n", b"")) == 400
+    assert status(get(line=b"GET http://a@b/c HTTP/1.1")) == 400
+
+
 def test_an_offer_to_change_the_protocol_is_declined_and_the_body_still_read() -> None:
     offer = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAEAAEAAAAIAAAAB")
     assert only(post(*offer, b"Content-Length: 2", body=b"hi")).body == b"hi"

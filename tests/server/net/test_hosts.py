@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.hosts import Hosts, expected_hosts, is_this_machine
+from server.net.hosts import Hosts, expected_hosts, host_and_path, is_this_machine
 
 OURS = ("localhost", "LOCALHOST", "localhost.", "127.0.0.1", "127.255.0.9", "127.1", "2130706433", "0x7f.1")
 OURS += ("[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", socket.gethostname())  # noqa: S104
@@ -70,3 +70,20 @@ def test_names_are_expected_only_where_nobody_else_can_connect() -> None:
 def test_whatever_a_header_says_there_is_an_answer_of_printable_letters(named: str) -> None:
     assert (named in LISTED) == (LISTED.objection(named) == "")
     assert LISTED.objection(named).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("target", "named", "rest"),
+    [
+        (b"http://a/b?c", b"a", b"/b?c"),
+        (b"HTTPS://a:80?c", b"a:80", b"/?c"),
+        (b"http://[::1]:80", b"[::1]:80", b"/"),
+        (b"http:///b", b"", b"http:///b"),
+        (b"ftp://a/b", b"", b"ftp://a/b"),
+        (b"//a/b", b"", b"//a/b"),
+        (b"/http://a/b", b"", b"/http://a/b"),
+        (b"*", b"", b"*"),
+    ],
+)
+def test_a_whole_address_as_a_target_names_a_host(target: bytes, named: bytes, rest: bytes) -> None:
+    assert host_and_path(target) == (named, rest)

@@ -11,10 +11,10 @@ import trio.testing
 
 from server.net.limits import Limits
 from server.net.outbox import PIECE, Outbox
-from server.net.sockets import ROUND, Readiness, SocketWire, readiness
+from server.net.sockets import ROUND, UNSENT, Readiness, SocketWire, readiness
 from server.net.wire import READ, Wire
 from tests.hang import HANG
-from tests.server.connected import EPOLL, connected, linux, sockets, wires
+from tests.server.connected import EPOLL, PLAIN, connected, linux, sockets, wires
 
 
 @sockets
@@ -28,6 +28,21 @@ async def test_what_nobody_reads_waits_and_costs_no_time(kind: str) -> None:
         await client.send_eof()
         await trio.testing.wait_all_tasks_blocked(0.01)
         assert await wire.receive() == b""
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_NOTSENT_LOWAT"), reason="this system cannot be told")
+async def test_the_kernel_keeps_little_for_a_peer_that_reads_nothing() -> None:
+    """Catches 4 MiB of kernel memory for each deaf bot, whatever its outbox may hold."""
+    async with connected(PLAIN) as (wire, client, _):
+        taken, room = 0, client.socket.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+        with trio.move_on_after(HANG) as waited:
+            while taken <= room + 2 * UNSENT:
+                with trio.move_on_after(0.1) as full:  # what it has taken may be under way
+                    taken += await wire.send_some(bytes(1024))
+                if full.cancelled_caught:
+                    break
+        assert not waited.cancelled_caught
+        assert taken <= room + 2 * UNSENT
 
 
 @wires

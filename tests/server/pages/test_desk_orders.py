@@ -20,6 +20,7 @@ from tournament.desk import Desk
 from tournament.facts import Ordered, State
 from tournament.folding import fold
 from tournament.format import Aim
+from tournament.sizes import SEED
 from tournament.store import Memory
 
 ROW = re.compile(r"<tr(?P<class>[^>]*)>(?P<cells>.*?)</tr>", re.DOTALL)
@@ -71,6 +72,34 @@ async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock
         said = [each.fact for each in here.host.audit]
     assert [each.action for each in said] == ["login", "open", "start", "pause", "resume"]
     assert {each.by for each in said[1:]} == {"the organiser, at the desk from 192.0.2.1"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("-7", -7),
+        (str(SEED), SEED),
+        (str(-SEED), -SEED),
+        (str(SEED + 1), "expected a whole number from -9007199254740991 to 9007199254740991"),
+        ("7.5", "expected a whole number"),
+        ("--7", "expected a whole number"),
+        ("9" * 40, "expected a whole number"),
+    ],
+)
+async def test_the_form_takes_every_seed_that_the_api_takes(
+    typed: str, expected: int | str, autojump_clock: MockClock
+) -> None:
+    async with sitting() as here:
+        browser = await here.log_in()
+        form = await browser.read("/admin/create")
+        assert "min" not in re.findall(r'<input[^>]* id="seed"[^>]*>', form)[0], "a browser takes it as well"
+        status = 400 if isinstance(expected, str) else 303
+        fields = {"name": "cup", "game": "tic-tac-toe", "format": "swiss", "seed": typed}
+        answer = await browser.send(form, "/admin/create", status, **fields)
+        if isinstance(expected, str):
+            assert f"seed: {expected}" in unescape(answer.body.decode())
+        else:
+            assert here.host.tournaments["cup"].record.opened.terms.seed == expected
 
 
 async def test_the_form_takes_all_that_a_tournament_can_have(autojump_clock: MockClock) -> None:
@@ -268,7 +297,7 @@ async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
             shown = [cells[3] for _, cells in table(page, "standings")]
             assert shown == [str(row["played"]) for row in then]
         assert 'class="winner"' not in public
-        assert "<td>won by " not in home
+        assert '<td class="winners">won by ' not in home
         desk = await browser.read("/admin/tournaments/cup")
         assert [cells[3] for _, cells in table(desk, "standings")] == ["4", "4", "4"]
         export = (await here.read("/api/tournaments/cup/export")).splitlines()
@@ -282,7 +311,7 @@ async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
         assert (thawed["rows"], thawed["frozen"]) == (live["rows"], False)
         await trio.sleep(1.0)
         assert 'class="winner"' in await here.read("/tournaments/cup")
-        assert "<td>won by " in await here.read("/")
+        assert '<td class="winners">won by ' in await here.read("/")
 
 
 @pytest.mark.slow
@@ -426,7 +455,7 @@ async def test_progress_is_in_matches_and_a_bye_is_none(autojump_clock: MockCloc
         browser = await here.log_in()
         assert "0 of 1 match over; 1 being played" in await browser.read("/admin/tournaments/cup")
         assert '<td class="figure">0 of 1</td>' in await browser.read("/admin")
-        assert "0 of 1 matches are over, 1 on" in await browser.read("/tournaments/cup")
+        assert "0 of 1 matches are over, 1 in play" in await browser.read("/tournaments/cup")
         assert "0 / 1</small>" in await browser.read("/")
         assert "0 of 1 matches are over" in await browser.read("/wall/cup")
         cup = await here.api("GET", "/api/tournaments/cup")

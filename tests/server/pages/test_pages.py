@@ -118,7 +118,7 @@ async def test_the_standings_and_the_last_positions_can_be_read_without_a_script
     for page in (home, cup, live):
         assert board in page
     assert ">running</span>" in cup
-    assert re.search(r"1 of 3 matches are over, 1 on", cup)
+    assert re.search(r"1 of 3 matches are over, 1 in play", cup)
     for name in ("ann", "bob", "cas"):
         assert f'<a href="/bots/{name}">{name}</a>' in cup
 

@@ -9,6 +9,7 @@ from trio.testing import MockClock
 from server.pages import projector
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
 from tests.server.pages.test_live import paced
+from tournament.desk import Desk
 
 
 async def begun(here: Gallery, entrants: int, name: str = "cup") -> None:
@@ -34,6 +35,19 @@ async def test_it_shows_boards_the_table_and_what_is_next(autojump_clock: MockCl
     drawn = {(each.first, each.second) for each in record.drawn.values()}
     assert coming
     assert drawn.issuperset(coming)
+
+
+async def test_it_says_who_plays_no_more(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await begun(here, 3)
+        await Desk(here.host.tournaments["cup"]).withdraw("cup-001")
+        await trio.sleep(2.0)
+        for address in ("/wall", "/wall/cup"):
+            page = await here.read(address)
+            (row,) = re.findall(r"<tr[^>]*>(?:(?!<tr).)*cup-001.*?</tr>", page, re.DOTALL)
+            assert row.startswith('<tr class="out">')
+            assert "cup-001 <small>withdrawn</small>" in row
+            assert page.count('class="out"') == 1
 
 
 @pytest.mark.slow

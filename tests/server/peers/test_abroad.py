@@ -153,10 +153,12 @@ async def test_what_its_host_opened_just_before_it_died_is_taken_up_as_it_was(
     class Dying(Registry):
         """Whoever hears that it holds the tournament has not read yet that it was opened."""
 
-        def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
+        def renew(
+            self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
+        ) -> Granted:
             if self.leases:
                 rows.facts = (*FACTS[:1], Entered("ann"), Entered("bob"), *FACTS[1:])
-            return super().renew(host, changes, willing=willing, patient=patient)
+            return super().renew(host, changes, willing=willing, starting=starting, patient=patient)
 
     registry = Dying()
     registry.leases = {}
@@ -385,6 +387,7 @@ async def test_a_host_that_has_only_begun_takes_over_only_if_no_other_one_does(
             (False, (), True),
             (False, (replace(other, alive=False),), True),
             (False, (replace(other, draining=True),), True),
+            (False, (replace(other, starting=True),), True),
             (True, (other,), True),
         ):
             peers.settled, registry.peers = settled, others

@@ -148,7 +148,9 @@ async def test_a_host_that_ends_has_said_so_however_soon_it_ends(autojump_clock:
         await other.host.stop()
         await other.peers.give_up()
         assert trio.current_time() == begun
-        assert [database.hosts[each.keeping.leases.host].draining for each in (one, other)] == [False, True]
+        rows = [database.hosts[each.keeping.leases.host] for each in (one, other)]
+        assert [row.draining for row in rows] == [False, True]
+        assert not rows[1].starting, "it ends"
 
 
 async def test_a_host_that_is_ready_is_known_to_take_over(autojump_clock: MockClock) -> None:
@@ -159,6 +161,8 @@ async def test_a_host_that_is_ready_is_known_to_take_over(autojump_clock: MockCl
         await one.run(nursery)
         row = database.hosts[one.keeping.leases.host]
         assert row.draining, "it takes nothing over while it starts"
+        assert row.starting, "and others know that it does not end"
         await one.peers.say_whether_willing()
         assert not row.draining
+        assert not row.starting
         nursery.cancel_scope.cancel()

@@ -34,7 +34,9 @@ class Registry:
             raise Unavailable("canceling statement due to statement timeout")
         return 7
 
-    def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
+    def renew(
+        self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
+    ) -> Granted:
         self.asked.append(trio.current_time())
         self.willing.append(willing)
         self.patient.append(patient)

@@ -122,6 +122,24 @@ def test_a_host_that_drains_takes_nothing_and_gives_what_it_has(
     assert held(other.renew(second, -1, willing=True), second) == {"cup"}
 
 
+def test_a_host_that_starts_takes_nothing_and_is_not_listed_as_draining(
+    join: Callable[[], tuple[PostgresRegistry, int]],
+) -> None:
+    (one, first), (other, second) = join(), join()
+    one.open(first, "cup")
+    one.release(first, "cup")
+
+    def listed() -> list[tuple[bool, bool]]:
+        granted = one.renew(first, -1, willing=False)
+        return [(peer.draining, peer.starting) for peer in granted.peers]
+
+    assert listed() == [(True, False), (False, True)], "from when it is registered"
+    assert held(other.renew(second, -1, willing=False, starting=True), second) == set()
+    assert listed() == [(True, False), (False, True)]
+    assert held(other.renew(second, -1, willing=True), second) == {"cup"}
+    assert listed() == [(True, False), (False, False)]
+
+
 def test_a_host_that_renews_while_another_takes_from_it_waits_and_sees_it(
     url: str, join: Callable[[], tuple[PostgresRegistry, int]]
 ) -> None:
@@ -185,7 +203,7 @@ def test_a_host_that_is_stopped_while_it_renews_keeps_nobody_from_taking_over(
     one.open(first, "cup")
     assert one._session is not None
     one._session.execute("BEGIN")
-    one._session.execute(RENEW, (False, LENGTH, 0.0, first, CARD.fingerprint))
+    one._session.execute(RENEW, (False, False, LENGTH, 0.0, first, CARD.fingerprint))
     begun = time.monotonic()
     while held(other.renew(second, -1, willing=True), second) == set():
         assert time.monotonic() - begun < HANG

@@ -816,3 +816,20 @@ async def test_whoever_was_taken_out_is_told_so_when_it_comes_back(autojump_cloc
         for name, told in (("ann", "was withdrawn from cup"), ("bob", "was disqualified from cup")):
             with pytest.raises(Unwelcome, match=told):
                 await here.host.arrive(name, GAME, tournament="cup", door="d", peer="p")
+
+
+async def test_standings_say_who_plays_no_more(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME)
+        await here.come("ann", "bob", "cas")
+        everybody = await here.read("/api/tournaments/cup/standings")
+        await here.tell("/api/tournaments/cup/start")
+        await here.tell("/api/tournaments/cup/withdraw", name="ann")
+        await here.tell("/api/tournaments/cup/disqualify", name="bob", why="two bots in one")
+        told = await here.read("/api/tournaments/cup/standings")
+    out = {row["name"]: row.get("out") for row in told["rows"]}
+    assert out == {"ann": "withdrawn", "bob": "disqualified", "cas": None}
+    printed = rendered(told, as_json=False)
+    assert "plays no more" in printed
+    assert "withdrawn" in next(line for line in printed.splitlines() if "ann" in line)
+    assert "plays no more" not in rendered(everybody, as_json=False)

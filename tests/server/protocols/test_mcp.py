@@ -5,6 +5,7 @@ Whole matches are played by the protocol's own client in `test_mcp_sdk.py`.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -14,8 +15,11 @@ import trio.testing
 from msgspec import Struct
 from trio.testing import MockClock
 
+from games.game import Pace
 from server.host.host import Host
+from server.http.routes import routed
 from server.net.limits import Limits
+from server.protocols.api.door import Api
 from server.protocols.mcp import words
 from server.protocols.mcp.revisions import REVISIONS
 from server.protocols.mcp.rpc import (
@@ -30,7 +34,9 @@ from server.protocols.mcp.sessions import IDLE
 from server.protocols.mcp.tools import TOOLS
 from tests.server.doors import memory
 from tests.server.ends import Connect, End
+from tests.server.protocols.test_api import Office
 from tests.server.transcripts import hosting
+from tests.server.web import serving
 from tournament.desk import Desk
 from tournament.facts import Opened
 
@@ -162,7 +168,7 @@ async def test_a_host_says_what_it_speaks(autojump_clock: MockClock) -> None:
     assert {"ttlMs", "cacheScope", "capabilities"} <= {*result}
 
 
-async def test_every_tool_is_listed_with_what_it_takes_and_each_takes_a_token_but_two(
+async def test_every_tool_is_listed_with_what_it_takes_and_each_takes_a_token(
     autojump_clock: MockClock,
 ) -> None:
     async with connected() as client:
@@ -174,7 +180,7 @@ async def test_every_tool_is_listed_with_what_it_takes_and_each_takes_a_token_bu
     for tool in new["tools"]:
         schema = tool["inputSchema"]
         assert schema["type"] == "object"
-        assert ("token" in schema["properties"]) == (tool["name"] not in ("games", "tournaments"))
+        assert "token" in schema["properties"]
 
 
 @pytest.mark.parametrize(
@@ -557,17 +563,43 @@ async def test_the_games_the_tournaments_and_standings_are_told_to_anybody(autoj
         client = Client(await (await memory(host, nursery))["http"]())
         assert "connect-4" in (await client.call("games")).text
         (listed,) = (await client.call("tournaments")).told["tournaments"]
-        assert (listed["name"], listed["state"]) == ("cup", "registering")
-        assert "registering, 0 entrants\n" in (await client.call("tournaments")).text
+        assert (listed["tournament"], listed["state"], listed["wanted"]) == ("cup", "registering", 4)
+        assert (
+            "registering, 0 of 4 entrants\n"
+            in (await client.call("tournaments", token="of-nobody-here")).text
+        )
         await client.call("join", **ANN)
-        assert "registering, 1 entrant\n" in (await client.call("tournaments")).text
+        assert "registering, 1 of 4 entrants\n" in (await client.call("tournaments")).text
         await host.open("club", Opened("connect-4", "swiss", by_invitation=True))
         assert "registering, 0 entrants, by invitation\n" in (await client.call("tournaments")).text
         standings = await client.call("standings", tournament="cup")
         assert (standings.told["type"], standings.told["final"]) == ("standings", False)
         assert [row["name"] for row in standings.told["rows"]] == ["ann"]
         await Desk(host.tournaments["cup"]).withdraw("ann")
-        assert "cup: connect-4, swiss, registering, 0 entrants\n" in (await client.call("tournaments")).text
+        assert (
+            "cup: connect-4, swiss, registering, 0 of 4 entrants\n" in (await client.call("tournaments")).text
+        )
         nobody = (await client.call("standings", tournament="open-quoridor")).told
         assert (nobody["type"], nobody["tournament"], nobody["rows"]) == ("standings", "open-quoridor", [])
         await client.close()
+
+
+async def test_games_and_tournaments_are_told_as_the_api_tells_them(autojump_clock: MockClock) -> None:
+    """Catches a field that one of the two has under another name, or only one has of a game."""
+    when = datetime(2100, 3, 1, 18, tzinfo=UTC).timestamp()
+    async with hosting({}) as (host, nursery):
+        opened = Opened("connect-4", "swiss", pace=Pace(turn=300.0), start_at=when, group="all")
+        await host.open("cup", opened)
+        client = Client(await (await memory(host, nursery))["http"]())
+        games = (await client.call("games", token="a-token-of-nobody-here")).told
+        told = await client.call("tournaments", token="a-token-of-nobody-here")
+        await client.close()
+        async with serving(routed((Api(host, "a-token"),))) as server:
+            office = Office(host, nursery, server)
+            assert await office.read("/api/games") == games
+            everything = (await office.read("/api/tournaments"))["tournaments"]
+    (listed,) = (each for each in everything if each["tournament"] == "cup")
+    (found,) = told.told["tournaments"]
+    assert found == {key: listed[key] for key in found}
+    assert {"tournament", "pace", "start_at", "checking_in", "options"} <= found.keys()
+    assert "0 entrants, begins at 2100-03-01T18:00:00.000Z\n" in told.text

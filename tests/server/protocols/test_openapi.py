@@ -246,3 +246,16 @@ async def test_the_document_is_written_once(autojump_clock: MockClock) -> None:
         again = await server.connect().ask(get("/openapi.json"))
     assert first.body == again.body == msgspec.json.encode(openapi(ROUTES))
     assert steps_taken(document) < AT_MOST < steps_taken(document.__wrapped__) / 10
+
+
+def test_every_parameter_is_described() -> None:
+    """Catches a client that is made from the document and cannot say what `after` means."""
+    paths = msgspec.json.decode(document())["paths"]
+    described = [
+        (path, each["name"], each.get("description", ""))
+        for path, methods in paths.items()
+        for operation in methods.values()
+        for each in operation.get("parameters", ())
+    ]
+    assert len(described) > len(ROUTES) / 2
+    assert [each for each in described if not each[2].endswith(".")] == []

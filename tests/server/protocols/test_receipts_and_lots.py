@@ -50,10 +50,14 @@ async def test_a_receipt_is_in_the_api_on_the_page_and_in_the_public_export(
         assert (await here.read(f"/api/matches/{playing[0]}"))["receipt"] is None
         await trio.sleep(200.0)
         _, exported = await here.text("/api/tournaments/cup/export")
+        lines = [msgspec.json.decode(line) for line in exported.splitlines()]
+        concluded = (line for line in lines if line["type"] == "fact" and line["fact"]["type"] == "concluded")
+        heads = {line["fact"]["match"]: line["head"] for line in concluded}
         for number in (1, 2, 3):
             match = await here.read(f"/api/matches/cup-{number}")
             found = verified(exported, match["receipt"])
             assert (found.findings, found.receipt_found) == ([], True)
+            assert match["receipt"] == heads[f"cup-{number}"]
             _, page = await here.text(f"/matches/cup-{number}")
             assert match["receipt"] in page
         assert (await here.read("/api/key"))["key"] == KEY.public

@@ -22,6 +22,7 @@ from wsproto.events import CloseConnection, Event, Pong, TextMessage
 
 from server.host.host import Host
 from server.net.frames import CLOSE, PING, PONG, TEXT
+from server.net.hosts import Hosts
 from server.net.limits import Limits, Rate
 from server.net.listening import NO_PROXIES, Admission, listeners, serve
 from server.net.proxies import Proxies
@@ -117,11 +118,14 @@ class Client:
 
 @asynccontextmanager
 async def door(
-    limits: Limits | None = None, weather: Weather | None = None, proxies: Proxies = NO_PROXIES
+    limits: Limits | None = None,
+    weather: Weather | None = None,
+    proxies: Proxies = NO_PROXIES,
+    hosts: Hosts | None = None,
 ) -> AsyncIterator[tuple[Host, Connect]]:
     """A host, and how clients connect to its door."""
     async with hosting({}, limits) as (host, nursery):
-        admission = Admission(host.limits, proxies=proxies)
+        admission = Admission(host.limits, proxies=proxies, hosts=hosts)
         connect = in_memory(host, attend, Client, weather=weather, admission=admission)
 
         async def come(*, deaf: bool = False) -> Client:
@@ -240,6 +244,26 @@ async def test_one_empty_line_before_a_handshake_is_skipped(cut: int, autojump_c
         await client.send(content[cut:])
         assert client.answer.startswith(b"HTTP/1.1 101 ")
         assert [*client.heard] == [Pong(b"!")]
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        (b"http://localhost/play?name=ann", b"localhost", 101),
+        (b"HTTP://localhost:80", b"localhost", 101),
+        (b"http://localhost/nowhere", b"localhost", 404),
+        (b"http://evil.example/", b"localhost", 421),
+        (b"http://localhost/", b"evil.example", 101),
+    ],
+)
+async def test_a_handshake_may_ask_for_a_whole_address_whose_host_then_counts(
+    target: bytes, host: bytes, status: int, autojump_clock: MockClock
+) -> None:
+    """RFC 6455 (4.2.1) allows it; RFC 9112 (3.2.2) says which of the two names counts."""
+    async with door(hosts=Hosts()) as (_, connect):
+        client = await connect()
+        await client.send(head(request=b"GET " + target + b" HTTP/1.1", host=b"Host: " + host))
+        assert client.answer.startswith(b"HTTP/1.1 %d " % status)
 
 
 async def test_frames_may_come_in_one_piece_with_the_handshake(autojump_clock: MockClock) -> None:

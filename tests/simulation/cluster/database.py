@@ -16,7 +16,8 @@ class Row(Struct):
     """A host."""
 
     expiry: float
-    draining: bool = False
+    draining: bool = False  # it takes nothing over, be it because it is …
+    starting: bool = False  # … or because it ends
     changes: int = 0
 
 
@@ -42,9 +43,11 @@ class Database:
         self.hosts[number] = Row(self.now() + LENGTH)
         return number
 
-    def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
+    def renew(
+        self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
+    ) -> Granted:
         self.hosts[host].expiry = self.now() + LENGTH
-        self.hosts[host].draining = not willing
+        self.hosts[host].draining, self.hosts[host].starting = not willing, starting
         if willing:
             self._take_over(host, patient=patient)
         now = sum(row.changes for row in self.hosts.values())

@@ -1,0 +1,95 @@
+"""The longest names there may be, on a phone: pages fit, figures stay in sight, short names stay whole."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.bots import Bot
+from tests.browser.conftest import LOOKS, fits, order, visitor
+from tests.browser.test_desk import another_link, log_in
+from tests.hang import wait_for
+from tests.server.served import Served
+
+pytestmark = pytest.mark.slow
+
+CUP = "the-annual-championship-of-very-long-names"
+GROUP = "a-group-whose-name-has-as-many-characters-as-one-may-have"
+WIDE, SHORT = "W" * 32, "bea"  # the widest letter there is
+PAGES = (
+    "/",
+    "/wall",
+    f"/tournaments/{CUP}",
+    f"/tournaments/{CUP}/standings",
+    f"/tournaments/{CUP}/schedule",
+    f"/matches/{CUP}-1",
+    f"/matches/{CUP}-1/wire",
+    f"/embed/matches/{CUP}-1",
+    f"/bots/{WIDE}",
+    f"/groups/{GROUP}",
+    f"/games/connect-4/play?name={WIDE}",
+)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    served = Served(tmp_path_factory.mktemp("long-names"), "--log-level", "error")
+    token = (served.data / "organiser-token").read_text().strip()
+    order(served, token, "", name=CUP, game="connect-4", entrants=2, group=GROUP)
+    for name in (WIDE, SHORT):
+        Bot(served.tcp, name, "connect-4")
+    wait_for(lambda: served.get(f"/api/tournaments/{CUP}")[1]["state"] == "finished")
+    yield served
+    served.kill()
+
+
+def test_every_page_fits(browser: Browser, host: Served) -> None:
+    with visitor(browser, host.http) as spectator:
+        page = spectator.open("/")
+        for path in PAGES:
+            spectator.go(page, path)
+            fits(page, f"long names {path.strip('/').replace('/', ' ')}")
+        assert spectator.complaints == []
+
+
+def test_the_desk_fits(browser: Browser, host: Served) -> None:
+    with visitor(browser, host.http) as organiser:
+        page = log_in(organiser, another_link(host))
+        for path in ("", "/create", f"/tournaments/{CUP}", "/audit"):
+            organiser.go(page, f"/admin{path}")
+            fits(page, f"long names at the desk{path.replace('/', ' ')}")
+
+
+def test_a_long_name_leaves_room_for_the_points_and_a_short_one_stays_on_its_line(
+    browser: Browser, host: Served
+) -> None:
+    with visitor(browser, host.http, look="phone") as spectator:
+        page = spectator.open(f"/tournaments/{CUP}")
+        points = page.locator(".standings .points").first.bounding_box()
+        assert points is not None
+        assert points["x"] + points["width"] < LOOKS["phone"]["viewport"]["width"]
+        spectator.go(page, f"/matches/{CUP}-1")
+        lines = (
+            page.locator(".names span")
+            .filter(has_text=SHORT)
+            .evaluate(
+                "(name) => { const all = document.createRange(); all.selectNodeContents(name.lastChild);"
+                " return new Set([...all.getClientRects()].map((line) => line.top)).size; }"
+            )
+        )
+        assert lines == 1
+
+
+def test_the_heading_of_a_game_is_not_broken_at_its_hyphen_and_its_fields_look_like_others(
+    browser: Browser, host: Served
+) -> None:
+    with visitor(browser, host.http, look="phone") as person:
+        page = person.open("/games/connect-4/play")
+        title = page.locator("h1 .whole")
+        expect(title).to_have_text("Connect-4")
+        assert title.evaluate("(title) => title.getClientRects().length") == 1
+        looks = [
+            page.locator(each).evaluate("(field) => getComputedStyle(field).borderRadius")
+            for each in ("#name", "#against", "#typed")
+        ]
+        assert looks == [looks[1]] * 3
