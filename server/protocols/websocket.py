@@ -181,7 +181,7 @@ class Connection(Passable):
         try:
             found = iter(self._frames.receive(received))
             for item in found:
-                if self._talk is None:
+                if self.talk is not talk:
                     return  # one of the messages before this was the last
                 match item:
                     case bytes():
