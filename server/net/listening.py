@@ -29,7 +29,7 @@ from server.net.introduction import introduced
 from server.net.limits import Limits
 from server.net.proxies import Proxies
 from server.net.proxy_header import BadHeader
-from server.net.sockets import SocketWire, readiness
+from server.net.sockets import SocketWire, readiness, set_options
 from server.net.turns import Turns
 from server.net.wire import StreamWire, Wire, WireStream
 
@@ -275,6 +275,7 @@ async def serve(
     With `headers`, a proxy of ours may say first for whom it connects, in the PROXY protocol.
     """
     full = False
+    set_options(listener)
     watcher = readiness()
     accepted: Waiting = deque()
     turns = Turns() if headers else None

@@ -78,7 +78,7 @@ class Borrowing:
                     self.fed(socket.socket(fileno=descriptor))
 
     def _begin(self, message: Lend, connected: socket.socket) -> None:
-        wire = SocketWire(connected, message.peer, readiness(), options=())  # play has set the options
+        wire = SocketWire(connected, message.peer, readiness())
         wire.secure = message.secure
         self._here[wire] = None
         start_in_turn(self._guard, self._lent, partial(self._attend, message, wire))

@@ -136,7 +136,7 @@ class Guests:
         host = self._host
         # What kind of socket it is, is said here, because the kernel need not say it.
         connected = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, descriptor)
-        wire = SocketWire(connected, sit.peer, readiness(), options=())
+        wire = SocketWire(connected, sit.peer, readiness())
         wire.secure = sit.secure
         if sit.door == "tcp":
             connection = tcp.Connection(host, wire, Known())

@@ -55,7 +55,7 @@ class Serving:
             self._say(NoRoom(hand.number))
             return
         connected = socket.socket(fileno=descriptor)
-        wire = SocketWire(connected, hand.peer, readiness(), options=())  # worker 0 has set the options
+        wire = SocketWire(connected, hand.peer, readiness())
         wire.secure = hand.secure
         self._here[wire] = hand.number
         start_in_turn(self._host.guard, self._handed, partial(self._attend, hand, wire))

@@ -11,7 +11,7 @@ import trio.testing
 
 from server.net.limits import Limits
 from server.net.outbox import PIECE, Outbox
-from server.net.sockets import ROUND, UNSENT, Readiness, SocketWire, readiness
+from server.net.sockets import OPTIONS, ROUND, UNSENT, Readiness, SocketWire, readiness, set_options
 from server.net.wire import READ, Wire
 from tests.hang import HANG
 from tests.server.connected import EPOLL, PLAIN, connected, linux, sockets, wires
@@ -28,6 +28,21 @@ async def test_what_nobody_reads_waits_and_costs_no_time(kind: str) -> None:
         await client.send_eof()
         await trio.testing.wait_all_tasks_blocked(0.01)
         assert await wire.receive() == b""
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["of the listening socket", "its own"])
+async def test_a_connection_has_the_options_whether_it_has_them_from_the_listening_socket_or_not(
+    at_once: bool,
+) -> None:
+    """Catches moves that wait in the kernel, and peers whose machine has gone and stays unnoticed."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        if at_once:
+            set_options(listener)
+        with socket.create_connection(listener.getsockname()):
+            accepted, _ = listener.accept()
+            with closing(SocketWire(accepted)):
+                has = {(level, name): accepted.getsockopt(level, name) for level, name, _ in OPTIONS}
+    assert has == {(level, name): value for level, name, value in OPTIONS}
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_NOTSENT_LOWAT"), reason="this system cannot be told")
