@@ -138,7 +138,8 @@ class Untold:
         for player in self._lobby.named(name, record.opened.game):
             if player.seat is not None or (player.place != record.name and self._reception.is_held(player)):
                 return True
-        return any(_played_since(each, name, ended) for each in records)
+        # Times are kept in whole milliseconds, so its own last match may seem to have ended after it.
+        return any(_played_since(each, name, ended) for each in records if each is not record)
 
     def _ended(self, record: Record) -> float:
         """When a tournament was over, by the wall clock; if nobody here saw that, when its last match was."""

@@ -181,11 +181,7 @@ class Connection(Passable):
         try:
             found = iter(self._frames.receive(received))
             for item in found:
-<<<<<<< HEAD
-                if self._talk is not talk:
-=======
                 if self.talk is not talk:
->>>>>>> t6
                     return  # one of the messages before this was the last
                 match item:
                     case bytes():

@@ -46,7 +46,7 @@ async def test_it_says_who_plays_no_more(autojump_clock: MockClock) -> None:
             page = await here.read(address)
             (row,) = re.findall(r"<tr[^>]*>(?:(?!<tr).)*cup-001.*?</tr>", page, re.DOTALL)
             assert row.startswith('<tr class="out">')
-            assert "cup-001 <small>withdrawn</small>" in row
+            assert "cup-001 <small>withdrawn, results annulled</small>" in row
             assert page.count('class="out"') == 1
 
 

@@ -388,12 +388,12 @@ async def test_a_match_can_be_followed_to_its_end_and_taken_up_again(autojump_cl
         await here.come("ann", "bob")
         await trio.sleep(2.5)
         live = await here.listen("/api/matches/cup-1/events")
-        resumed = await here.listen("/api/matches/cup-1/events", "Last-Event-ID: 1000")
+        resumed = await here.listen("/api/matches/cup-1/events", "Last-Event-ID: 1")
         await trio.sleep(50.0)
         told, rest = events((await live.answer()).body), events((await resumed.answer()).body)
         again = events((await (await here.listen("/api/matches/cup-1/events")).answer()).body)
     assert [event["type"] for event in told] == ["began", *["moved"] * 7, "ended"]
-    assert [event["id"] for event in told] == list(range(0, 9000, 1000))
+    assert [event["id"] for event in told] == list(range(9))
     assert told[2:] == rest
     assert told[0]["at"] < told[1]["at"] <= told[-1]["at"] == again[-1]["at"]
     assert told[-2]["state"]["board"].count(None) == 2
@@ -830,6 +830,5 @@ async def test_standings_say_who_plays_no_more(autojump_clock: MockClock) -> Non
     out = {row["name"]: row.get("out") for row in told["rows"]}
     assert out == {"ann": "withdrawn", "bob": "disqualified", "cas": None}
     printed = rendered(told, as_json=False)
-    assert "plays no more" in printed
     assert "withdrawn" in next(line for line in printed.splitlines() if "ann" in line)
-    assert "plays no more" not in rendered(everybody, as_json=False)
+    assert " out" not in rendered(everybody, as_json=False)
