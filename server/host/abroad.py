@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from server.host.reception import Visit
 from server.host.view import Held
 from server.net.wire import Piece, Wire
 from tournament.record import Record
@@ -66,8 +67,11 @@ class Abroad(Protocol):
         """The tournaments with an entrant of that name, over or not, that any process holds."""
         ...
 
-    def holder(self, wanted: Wanted) -> Holder | None:
-        """The process that serves a bot that wants that; None: this one."""
+    def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
+        """The process that serves a bot that wants that; None: this one.
+
+        `leaving` is the bot's place here, if it has one over the same connection: it leaves that for another.
+        """
         ...
 
     def place(self, record: Record) -> Held | None:

@@ -296,10 +296,14 @@ class Reception:
             if visit.player is player:
                 visit.replaced(str(why))
 
-    def give_way(self, where: Key) -> None:
-        """Whoever has the token of the bot that is here under a name has gone to another process."""
+    def give_way(self, where: Key, leaving: Visit | None = None) -> None:
+        """Whoever has the token of the bot that is here under a name has gone to another process.
+
+        It has a place here of its own if it is `leaving`, and has not been replaced in that.
+        """
         for visit in tuple(self._visits.get(where, ())):
-            visit.replaced(REPLACED)
+            if visit is not leaving:
+                visit.replaced(REPLACED)
 
     def forget(self, awaited: Callable[[Player], bool], kept: float) -> bool:
         """Free names whose bots have been gone for so many seconds and are awaited nowhere.

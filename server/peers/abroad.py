@@ -14,6 +14,7 @@ import trio
 from server.host.abroad import Handed, Holder, Wanted
 from server.host.host import Host
 from server.host.opening import OPEN
+from server.host.reception import Visit
 from server.host.view import Held
 from server.net.wire import Piece
 from server.peers.keeping import Keeping
@@ -205,7 +206,7 @@ class Peers:
     def entered(self, name: str, game: str) -> Iterable[Record]:
         return self._directory.entered(name, game)
 
-    def holder(self, wanted: Wanted) -> Holder | None:
+    def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         name = self.where(wanted)
         return None if name is None else Afar(self, name)
 

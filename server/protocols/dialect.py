@@ -58,7 +58,9 @@ def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) ->
     if isinstance(talk, Remembers):
         talk.has_read()  # or it would be told here once more what it has just read
     wanted = wants(told_anew(talk, message))
-    return None if wanted is None else host.abroad.holder(wanted)
+    if wanted is None:
+        return None
+    return host.abroad.holder(wanted, None if talk is None else talk.attendance.visit)
 
 
 async def may_go(leaves: Leaves, outbox: Outbox, limits: Limits) -> bool:

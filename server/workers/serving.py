@@ -12,6 +12,7 @@ from msgspec import Struct
 from server.host.abroad import Handed, HeldAbroad, Holder, Wanted
 from server.host.host import Host
 from server.host.names import key
+from server.host.reception import Visit
 from server.net.guard import PEER_GONE, Waiting, start_in_turn
 from server.net.sockets import SocketWire, readiness
 from server.net.wire import Piece
@@ -76,7 +77,7 @@ class Serving:
     def entered(self, name: str, game: str) -> Iterable[Record]:
         return self._host.roll.of(name, game)
 
-    def holder(self, wanted: Wanted) -> Holder | None:
+    def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         if wanted.game in self.alone:
             return None
         known = self._host.reception.present((wanted.game, key(wanted.name))) is not None

@@ -15,7 +15,7 @@ from server.host.exposition import Family
 from server.host.host import Host
 from server.host.names import key as name_key
 from server.host.opening import OPEN
-from server.host.reception import Key
+from server.host.reception import Key, Visit
 from server.http.exchange import App, Exchange
 from server.net.limits import Limits
 from server.net.listening import Admission
@@ -93,11 +93,11 @@ class Workers:
     def entered(self, name: str, game: str) -> Iterable[Record]:
         return self._directory.entered(name, game)
 
-    def holder(self, wanted: Wanted) -> Holder | None:
-        number = self._where(wanted)
+    def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
+        number = self._where(wanted, leaving)
         return None if number == OWN else self._workers[number]
 
-    def _where(self, wanted: Wanted) -> int:
+    def _where(self, wanted: Wanted, leaving: Visit | None = None) -> int:
         """The worker that serves a bot: this one tells it of an end that it has not heard of."""
         untold, directory = self._host.untold, self._directory
         if untold.end(wanted) is not None or directory.somebody_is_here(wanted):
@@ -106,13 +106,13 @@ class Workers:
             return OWN
         served = directory.served(wanted, trio.current_time())
         if served.leaves is not None:
-            self._give_way(served.leaves, (wanted.game, name_key(wanted.name)))
+            self._give_way(served.leaves, (wanted.game, name_key(wanted.name)), leaving)
         return served.worker
 
-    def _give_way(self, number: int, where: Key) -> None:
-        """Have a bot's connection to a worker give way to the one by which it takes over from itself."""
+    def _give_way(self, number: int, where: Key, leaving: Visit | None) -> None:
+        """Have a bot's connections to a worker give way to the one by which it takes over from itself."""
         if number == OWN:
-            self._host.reception.give_way(where)
+            self._host.reception.give_way(where, leaving)
         else:
             self._workers[number].say(GiveWay(where))
 

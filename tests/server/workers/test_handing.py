@@ -11,6 +11,7 @@ from trio.testing import MockClock
 
 from server.host.abroad import Handed, HeldAbroad, Wanted
 from server.host.host import Host
+from server.host.reception import Visit
 from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated
 from server.net.limits import Limits
 from server.net.listening import Admission, listeners, serve
@@ -36,7 +37,7 @@ class Elsewhere:
     def entered(self, name: str, game: str) -> Sequence[Record]:
         return ()
 
-    def holder(self, wanted: Wanted) -> "Elsewhere | None":
+    def holder(self, wanted: Wanted, leaving: Visit | None = None) -> "Elsewhere | None":
         self.wanted.append(wanted)
         return None if self._gives_back and self.handed else self
 
