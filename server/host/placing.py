@@ -89,7 +89,7 @@ class Placing:
             if wanted in current:
                 expect_not_out(current[wanted].record, name)
                 return current[wanted]
-            raise Refusal(f"there is no tournament {wanted!r} of {game} that is not over")
+            raise Refusal(_not_there(wanted, game))
         for record in self._roll.awaiting(name, game):
             if name not in record.out:
                 return self._holding.tournaments[record.name]
@@ -99,7 +99,7 @@ class Placing:
         return None
 
     def expect_same_place(self, player: Player, wanted: str | None, *, goes_on: bool) -> None:
-        """Raise `Unwelcome` if whoever takes over from somebody would take it out of its tournament.
+        """Raise `Unwelcome` if somebody would be taken out of its tournament, or to nowhere.
 
         It may if it `goes_on`, as the same bot, and is not playing. Tables and ladders have no end, and can
         be left at any time.
@@ -112,6 +112,8 @@ class Placing:
                 f"{name} plays in {place} over another connection, and a name plays a game in one place at a"
                 f" time: come under another name, or when {place} is over"
             )
+        if wanted != OPEN + player.game and wanted not in self._holding.current(player.game):
+            raise Unwelcome(_not_there(wanted, player.game))  # and whoever is here still comes in
 
     def _tournament_of(self, player: Player) -> Tournament | None:
         """The tournament with an end that a player is in: one that is not over, nor was it taken out."""
@@ -134,3 +136,7 @@ class Placing:
         players = self._lobby.players(held.record.opened.game)
         names = {player.name for player in players if player.present and player.place == tournament}
         return Here(len(names), tuple(nsmallest(SOME, names)))
+
+
+def _not_there(wanted: str | None, game: str) -> str:
+    return f"there is no tournament {wanted!r} of {game} that is not over"

@@ -58,6 +58,21 @@ async def test_whoever_is_here_in_a_tournament_is_not_taken_out_of_it_by_its_own
         assert (player.place, player.present, player.seat is not None) == ("monday", True, begun)
 
 
+async def test_whoever_is_here_stays_if_its_token_comes_for_a_tournament_that_is_not_there(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is thrown out by itself, for nothing."""
+    async with week() as here:
+        first = await hello(here, "ann", "open-tic-tac-toe")
+        await first.messages()
+        second = await hello(here, "ann", "sunday")
+        ((refused,), told) = (await heard(second), await first.messages())
+        assert refused["reason"] == "there is no tournament 'sunday' of tic-tac-toe that is not over"
+        assert told == []
+        (player,) = here.host.lobby.named("ann", GAME)
+        assert (player.place, player.present) == ("open-tic-tac-toe", True)
+
+
 async def test_it_takes_over_in_the_same_tournament_named_or_not(autojump_clock: MockClock) -> None:
     async with week() as here:
         first = await hello(here, "ann", "monday")

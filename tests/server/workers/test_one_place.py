@@ -87,7 +87,7 @@ def test_of_two_connections_that_race_for_two_tournaments_one_is_refused(host: S
         with ThreadPoolExecutor(2) as threads:
             both = [threads.submit(answered, *each) for each in zip(talks, WEEK, strict=True)]
             told = [each.result(HANG) for each in both]
-        assert sorted(each["type"] for each in told) == ["refused", "welcome"]
+        assert sorted(each["type"] for each in told) == ["refused", "welcome"], told
         for talk, message in zip(talks, told, strict=True):
             if message["type"] == "welcome":
                 talk.leave()
