@@ -67,6 +67,10 @@ class Abroad(Protocol):
         """The tournaments with an entrant of that name, over or not, that any process holds."""
         ...
 
+    def expects(self, name: str, game: str) -> bool:
+        """Whether a tournament with an end, wherever it is held, awaits such a bot or would take it."""
+        ...
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         """The process that serves a bot that wants that; None: this one.
 

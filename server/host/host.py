@@ -109,7 +109,7 @@ class Host:
         self.tournaments = self._holding.tournaments
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = Shown(self.tournaments)
-        self.untold = Untold(self.entered, self.lobby, self.reception, lambda: self.wall())
+        self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
         # Called with every fact, once it is safe.
         self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
@@ -234,6 +234,10 @@ class Host:
     def entered(self, name: str, game: str) -> Iterable[Record]:
         """The tournaments with an entrant of that name, over or not, as far as this process knows them."""
         return self.roll.of(name, game) if self.abroad is None else self.abroad.entered(name, game)
+
+    def expects(self, name: str, game: str) -> bool:
+        """Whether a tournament with an end awaits a bot of that name, or would take it in."""
+        return self.placing.expects(name, game) if self.abroad is None else self.abroad.expects(name, game)
 
     @property
     def holders(self) -> Mapping[str, str]:

@@ -98,6 +98,13 @@ class Placing:
                 return each
         return None
 
+    def expects(self, name: str, game: str) -> bool:
+        """Whether a tournament with an end awaits a bot of that name, or would take it in."""
+        try:
+            return self.tournament_for(name, game) is not None
+        except Refusal:
+            return False
+
     def expect_same_place(self, player: Player, wanted: str | None, *, goes_on: bool) -> None:
         """Raise `Unwelcome` if somebody would be taken out of its tournament, or to nowhere.
 

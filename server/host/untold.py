@@ -1,6 +1,7 @@
 """What bots that were away have yet to hear: that their tournament is over, or why it deals them nothing.
 
-Each hears it once, when it comes again with its token and names no other tournament. That a tournament
+Each hears it once, when it comes again with its token and names no other tournament; one that another
+tournament awaits, or would take, plays there at once instead. That a tournament
 is over, and whose the names in it are, its record says, also after a restart and whichever process holds
 it. Here is only which bots have heard it. After a restart nobody knows that any more, so what is said of an
 end is bounded by time, and by what was played since: at worst a bot hears of an end twice.
@@ -46,12 +47,17 @@ class Untold:
     def __init__(
         self,
         records: Callable[[str, str], Iterable[Record]],
+        expects: Callable[[str, str], bool],
         lobby: Lobby,
         reception: Reception,
         wall: Callable[[], float],
     ) -> None:
-        """`records` are the tournaments, over or not, of a name in a game, whichever process holds them."""
+        """`records` are the tournaments, over or not, of a name in a game, whichever process holds them.
+
+        `expects` says whether a tournament that is not over, and has an end, awaits or takes such a name.
+        """
         self._records = records
+        self._expects = expects
         self._lobby = lobby
         self._reception = reception
         self._wall = wall
@@ -86,6 +92,8 @@ class Untold:
         try:
             name = checked(wanted.name)
         except BadName:
+            return None
+        if wanted.tournament is None and self._expects(name, wanted.game):
             return None
         digest, records = token_digest(wanted.token).hex(), [*self._records(name, wanted.game)]
         its = [

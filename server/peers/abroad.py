@@ -206,6 +206,9 @@ class Peers:
     def entered(self, name: str, game: str) -> Iterable[Record]:
         return self._directory.entered(name, game)
 
+    def expects(self, name: str, game: str) -> bool:
+        return bool(self._directory.place_of(Wanted(name, game, None)))
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         name = self.where(wanted)
         return None if name is None else Afar(self, name)

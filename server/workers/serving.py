@@ -77,6 +77,9 @@ class Serving:
     def entered(self, name: str, game: str) -> Iterable[Record]:
         return self._host.roll.of(name, game)
 
+    def expects(self, name: str, game: str) -> bool:
+        return self._host.placing.expects(name, game)
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         if wanted.game in self.alone:
             return None

@@ -93,6 +93,9 @@ class Workers:
     def entered(self, name: str, game: str) -> Iterable[Record]:
         return self._directory.entered(name, game)
 
+    def expects(self, name: str, game: str) -> bool:
+        return bool(self._directory.place_of(Wanted(name, game, None)))
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         number = self._where(wanted, leaving)
         return None if number == OWN else self._workers[number]

@@ -39,6 +39,9 @@ class Slow:
     def entered(self, name: str, game: str) -> Sequence[Record]:
         return ()
 
+    def expects(self, name: str, game: str) -> bool:
+        return False
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> None: ...
 
     def place(self, record: Record) -> None: ...

@@ -39,6 +39,7 @@ class World:
 
     def __init__(self, *names: str) -> None:
         self.now = 1_000_000.0
+        self.expects = False  # whether another tournament awaits or takes whoever comes
         self.told: list[tuple[str, str]] = []
         self.records = {name: Record(name, Opened(GAME, "round-robin")) for name in names}
         self.untold = self.started_again()
@@ -49,7 +50,10 @@ class World:
     def started_again(self) -> Untold:
         """What a host knows that has been started again: the records, and nothing else."""
         lobby, limits = Lobby(), Limits()
-        self.untold = Untold(self._records, lobby, Reception(lobby, limits), lambda: self.now)
+        reception = Reception(lobby, limits)
+        self.untold = Untold(
+            self._records, lambda name, game: self.expects, lobby, reception, lambda: self.now
+        )
         self.untold.on_told = lambda tournament, name: self.told.append((tournament, name))
         return self.untold
 
@@ -90,6 +94,16 @@ def test_whoever_comes_back_hears_once_that_its_tournament_is_over() -> None:
         "cup is over",
     ]
     assert world.told == [("cup", "ann"), ("cup", "bob")]
+
+
+def test_whoever_another_tournament_expects_plays_there_and_hears_later_or_if_it_asks() -> None:
+    world = World("cup")
+    world.play("cup")
+    world.add("cup", OVER)
+    world.expects = True
+    assert [world.hears("ann"), world.hears("bob", tournament="cup")] == ["", "cup is over"]
+    world.expects = False
+    assert [world.hears("ann"), world.hears("bob")] == ["cup is over", ""]
 
 
 @pytest.mark.parametrize("again", [False, True])

@@ -11,7 +11,7 @@ from server.host.untold import LATE
 from tests.server.protocols.interrupted import Late
 from tests.server.protocols.room import Guest, Room, room
 from tests.server.protocols.test_house_http import House, hall
-from tournament.facts import State
+from tournament.facts import Opened, State
 from tournament.store import Memory
 
 CUP = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}
@@ -74,6 +74,19 @@ async def test_whoever_is_away_at_the_end_hears_of_it_on_coming_back_and_then_pl
         assert [each["type"] for each in await (await hello(here, "ann", tournament="cup")).messages()] == [
             "refused"
         ]
+
+
+async def test_whoever_is_awaited_by_the_next_tournament_comes_into_that(autojump_clock: MockClock) -> None:
+    """Catches a bot that is told of yesterday's cup while today's waits for it."""
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await ann.end.close()
+        await bob.tell(type="resign")
+        await here.host.open("next", Opened("connect-4", "round-robin", 3))
+        again = await hello(here, "ann")
+        assert await types(again) == [("welcome", "next")]
+        await again.end.close()
+        assert await types(await hello(here, "ann")) == [("welcome", "next")]
 
 
 async def test_whoever_heard_the_standings_hears_them_once_whether_it_goes_on_or_hangs_up(

@@ -37,6 +37,9 @@ class Elsewhere:
     def entered(self, name: str, game: str) -> Sequence[Record]:
         return ()
 
+    def expects(self, name: str, game: str) -> bool:
+        return False
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> "Elsewhere | None":
         self.wanted.append(wanted)
         return None if self._gives_back and self.handed else self
