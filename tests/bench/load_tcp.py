@@ -1,13 +1,19 @@
 """Bots that play Santorini as the memo has it: a name, and then moves for states."""
 
+from functools import cache
 from time import perf_counter
 from zlib import crc32
 
 from games.santorini import short
 from tests.bench.crowd import Crowd, scripts
 
-SCRIPTS = [[short(move).encode() + b"\n" for move in match] for match in scripts("santorini", 256)]
 ASKING = ("placeWorker", "moveWorker", "build")
+
+
+@cache
+def lines() -> list[list[bytes]]:
+    """The moves of 256 matches, which are drawn only if they are needed."""
+    return [[short(move).encode() + b"\n" for move in match] for match in scripts("santorini", 256)]
 
 
 class Bot:
@@ -21,7 +27,7 @@ class Bot:
         self._crowd = crowd
         self._questions = tuple(f'["{status}","{name}",'.encode() for status in ASKING)
         self._rest = b""
-        self._script = SCRIPTS[0]
+        self._script = lines()[0]
         self._ply = 0
         self._asked: float | None = None  # when it sent the move that it waits to hear of
         self._send = crowd.connect(self._take)
@@ -37,7 +43,7 @@ class Bot:
             self._crowd.made(self._asked)
             self._asked = None
         if self._ply == 0:
-            self._script = SCRIPTS[crc32(line) % len(SCRIPTS)]
+            self._script = lines()[crc32(line) % len(lines())]
         if line.startswith(self._questions):
             self._asked = perf_counter()
             self._send(self._script[self._ply % len(self._script)])

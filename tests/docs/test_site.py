@@ -39,6 +39,7 @@ def built(folder: Path, index: str, **more: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.campaign  # `make test` builds the documentation itself
 def test_links_that_lead_somewhere_are_no_fault(tmp_path: Path) -> None:
     assert built(tmp_path, INDEX) == (0, "")
 

@@ -130,7 +130,8 @@ def host(tmp_path: Path) -> Iterator[Served]:
 def test_hundreds_of_bots_over_each_of_two_transports_play_at_once(
     host: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load_tcp, "SCRIPTS", sorted(load_tcp.SCRIPTS, key=len)[:SHORTEST])
+    shortest = sorted(load_tcp.lines(), key=len)[:SHORTEST]
+    monkeypatch.setattr(load_tcp, "lines", lambda: shortest)
     halls = dict(zip(GAMES, (Hall(host.websocket), Hall(host.tcp)), strict=True))
     try:
         play(host, halls)

@@ -202,12 +202,12 @@ def test_a_round_robin_of_four_over_the_seeds_wire(game: str, tmp_path: Path) ->
     assert_everybody_has_met(hold(tmp_path / "seed", game, (SEEDS[game],) * 4), game)
 
 
-# One game of short matches and one in which a turn may go on: `test_matrix.py` has matches of all of them.
-SHORT = {"tic-tac-toe", "hexagon-dots"}
+# `test_matrix.py` has matches of all games over all transports.
+HOUSE_ALONE = "hexagon-dots"  # in which a turn may go on
 
 
 @pytest.mark.parametrize(
-    "game", [pytest.param(game, marks=() if game in SHORT else pytest.mark.campaign) for game in SEEDS]
+    "game", [pytest.param(game, marks=() if game == HOUSE_ALONE else pytest.mark.campaign) for game in SEEDS]
 )
 def test_a_round_robin_of_four_over_the_house_protocol(game: str, tmp_path: Path) -> None:
     assert_everybody_has_met(hold(tmp_path / "house", game, HOUSE), game)

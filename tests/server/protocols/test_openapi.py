@@ -16,7 +16,6 @@ import msgspec
 import pytest
 import trio
 from jsonschema import Draft202012Validator
-from openapi_spec_validator import validate
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -117,6 +116,8 @@ async def described() -> AsyncIterator[tuple[Described, Any]]:
 
 @pytest.mark.slow
 def test_the_document_is_one_by_the_standards_own_validator() -> None:
+    from openapi_spec_validator import validate  # here, for it takes long to import
+
     validate(openapi(ROUTES))
 
 
