@@ -75,6 +75,7 @@ def test_bots_meet_although_nobody_reads_the_log_and_it_is_whole_when_somebody_d
     assert not any("missing" in line["event"] for line in told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code"),
     [

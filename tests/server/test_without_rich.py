@@ -26,6 +26,7 @@ def test_what_is_imported_to_serve_has_structlog_and_no_rich(first: str) -> None
     assert printed(program) == "True False\n"
 
 
+@pytest.mark.slow
 def test_rich_can_be_imported_afterwards() -> None:
     """For help and for errors of the command line, which are drawn with it."""
     assert printed("import server.without_rich, rich.table; print(rich.table.Table.__name__)") == "Table\n"

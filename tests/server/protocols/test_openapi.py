@@ -240,6 +240,7 @@ def test_what_values_have_in_common_is_what_the_schema_says() -> None:
     assert re.fullmatch("2 2", f"{pair['minItems']} {pair['maxItems']}")
 
 
+@pytest.mark.slow
 async def test_the_document_is_written_once(autojump_clock: MockClock) -> None:
     """Catches a host whose matches wait while it is written for whoever asks, again and again."""
     async with hosting({}, None) as (host, _), serving(routed((Api(host, TOKEN),))) as server:

@@ -9,7 +9,7 @@ from server.show.child import FOR_ALL, started, started_early
 from tests.hang import HANG
 from tests.server.show.lent import possible
 
-pytestmark = possible
+pytestmark = [pytest.mark.slow, possible]
 
 
 EARLY = """
@@ -73,7 +73,6 @@ def test_none_is_started_that_is_not_wanted() -> None:
         assert early is None
 
 
-@pytest.mark.slow
 def test_ctrl_c_while_it_imports_is_its_parent_s_to_deal_with(capfd: pytest.CaptureFixture[str]) -> None:
     """Catches a traceback for whoever presses Ctrl-C while a host starts."""
     child, feed, conduit = started()
@@ -87,7 +86,6 @@ def test_ctrl_c_while_it_imports_is_its_parent_s_to_deal_with(capfd: pytest.Capt
     assert "Traceback" not in said
 
 
-@pytest.mark.slow
 def test_one_whose_parent_lets_go_of_the_feed_ends(capfd: pytest.CaptureFixture[str]) -> None:
     child, feed, conduit = started()
     with conduit:

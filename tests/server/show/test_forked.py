@@ -4,10 +4,12 @@ import subprocess
 import sys
 from subprocess import CompletedProcess
 
+import pytest
+
 from tests.hang import HANG
 from tests.server.show.lent import possible
 
-pytestmark = possible
+pytestmark = [pytest.mark.slow, possible]
 
 BEGINNING = """
 import os, socket, subprocess, sys

@@ -49,6 +49,7 @@ def test_nothing_more_is_kept_in_a_file_that_was_deleted_and_a_stop_writes_it_ag
     assert kept(path) == [ANN]
 
 
+@pytest.mark.slow  # it waits for the reader, for as long as the host would
 def test_what_is_left_beside_a_deleted_file_does_not_damage_the_one_that_is_written_again(
     engine: Sqlite, path: Path
 ) -> None:
