@@ -23,7 +23,7 @@ from tests.server.served import Served
 
 EXAMPLES = 6  # for each law and each game: the laws take some seconds in all
 CAMPAIGN = 500  # times as many
-QUICK = 4  # examples: with these each law is tried, and `make test` tries harder
+QUICK = 3  # with these each law is tried, and `make test` tries harder
 SAME = bool(os.environ.get("CI"))
 PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one traces lines for minutes
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test

@@ -82,6 +82,7 @@ def end(
     return {"type": "end", "match": "cup-1", "replay": "/matches/cup-1"} | told
 
 
+@pytest.mark.slow
 def test_whatever_happens_is_said_in_a_line(
     play: Play, script: Script, memory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,6 +217,7 @@ def test_a_token_that_cannot_be_kept_is_good_for_once(
     )
 
 
+@pytest.mark.slow
 def test_a_record_has_everything_that_was_said_but_for_tokens(play: Play, tmp_path: Path) -> None:
     record = tmp_path / "talk.jsonl"
     hello = play(BEGIN, TURN, {"type": "[hangs up]"}, WELCOME, record=record)

@@ -266,6 +266,7 @@ def test_a_move_in_other_words_is_that_move_or_illegal(
                 assert game.read(sent, position) == move
 
 
+@pytest.mark.slow
 @each_variant
 def test_known_junk_is_illegal_throughout_a_match(game: Game[Any, Any], options: Options) -> None:
     for position in random_match(game, options, Random(1)).positions[:60]:
@@ -273,6 +274,7 @@ def test_known_junk_is_illegal_throughout_a_match(game: Game[Any, Any], options:
             assert_no_harm(game, position, sent)
 
 
+@pytest.mark.slow
 @each_game
 def test_no_junk_is_slow(game: Game[Any, Any]) -> None:
     for position in random_match(game, {}, Random(1)).positions[:40:8]:

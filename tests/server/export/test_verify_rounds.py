@@ -75,6 +75,7 @@ def test_what_was_held_by_the_clock_verifies(format: str, facts: bool) -> None:
     assert findings(exported(kept, facts, everything=False)) == []
 
 
+@pytest.mark.slow
 def test_a_public_export_has_the_affiliation_and_not_the_contact() -> None:
     written = b"".join(text(exported(held(), everything=False)))
     assert b"ETH" in written

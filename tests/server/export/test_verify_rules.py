@@ -74,6 +74,7 @@ def test_a_table_from_before_there_were_versions_is_let_pass_if_it_follows() -> 
     assert not verify(text(lines)).findings
 
 
+@pytest.mark.slow
 def test_what_is_drawn_today_says_so_and_formats_that_never_changed_are_written_as_ever() -> None:
     for format, rules in (("swiss", SWISS.rules), ("round-robin", 1)):
         facts = [line["fact"] for line in exported(held(format)) if line["type"] == "fact"]

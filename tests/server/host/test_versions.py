@@ -121,6 +121,7 @@ async def test_a_bot_is_asked_about_and_its_ratings_are_made_once_for_all(autoju
         assert msgspec.json.encode(found)
 
 
+@pytest.mark.slow
 async def test_a_tournament_with_the_name_of_a_deleted_one_is_rated_anew(autojump_clock: MockClock) -> None:
     deleted, now = record([("1", 0)] * 3), record([("2", 0)] * 3)
     now.kept_as = "cup~2"

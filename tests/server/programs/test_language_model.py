@@ -170,6 +170,7 @@ def _go_on(listening: socket.socket, accepted: list[socket.socket], times: int) 
             connected.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
 
 
+@pytest.mark.slow
 def test_a_server_that_says_something_all_the_time_and_no_answer_has_no_more_time_than_a_silent_one() -> None:
     """Catches a match that is lost on time, because every byte begins the time-out again."""
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -44,6 +44,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 Write = Callable[[str], Callable[[], Program]]
 
 
+@pytest.mark.slow
 def test_a_program_that_crashes_is_asked_again_with_all_the_moves(program: Write) -> None:
     told: list[str] = []
     bot = Restarting(program(ONCE), told.append, HANG)
