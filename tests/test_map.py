@@ -266,6 +266,7 @@ def named_after(module: Path) -> Path | None:
     return next((there for each in folders if (there := each / f"test_{module.stem}.py").exists()), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", modules(), ids=str)
 def test_each_module_has_a_test_of_its_name_or_is_in_the_map(module: Path) -> None:
     assert named_after(module) or str(module) in ELSEWHERE, (
@@ -273,6 +274,7 @@ def test_each_module_has_a_test_of_its_name_or_is_in_the_map(module: Path) -> No
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "test"), ELSEWHERE.items())
 def test_the_map_names_what_is_there_and_nothing_that_needs_no_map(module: str, test: str) -> None:
     assert (ROOT / module).is_file(), f"{module} is gone: take it out of ELSEWHERE"

@@ -37,6 +37,7 @@ def helped(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     return ask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)
 def test_every_level_of_help_has_an_example_that_fits_a_terminal(
     words: tuple[str, ...], helped: Callable[..., str]
@@ -49,6 +50,7 @@ def test_every_level_of_help_has_an_example_that_fits_a_terminal(
     assert not after.strip(), "the example is longer than a line"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)
 def test_no_line_of_help_is_broken_on_a_terminal_where_it_has_a_break_of_its_own(
     words: tuple[str, ...], helped: Callable[..., str]
@@ -77,6 +79,7 @@ def test_every_command_is_documented(words: tuple[str, ...]) -> None:
     assert f"quintain {' '.join(words)}" in DOCUMENTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", PAGES[1:], ids=" ".join)
 def test_every_flag_is_documented(words: tuple[str, ...], helped: Callable[..., str]) -> None:
     """Catches a flag that only `--help` knows of."""

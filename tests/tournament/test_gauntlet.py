@@ -10,6 +10,7 @@ from tournament.format import Terms, formats
 GAUNTLET = formats()["gauntlet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [None, 1, 2, 3, 4, 5])
 @pytest.mark.parametrize("count", range(2, 41))
 def test_the_first_who_entered_meets_each_of_the_others_so_many_times(count: int, rounds: int | None) -> None:

@@ -171,6 +171,7 @@ async def test_every_question_is_counted(
     assert not notes.faults
 
 
+@pytest.mark.slow
 @every_transcript_over_connections
 def test_answers_cost_nothing(page: Page, transcript: Transcript, notes: Notes) -> None:
     """Every exchange can be had with no more credits than a bot sends messages that answer nothing."""
@@ -260,6 +261,7 @@ class Gate(Admission):
         self.known.add(visitor)
 
 
+@pytest.mark.slow
 @every_transcript
 async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
     page: Page, transcript: Transcript, autojump_clock: MockClock
