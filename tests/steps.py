@@ -5,6 +5,7 @@ product of matrices, the parsing of a number) is one step however long it
 takes. Speed in seconds is measured by `make bench`.
 """
 
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -12,7 +13,10 @@ from typing import Any
 
 
 def steps_taken(work: Callable[[], object]) -> int:
-    """The steps that it takes to do this once."""
+    """The steps that it takes to do this once.
+
+    No garbage is collected meanwhile: hypothesis, for one, runs code of its own whenever that happens.
+    """
     count = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -21,10 +25,13 @@ def steps_taken(work: Callable[[], object]) -> int:
         count += event == "opcode"
         return trace
 
-    before = sys.gettrace()
+    before, collects = sys.gettrace(), gc.isenabled()
+    gc.disable()
     sys.settrace(trace)
     try:
         work()
     finally:
         sys.settrace(before)
+        if collects:
+            gc.enable()
     return count
