@@ -221,6 +221,7 @@ ELSEWHERE = {
     "server/protocols/common/encode_once.py": "server/protocols/test_c4arena.py",
     "server/protocols/common/states.py": "server/protocols/test_attendance.py",
     "server/protocols/common/talk_budget.py": "server/protocols/test_tcp.py",
+    "server/protocols/common/unwelcome.py": "server/protocols/test_wrong_tokens.py",
     "server/protocols/dialect.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/handshake.py": "server/protocols/test_websocket.py",
     "server/protocols/hexagon_dots/bot.py": "server/protocols/test_hexagon_dots.py",

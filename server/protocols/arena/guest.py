@@ -19,12 +19,12 @@ from server.host.abroad import Wanted
 from server.host.host import Host
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
-from server.host.reception import REPLACED, Key, Out, TooOften, Unwelcome, Visit
+from server.host.reception import REPLACED, Key, Out, Unwelcome, Visit
 from server.host.returning import way_back
 from server.host.secrets import uuid
 from server.host.view import Held
 from server.http.exchange import Exchange
-from server.http.head import HttpError, retry_after
+from server.http.head import HttpError
 from server.http.origins import is_from_here
 from server.http.wire import Response, json_response, refused
 from server.net.addresses import Url
@@ -34,6 +34,7 @@ from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
+from server.protocols.common.unwelcome import status_of
 from tournament.facts import AnyFact, State
 from tournament.player import Seat
 
@@ -195,15 +196,9 @@ class Guest:
 
     def _told_of(self, refusal: Unwelcome) -> HttpError:
         """What somebody who may not come in is told."""
-        match refusal:
-            case _ if self._host.draining:
-                return HttpError(503, str(refusal))
-            case TooOften(seconds=seconds):
-                return HttpError(429, str(refusal), retry_after(seconds))
-            case Out():
-                return HttpError(410, str(refusal))
-            case _:
-                return HttpError(409, str(refusal))
+        other = 410 if isinstance(refusal, Out) else 409
+        status, headers = status_of(refusal, other, draining=self._host.draining)
+        return HttpError(status, str(refusal), *headers)
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:
         player, self.url = visit.player, url

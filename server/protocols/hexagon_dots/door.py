@@ -30,13 +30,13 @@ from server.host.host import STOPPING, Host
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
-from server.host.reception import TooOften, Unwelcome, Visit
+from server.host.reception import Unwelcome, Visit
 from server.host.returning import Awaited, way_back
 from server.http.exchange import Exchange
-from server.http.head import retry_after
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Request, Response, json_response
 from server.protocols.common.http_tape import TURN
+from server.protocols.common.unwelcome import status_of
 from server.protocols.hexagon_dots.bot import Bot, plain
 from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.messages import FOUND, Joiner, Wanted
@@ -282,13 +282,8 @@ class HexagonDots:
 
     def _answer_to(self, refusal: Unwelcome) -> Response:
         """What somebody who may not come in is told."""
-        match refusal:
-            case _ if self._host.draining:
-                return plain(503, str(refusal))
-            case TooOften(seconds=seconds):
-                return plain(429, str(refusal), retry_after(seconds))
-            case _:
-                return plain(409, str(refusal))
+        status, headers = status_of(refusal, 409, draining=self._host.draining)
+        return plain(status, str(refusal), *headers)
 
     def _enter(self, bot: Bot, exchange: Exchange, visit: Visit) -> None:
         """Let a bot wait for its match; the second bot at a game that somebody made begins it."""

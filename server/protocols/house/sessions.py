@@ -22,11 +22,12 @@ import trio
 
 from server.host.host import Host
 from server.http.exchange import Chunks, Exchange
-from server.http.head import HttpError, retry_after
+from server.http.head import HttpError
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Response, json_response
 from server.net.listening import network_of
 from server.protocols.common.http_tape import requested, responded
+from server.protocols.common.unwelcome import status_of
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.talk import HELLO, House
@@ -338,12 +339,9 @@ class Session:
 
     def _refused(self, message: bytes) -> Response:
         """The answer to a hello that was refused with this message."""
-        too_often = None if self._house is None else self._house.too_often
-        if self._host.draining:
-            return Response(503, JSON, message)
-        if too_often is not None:
-            return Response(429, (*JSON, retry_after(too_often.seconds)), message)
-        return Response(403, JSON, message)
+        why = None if self._house is None else self._house.too_often
+        status, headers = status_of(why, 403, draining=self._host.draining)
+        return Response(status, (*JSON, *headers), message)
 
     def _hang_up(self, reason: str) -> None:
         """Say nothing more; what was said can still be read."""
