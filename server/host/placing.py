@@ -49,8 +49,9 @@ class Placing:
             try:
                 await found.enter(player.name, seated=seated)
             except Refusal:
-                if wanted is not None or stays is not None or takes_entrants(found.record):
-                    raise
+                settled = wanted is not None or stays is not None or player.name in found.record.entrants
+                if settled or takes_entrants(found.record):
+                    raise  # else the same one would be found again
                 continue  # others were taken in before it, and now that is full: there may be room elsewhere
             player.place = found.record.name
             found.wake()
