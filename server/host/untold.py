@@ -93,8 +93,6 @@ class Untold:
             name = checked(wanted.name)
         except BadName:
             return None
-        if wanted.tournament is None and self._expects(name, wanted.game):
-            return None
         digest, records = token_digest(wanted.token).hex(), [*self._records(name, wanted.game)]
         its = [
             record
@@ -104,6 +102,8 @@ class Untold:
             and self._is_untold(record, name)
             and not self._has_gone_on(name, record, records)
         ]
+        if its and wanted.tournament is None and self._expects(name, wanted.game):
+            return None
         return min(its, key=self._ended, default=None)
 
     def has_been_told(self, wanted: Wanted) -> None:
