@@ -26,10 +26,7 @@ JOURNAL = "quintain.sqlite"
 RESERVE = "reserve"  # disk space kept back: the content means nothing
 LOCK = "lock"
 PROBE_BYTES = 65536  # that have to fit: a database is not opened in less, and a full disk takes empty files
-FULL = (
-    errno.ENOSPC,
-    errno.EDQUOT,
-)  # what the system says of a disk that has no room, or a quota: it may pass
+FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk without room, or a quota that is used up: it may pass
 TOKEN = "organiser-token"  # noqa: S105 - the name of the file
 VARIABLE = "QUINTAIN_TOKEN"
 NO_HOST = (
