@@ -26,6 +26,7 @@ from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
 from server.store.sqlite import Sqlite, SqliteReader
 from tests.hang import HANG
+from tests.lacking import lacking
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
@@ -356,7 +357,7 @@ def bound_by_rights(*arguments: str) -> "subprocess.CompletedProcess[str]":
     drop: tuple[str, ...] = ()
     if os.geteuid() == 0:
         if shutil.which("setpriv") is None:
-            pytest.skip("there is no setpriv here, and root may write everything")
+            lacking("there is no setpriv here, and root may write everything")
         drop = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
     command = (*drop, sys.executable, "-m", "server", *arguments)
     return subprocess.run(
