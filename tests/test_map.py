@@ -109,7 +109,6 @@ ELSEWHERE = {
     "server/commands/wire_check.py": "clients/test_wire_check.py",
     "server/commands/verifying.py": "server/export/test_verify.py",
     "server/application.py": "server/test_serve.py",
-    "server/interpreter.py": "server/test_serve.py",
     "server/ports.py": "server/test_serve.py",
     "server/stopping.py": "server/test_serve.py",
     "server/doctor.py": "server/test_keeping.py",

@@ -5,6 +5,7 @@ processor, and tests make many. What is about the start itself begins with
 Python: `tests/blackbox/inspected.py` does.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -107,6 +108,7 @@ def _run(
     arguments: tuple[str, ...], folder: str, environment: dict[str, str], ends: tuple[Connection, ...]
 ) -> None:
     """In the new process: be the command, in that folder and that environment."""
+    gc.freeze()  # the host collects garbage as it begins, and there is none in what was imported before
     for number, end in enumerate(ends):
         os.dup2(end.fileno(), number)
         end.close()
