@@ -19,13 +19,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from server.config import Settings
-from server.exits import ConfigError
+from server.exits import ConfigError, Unavailable
 from server.net.limits import Limits
 from server.net.open_files import room_for_files, shortage, too_few
 from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
-from server.store.journal import Unavailable
 from server.store.sqlite import SOUND
 
 try:

@@ -9,6 +9,13 @@ class Failure(Exception):
     code = FAILED
 
 
+class Unavailable(Failure):
+    """The store can neither keep nor give anything just now, for a reason that may pass.
+
+    So it is worth trying again. The message is for an organiser.
+    """
+
+
 class Misuse(Failure):
     """A request that makes no sense: wrong usage or configuration."""
 

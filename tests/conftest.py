@@ -26,7 +26,7 @@ CAMPAIGN = 500  # times as many
 QUICK = 3  # with these each law is tried, and `make test` tries harder
 SAME = bool(os.environ.get("CI"))
 PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one traces lines for minutes
-GARBAGE = 3_000, 50, 20  # objects, and collections of the generation before: it takes a twelfth of the time otherwise
+GARBAGE = (3_000, 50, 20)  # objects, and collections of what is younger: less often than usual
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
 # What they prepare takes long, and each worker would prepare it again: a browser, compiled programs, hundreds
@@ -106,10 +106,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Ten thousand tests are not looked through whenever garbage is collected: not while they are read, nor later.
-
-    And it is collected less often than in a program that has to be small.
-    """
+    """Ten thousand tests are not looked through for garbage again and again, while they are read or later."""
     gc.disable()
     try:
         return (yield)

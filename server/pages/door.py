@@ -10,10 +10,12 @@ from functools import cached_property
 from time import thread_time
 from typing import Any
 
+import structlog
 from markupsafe import Markup
 from msgspec import structs
 
 from games.catalogue import catalogue
+from server.exits import Unavailable
 from server.host.appearances import unseen
 from server.host.boards import NoBoard, Run, in_a_thread
 from server.host.opening import OPEN
@@ -53,6 +55,8 @@ FIRST = frozenset(
     {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}
 )
 ROOT = frozenset({"", "favicon.ico", "robots.txt", "for-assistants.md"})
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Pages:
@@ -112,10 +116,10 @@ class Pages:
                 return self._patiently(exchange, self._tournament(exchange, self._host.shown[name], rest))
             case ["matches", name, *rest]:
                 if (answer := self.matches.answer(exchange, name, rest)) is not None:
-                    return answer
+                    return self._patiently(exchange, answer)
                 self.site.missing(exchange)
             case ["embed", "matches", name]:
-                return self.matches.page(exchange, name, "embed.html", framed=True)
+                return self._patiently(exchange, self.matches.page(exchange, name, "embed.html", framed=True))
             case ["bots", *parts]:
                 return self._bot(exchange, "/".join(parts) or request.query.get("name", ""))
             case ["games", name] if name in catalogue():
@@ -141,14 +145,17 @@ class Pages:
         """Say that there is no page."""
         self.site.missing(exchange)
 
-    async def _patiently(self, exchange: Exchange, answer: Awaitable[object]) -> None:
-        """Answer, or say that the standings are not there yet."""
+    async def _patiently(self, exchange: Exchange, answer: Awaitable[object]) -> object:
+        """Answer, or say that what is asked for is not there yet, or not just now."""
         try:
-            await answer
+            return await answer
         except NoBoard:
             what = "The standings are being computed, and it takes a while: look again in a second."
-            page = self.site.page("missing.html", exchange, 503, what=what)
-            exchange.respond(structs.replace(page, own=(RETRY_SOON,)))
+        except Unavailable as error:
+            log.warning("not answered", why=str(error))
+            what = "This host cannot read its journal just now: look again in a second."
+        page = self.site.page("missing.html", exchange, 503, what=what)
+        exchange.respond(structs.replace(page, own=(RETRY_SOON,)))
 
     # Live pages
 

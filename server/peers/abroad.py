@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import structlog
 import trio
 
+from server.exits import Unavailable
 from server.host.abroad import Handed, Holder, Wanted
 from server.host.host import Host
 from server.host.opening import OPEN
@@ -21,7 +22,7 @@ from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Change
 from server.peers.ledger import SharedLedger, no_answer
 from server.peers.link import Link
-from server.store.journal import Reader, Unavailable
+from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.workers.directory import OWN, Away, Directory
 from tournament import entries

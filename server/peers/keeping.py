@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import structlog
 import trio
 
+from server.exits import Unavailable
 from server.peers.leases import EVERY, Card, Change, Leases, since_boot
 from server.peers.registry import Registry
-from server.store.journal import Unavailable
 from server.store.ledger import InThread
 
 WAITS = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before each further try to register

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import trio
 
+from server.exits import Unavailable
 from server.host.opening import taken
 from server.net.guard import Moved
 from server.peers.keeping import Keeping
-from server.store.journal import Unavailable
 from server.store.ledger import InThread, Ledger
 from server.store.shared import SharedPostgres
 from tournament.facts import AnyFact, Opened

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 import trio
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Unavailable
 from server.export.json_views import moment
 from server.host.host import Host
 from server.http.routes import HttpDoor
@@ -30,7 +30,6 @@ from server.peers.requests import Relayed
 from server.peers.watching import Watching
 from server.protocols import handed
 from server.store.duties import BACKUPS, PostgresDuties
-from server.store.journal import Unavailable
 from server.store.shared import SharedPostgres
 
 ADVICE = "see to the PostgreSQL server; a host that it no longer knows has to be started again"

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from server.exits import Unavailable
 from server.peers.leases import LENGTH, Card, Granted, Lease, Peer
-from server.store.journal import Unavailable
 from server.store.postgres_database import Connection, line, psycopg
 
 T = TypeVar("T")

@@ -17,11 +17,11 @@ import trio
 from msgspec import Struct
 
 from server.config import Settings
+from server.exits import Unavailable
 from server.logs import set_up
 from server.show.child import child_of_ours, ended
 from server.show.ending import end_with_the_parent
 from server.store.choice import beside
-from server.store.journal import Unavailable
 from server.store.snapshots import FILE, MANY, MANY_WHOLE, OF_WHOLE, refresh
 
 PAUSE = 60.0  # seconds between two checks whether it is time for one

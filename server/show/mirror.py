@@ -17,6 +17,7 @@ import trio
 
 from games.catalogue import catalogue
 from games.game import Game
+from server.exits import Unavailable
 from server.host.boards import Boards
 from server.host.grading import Grader
 from server.host.vacant import Shown
@@ -26,7 +27,7 @@ from server.net.guard import Guard
 from server.show.feed import Happened, Journal, Seen
 from server.show.replica import Replica, Replicas
 from server.store import journal, snapshots
-from server.store.journal import Reader, Unavailable
+from server.store.journal import Reader
 from server.store.ledger import InThread
 from tournament import entries
 from tournament.entries import Entry

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
-from server.store.journal import Unavailable
+from server.exits import Unavailable
 from server.store.postgres_database import Connection, line, psycopg
 
 T = TypeVar("T")

@@ -18,10 +18,6 @@ from tournament.facts import Concluded
 from tournament.store import Story
 
 
-class Unavailable(Exception):
-    """Nothing can be kept just now, for a reason that may pass. The message is for an organiser."""
-
-
 class Jot(Struct, frozen=True):
     """Some moves of a match in play, one after the other."""
 

@@ -16,8 +16,9 @@ from typing import Any
 import structlog
 import trio
 
+from server.exits import Unavailable
 from server.store import journal
-from server.store.journal import Engine, Jot, Unavailable
+from server.store.journal import Engine, Jot
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Kept

@@ -14,9 +14,9 @@ from typing import Any, LiteralString
 
 import structlog
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Unavailable
 from server.store import private, schema
-from server.store.journal import Jot, Unavailable, paged
+from server.store.journal import Jot, paged
 from server.store.postgres_database import STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
 from tournament.chain import START, Heads, heads

@@ -4,13 +4,13 @@ An address may contain a password, and the client's errors about an address that
 cannot read quote the address. So all words about it are put together here.
 """
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Failure, Unavailable
 from server.store.address import MISWRITTEN, clear, shown
-from server.store.journal import Unavailable
 
 try:
     import psycopg
@@ -27,6 +27,7 @@ CONNECT = 5  # seconds to open a session
 STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
 WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart takes less than all
 
+REFUSED = re.compile("authentication failed|pg_hba.conf|does not exist|no password supplied|SSL|encryption")
 UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
 
@@ -68,10 +69,12 @@ class Database:
     def unavailable(self, error: Exception) -> Unavailable:
         return Unavailable(f"{self.where}: {self._said(error)}")
 
-    def unusable(self, error: Exception) -> ConfigError:
-        """An error of the database, in words for an organiser."""
+    def unusable(self, error: Exception) -> Failure:
+        """An error at the start, in words for an organiser; `Unavailable` if a later start may get on."""
         why = self._said(error).removeprefix(f"{self.where}: ")
-        return ConfigError(f"{self.where}: this database cannot be used: {why}")
+        passing = self.where != UNCLEAR and _may_pass(error.__cause__ or error)
+        kind = Unavailable if passing else ConfigError
+        return kind(f"{self.where}: this database cannot be used: {why}")
 
     def _said(self, error: Exception) -> str:
         """What went wrong, on one line, without the parts of an unreadable address that errors quote."""
@@ -82,6 +85,11 @@ class Database:
         except psycopg.ProgrammingError as harmless:  # the part that cannot be read is not the password
             return line(harmless)
         return MISWRITTEN
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether there was no session, and the server did not say that nobody will get one in this way."""
+    return isinstance(error, psycopg.OperationalError) and REFUSED.search(str(error)) is None
 
 
 def where(url: str) -> str:

@@ -16,9 +16,9 @@ import structlog
 import trio
 
 from server.config import Backups
-from server.exits import ConfigError
+from server.exits import ConfigError, Unavailable
 from server.store import private
-from server.store.journal import Engine, Unavailable
+from server.store.journal import Engine
 from server.store.ledger import InThread
 from server.store.sqlite import SqliteReader, only_read
 

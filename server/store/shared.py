@@ -12,7 +12,8 @@ Not here: who holds what (`server/peers/`).
 from collections.abc import Sequence
 from functools import partial
 
-from server.store.journal import Jot, Unavailable
+from server.exits import Unavailable
+from server.store.journal import Jot
 from server.store.postgres import LOCK, Postgres
 from server.store.postgres_database import Connection, psycopg
 from server.store.postgres_rows import columns, head_of, latest, write_jots

@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 import structlog
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Unavailable
 from server.store import private, schema
-from server.store.journal import Jot, Unavailable, over, paged
+from server.store.journal import Jot, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
 from server.store.whereabouts import BESIDE, Whereabouts
@@ -101,7 +101,8 @@ class SqliteReader:
             for _ in range(readers):
                 self._readers.put(reader := connect(path))
                 reader.execute("PRAGMA query_only = ON")
-            version: int = self._one("PRAGMA user_version")[0]
+            with self._reader() as reader:
+                version: int = reader.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.Error as error:
             self._hang_up()
             raise _unusable(path, str(error)) from error
@@ -163,15 +164,23 @@ class SqliteReader:
             self._readers.put(reader)
 
     def _all(self, sql: str, *parameters: object) -> Iterator[Any]:
-        try:
-            with self._reader() as reader:
-                yield from reader.execute(sql, parameters)
-        except sqlite3.DatabaseError as error:
-            raise _unusable(self._path, str(error)) from error
+        with self._reading() as reader:
+            yield from reader.execute(sql, parameters)
 
     def _one(self, sql: str, *parameters: object) -> Any:
-        with self._reader() as reader:
+        with self._reading() as reader:
             return reader.execute(sql, parameters).fetchone()
+
+    @contextmanager
+    def _reading(self) -> Generator[Connection]:
+        """A reader. Raises `Unavailable`, or `ConfigError` if what is kept is damaged."""
+        try:
+            with self._reader() as reader:
+                yield reader
+        except sqlite3.DatabaseError as error:
+            if reason := PASSING.get(_code(error)):
+                raise Unavailable(f"{self._path}: {reason} ({error})") from error
+            raise _unusable(self._path, str(error)) from error
 
 
 class Sqlite(SqliteReader):

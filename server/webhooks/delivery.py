@@ -16,8 +16,8 @@ import structlog
 import trio
 
 from server.config import Webhook
-from server.exits import ConfigError
-from server.store.journal import Reader, Unavailable
+from server.exits import ConfigError, Unavailable
+from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.webhooks.positions import FILE, Positions, SharedPositions
 from server.webhooks.posting import Post, Undelivered, post

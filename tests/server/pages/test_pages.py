@@ -4,12 +4,14 @@ import re
 from collections.abc import Callable
 from html import unescape
 from itertools import pairwise
+from typing import NoReturn
 
 import pytest
 import trio
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from server.exits import Unavailable
 from server.http.routes import routed
 from server.pages import formatting, game, match, protocols
 from server.pages.fair_share import REST, Turns
@@ -506,3 +508,25 @@ async def test_what_takes_long_is_done_one_after_the_other_with_rest_between(
     assert worked[0] == pytest.approx((0.0, 0.1))
     for (_, ended), (begun, _) in pairwise(worked):
         assert begun - ended == pytest.approx(0.1 * REST)
+
+
+async def test_while_the_journal_cannot_be_read_whoever_asks_for_a_match_is_told_to_come_again(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a failing disk that is taken for a fault of ours: the gallery ends with none caught."""
+
+    async def away(tournament: str, match: str) -> NoReturn:
+        raise Unavailable("quintain.sqlite: the disk fails")
+
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        path = "/matches/cup-1"
+        answer, here.host.store.concluded = here.host.store.concluded, away
+        for address in (path, f"/embed{path}", f"{path}/frames", f"/api{path}"):
+            told = await here.ask(address)
+            assert (told.status, told.headers["retry-after"]) == (503, "1")
+            assert "cannot read its journal just now" in told.body.decode()
+            assert "the disk" not in told.body.decode()
+            assert told.body.startswith(b"<!doctype html") == (not address.startswith("/api"))
+        here.host.store.concluded = answer
+        assert (await here.ask(path)).status == 200

@@ -8,11 +8,12 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from server.exits import Unavailable
 from server.host.host import STOPPING, Host
 from server.http.head import told_of
 from server.net.guard import Moved
 from server.peers.leases import EVERY
-from server.store.journal import Jot, Unavailable
+from server.store.journal import Jot
 from server.store.ledger import SOON
 from tests.server.peers.several import One, Shared
 from tests.tournament.world import play, silent

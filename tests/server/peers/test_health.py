@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from server.config import settings
 from server.doctor import State, examination
+from server.exits import Unavailable
 from server.peers.health import FAR, health
 from server.peers.leases import Card, Peer
 from server.peers.registry import PostgresRegistry, look
-from server.store.journal import Unavailable
 from server.store.postgres import Postgres
 from tests.server.store.postgresql import Server
 

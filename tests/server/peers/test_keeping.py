@@ -7,9 +7,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.exits import Unavailable
 from server.peers.keeping import WAITS, Keeping
 from server.peers.leases import AFTER, EVERY, LENGTH, SHORT, SOON, Card, Change, Granted, Lease, Peer
-from server.store.journal import Unavailable
 from tests.simulation.cluster.database import Database
 
 CARD = Card("127.0.0.1:1", "aa", "", "0")

@@ -7,12 +7,13 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.exits import Unavailable
 from server.host.opening import NameTaken
 from server.http.head import told_of
 from server.net.guard import Guard, is_ours
 from server.peers.keeping import Keeping
 from server.peers.ledger import MOVED, UNSURE, SharedLedger
-from server.store.journal import Jot, Unavailable
+from server.store.journal import Jot
 from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tournament.entries import Entry

@@ -7,10 +7,10 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
+from server.exits import Unavailable
 from server.peers import registry as in_database
 from server.peers.leases import LENGTH, Card, Granted
 from server.peers.registry import CHANGED, LAPSED, RENEW, TAKE, PostgresRegistry
-from server.store.journal import Unavailable
 from server.store.postgres import Postgres
 from tests.hang import HANG
 from tests.server.store.postgresql import Server

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from server.store.journal import Engine, Jot, Unavailable
+from server.exits import Unavailable
+from server.store.journal import Engine, Jot
 from tournament.entries import Entry
 
 

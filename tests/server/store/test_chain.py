@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from server.exits import Unavailable
 from server.store import journal
-from server.store.journal import Engine, Unavailable
+from server.store.journal import Engine
 from server.store.snapshots import folded
 from server.store.sqlite import Connection, Sqlite, SqliteReader, backups, connected
 from tests.server.store.faults import Faulty

@@ -6,10 +6,10 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
+from server.exits import Unavailable
 from server.peers.leases import Card
 from server.peers.registry import PostgresRegistry
 from server.store.duties import BACKUPS, PostgresDuties
-from server.store.journal import Unavailable
 from server.store.postgres import Postgres
 from tests.server.store.postgresql import Server
 

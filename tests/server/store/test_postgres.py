@@ -11,9 +11,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from server.exits import ConfigError
+from server.exits import FAILED, ConfigError, Unavailable
 from server.store import postgres_database
-from server.store.journal import Jot, Unavailable
+from server.store.journal import Jot
 from server.store.postgres import Postgres
 from server.store.postgres_database import where
 from tests.hang import HANG, wait_for
@@ -153,12 +153,22 @@ def test_a_newer_schema_is_refused(server: Server, url: str) -> None:
 @pytest.mark.usefixtures("hasty")
 def test_nothing_listening_is_said_in_a_line_and_no_password_is_in_it() -> None:
     url = "postgresql://ann:secret@127.0.0.1:1/cup"
-    with pytest.raises(ConfigError) as refused:
+    with pytest.raises(Unavailable) as refused:
         Postgres(url)
+    assert refused.value.code == FAILED, (
+        "whatever looks after the host starts it again, as the server may come"
+    )
     assert "\n" not in str(refused.value)
     assert "postgresql://127.0.0.1:1/cup" in str(refused.value)
     assert "secret" not in str(refused.value)
     assert where("postgresql://%zz") == "postgresql://"
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_database_that_is_not_there_is_a_fault_in_the_address(url: str) -> None:
+    """To start again would not help, and whatever looks after the host is told so."""
+    with pytest.raises(ConfigError, match=r"cannot be used: .*\"nowhere\" does not exist"):
+        Postgres(f"{url.rpartition('/')[0]}/nowhere")
 
 
 @pytest.mark.usefixtures("hasty")

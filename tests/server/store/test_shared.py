@@ -8,9 +8,9 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Unavailable
 from server.store import postgres_database
-from server.store.journal import Jot, Unavailable
+from server.store.journal import Jot
 from server.store.postgres import Postgres
 from server.store.shared import SharedPostgres
 from tests.server.store.postgresql import Server

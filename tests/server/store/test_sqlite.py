@@ -10,9 +10,9 @@ import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Unavailable
 from server.store import sqlite
-from server.store.journal import Jot, Unavailable
+from server.store.journal import Jot
 from server.store.reserve import Reserve
 from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON

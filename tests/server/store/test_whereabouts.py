@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from server.store.journal import Jot, Unavailable
+from server.exits import Unavailable
+from server.store.journal import Jot
 from server.store.sqlite import Sqlite, connected
 from tournament import entries
 from tournament.entries import Entry
@@ -50,6 +51,17 @@ def test_nothing_more_is_kept_in_a_file_that_was_deleted_and_a_stop_writes_it_ag
 
 
 @pytest.mark.slow  # it waits for the reader, for as long as the host would
+def test_a_journal_that_is_gone_cannot_be_read_just_now(path: Path) -> None:
+    """Catches an error of the library's, which would be a fault of ours to whoever asks for a match."""
+    engine = Sqlite(path)
+    shutil.rmtree(path.parent)
+    with pytest.raises(Unavailable, match=r"quintain\.sqlite: .* \(.+\)$"):
+        engine.concluded("cup", "cup-1")
+    with pytest.raises(Unavailable):
+        list(engine.kept())
+    engine.close()
+
+
 def test_what_is_left_beside_a_deleted_file_does_not_damage_the_one_that_is_written_again(
     engine: Sqlite, path: Path
 ) -> None:

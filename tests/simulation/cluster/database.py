@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
+from server.exits import Unavailable
 from server.peers.leases import LENGTH, Card, Granted, Lease, Peer
-from server.store.journal import Jot, Unavailable, over
+from server.store.journal import Jot, over
 from tournament.chain import START, heads
 from tournament.entries import Entry
 from tournament.folding import called

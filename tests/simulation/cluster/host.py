@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import trio
 
+from server.exits import Unavailable
 from server.peers.keeping import Keeping
 from server.peers.leases import Card, Change
 from server.peers.stamps import Handing, Sending
 from server.store import journal
-from server.store.journal import Unavailable
 from server.store.ledger import Ledger
 from tests.simulation.cluster.database import Database, Session
 from tournament import entries
