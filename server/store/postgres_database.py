@@ -72,9 +72,9 @@ class Database:
     def unusable(self, error: Exception) -> Failure:
         """An error at the start, in words for an organiser; `Unavailable` if a later start may get on."""
         why = self._said(error).removeprefix(f"{self.where}: ")
-        passing = self.where != UNCLEAR and _may_pass(error.__cause__ or error)
-        kind = Unavailable if passing else ConfigError
-        return kind(f"{self.where}: this database cannot be used: {why}")
+        if self.where != UNCLEAR and _may_pass(error.__cause__ or error):
+            return Unavailable(f"{self.where}: {why}")
+        return ConfigError(f"{self.where}: this database cannot be used: {why}")
 
     def _said(self, error: Exception) -> str:
         """What went wrong, on one line, without the parts of an unreadable address that errors quote."""
