@@ -229,11 +229,15 @@ def _connected(url: str) -> Connection:
         application_name="quintain",
         tcp_user_timeout=2 * STATEMENT,
     )
-    for setting, milliseconds in (
-        ("statement_timeout", STATEMENT),
-        ("idle_in_transaction_session_timeout", PAUSE),
-    ):
-        session.execute("SELECT set_config(%s, %s, false)", (setting, str(milliseconds)))
+    try:
+        for setting, milliseconds in (
+            ("statement_timeout", STATEMENT),
+            ("idle_in_transaction_session_timeout", PAUSE),
+        ):
+            session.execute("SELECT set_config(%s, %s, false)", (setting, str(milliseconds)))
+    except BaseException:
+        session.close()
+        raise
     return session
 
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import trio
 
-from server.export.json_views import moment, row_on_board
+from server.export.json_views import moment, out_shown, row_on_board
 from server.host.boards import EVERY, NoBoard
 from server.host.view import Held, View
 from tournament.facts import State
+from tournament.record import Record
 from tournament.score_sheet import Board
+from tournament.standings import Row
 
 ROWS = 100  # in one event
 
@@ -64,8 +66,7 @@ class Changes:
         record, boards = held.record.public, self._view.boards
         try:
             board = boards.latest(record) or await boards.current(record)
-            rows, order = board.rows, record.format.order
-            told = await boards.run(lambda: {row.name: row_on_board(row, order) for row in rows})
+            told = await boards.run(lambda: {row.name: _shown(row, record) for row in board.rows})
             if self._begun.get(held.record.kept_as) is begun:
                 self._told[held.record.kept_as] = told
         except NoBoard:
@@ -93,7 +94,7 @@ class Changes:
             self._marked.add(name)
             return
         told = self._told.setdefault(name, {})
-        rows, left = await boards.run(partial(changed, board, record.format.order, told, ROWS))
+        rows, left = await boards.run(partial(changed, board, record, told, ROWS))
         if rows and self._on:
             self._say(
                 {
@@ -109,18 +110,20 @@ class Changes:
             self._marked.add(name)
 
 
-def changed(
-    board: Board, order: tuple[str, ...], told: Mapping[str, Shown], most: int
-) -> tuple[list[Shown], int]:
+def changed(board: Board, record: Record, told: Mapping[str, Shown], most: int) -> tuple[list[Shown], int]:
     """The rows that differ from what was told, at most `most` of them, and how many more there are.
 
     Entrants who have played or come since are before those whose rows other matches have changed.
     """
     found: list[tuple[bool, int, Shown]] = []
     for row in board.rows:
-        shown, known = row_on_board(row, order), told.get(row.name)
+        shown, known = _shown(row, record), told.get(row.name)
         if shown != known:
             moved = known is not None and (known["played"], known["points"]) == (row.played, row.points)
             found.append((moved, row.rank, shown))
     found.sort(key=lambda each: each[:2])
     return [shown for _, _, shown in found[:most]], max(0, len(found) - most)
+
+
+def _shown(row: Row, record: Record) -> Shown:
+    return row_on_board(row, record.format.order) | out_shown(record, row.name)

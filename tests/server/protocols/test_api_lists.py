@@ -1,7 +1,6 @@
 """Lists of the API in pages, and the stream of everything: nobody is given more than asked for."""
 
 import csv
-from collections.abc import Sequence
 from itertools import chain
 from random import Random
 from typing import Any
@@ -192,6 +191,10 @@ async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_cl
             play(record, random, *random.sample(NAMES, 2))
             tell(here, record)
             await trio.sleep(0.1)
+        withdrew = Withdrew(NAMES[0], annulled=True)
+        record.add(withdrew)
+        for each in here.host.on_fact:
+            each(here.host.tournaments["cup"], withdrew)
         await trio.sleep(5)
         heard = told(await feed.now())
         rows = (await here.read("/api/tournaments/cup/standings"))["rows"]
@@ -202,6 +205,7 @@ async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_cl
         known |= {row["name"]: row for row in each["rows"]}
     last = [known[row["name"]] | {"ranks": row["ranks"]} for row in rows]  # these are in no event
     assert last == rows
+    assert known[NAMES[0]]["out"] == "withdrawn"
 
 
 @pytest.mark.slow
@@ -266,11 +270,11 @@ async def test_while_standings_are_frozen_nothing_is_told_of_them(autojump_clock
         assert not told(await feed.now())
 
 
-def in_turn(board: Any, order: Sequence[str], known: dict[str, Any], most: int) -> list[list[str]]:
+def in_turn(board: Any, record: Record, known: dict[str, Any], most: int) -> list[list[str]]:
     """The names in each event, until nothing is left."""
     found: list[list[str]] = []
     while True:
-        rows, left = changed(board, tuple(order), known, most)
+        rows, left = changed(board, record, known, most)
         found.append([row["name"] for row in rows])
         known |= {row["name"]: row for row in rows}
         if not left:
@@ -281,12 +285,12 @@ def test_of_many_changes_those_who_played_come_first_and_the_rest_follow() -> No
     names = tuple(f"bot {number:03}" for number in range(3 * ROWS))
     random, record = Random(6), event("swiss", names)
     known: dict[str, Any] = {}
-    order = record.format.order
-    assert sorted(chain(*in_turn(board_of(record, 0.0), order, known, ROWS))) == sorted(names)
+    assert sorted(chain(*in_turn(board_of(record, 0.0), record, known, ROWS))) == sorted(names)
     play(record, random, *names[-2:])
-    first, *rest = in_turn(board_of(record, 0.0), order, known, ROWS)
+    first, *rest = in_turn(board_of(record, 0.0), record, known, ROWS)
     assert set(names[-2:]) <= set(first[:2])
     assert [len(each) for each in (first, *rest)][:-1] == [ROWS] * len(rest)
-    assert changed(board_of(record, 0.0), order, known, ROWS) == ([], 0)
+    assert changed(board_of(record, 0.0), record, known, ROWS) == ([], 0)
     record.add(Withdrew(names[5], annulled=False))
-    assert changed(board_of(record, 0.0), order, known, ROWS) == ([], 0)
+    (row,), left = changed(board_of(record, 0.0), record, known, ROWS)
+    assert (row["name"], row["out"], left) == (names[5], "withdrawn", 0)
