@@ -22,7 +22,8 @@ public final class Quintain {
         /** The members of an object by their names, or of an array by their places. */
         private Map<String, String> members() {
             var members = new LinkedHashMap<String, String>();
-            for (int at = 1; text.matches("(?s)[\\[{].{2,}") && at < text.length(); at++) {
+            int length = text.matches("(?s)[\\[{].{2,}") ? text.length() : 0; // to ask for each member takes long
+            for (int at = 1; at < length; at++) {
                 int start = text.startsWith("{") ? end(at) + 1 : at; // past the name and its colon
                 String name = start > at ? text.substring(at + 1, start - 2) : "" + members.size();
                 at = end(start);
@@ -84,7 +85,7 @@ public final class Quintain {
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
         send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name, game, token, tournament.text());
         String reason = "the host hung up", you = "", answered = "", line;
-        while ((line = in.findWithinHorizon("[^\n]*\n", 0)) != null) { // what was cut off is no line
+        while ((line = in.findWithinHorizon("\\G[^\n]*\n", 0)) != null) { // \G: from here, and not from each later letter
             var told = new Json(line.strip());
             reason = "the host hung up"; // it may do so next, or say why it does
             String match = told.get("match").string(), ply = told.get("ply").text(), question = match + " " + ply;

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.slow
 
 LONGEST = {"protocol": 150, "bot": 30}  # lines
 EMPTY: list[int] = [0] * 42
+LONG = 400_000  # characters in a line
 # In two rounds there are moves enough.
 LEAGUE: dict[str, Any] = {"format": "round-robin"} if IS_CAMPAIGN else {"format": "swiss", "rounds": 2}
 
@@ -271,12 +272,18 @@ def test_a_connection_is_lost_for_the_reason_that_came_last_and_for_none_from_be
 def test_a_line_that_is_cut_off_with_the_connection_is_no_message(
     language: str, workshop: Workshop, script: Script
 ) -> None:
-    """A host that is killed may have said half of something."""
+    """A host that is killed may have said half of something.
+
+    Before that it has said something long: catches a bot that looks through all that has come of a line,
+    again and again, until its end is there.
+    """
     needed(language)
     name = f"{language}-four"
     bot = workshop.start(language, script.port, name=name)
     script.accept()
     script.say(welcome(script.hear()), begun("cup-1", name))
+    script.say({"type": "of a later version", "text": "-" * LONG}, asked("cup-1", 0))
+    assert script.hear()["type"] == "move"
     script.mumble('{"type":"turn","match":"cup-1","ply":0,"tu')
     script.hang_up()
     script.accept()
