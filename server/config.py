@@ -119,6 +119,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     spread: Annotated[int, Meta(ge=2)] = 200  # bots: of larger tournaments several workers play matches
     peers: str = ""  # ADDRESS:PORT where other hosts on the same database reach this one
     advertise: str = ""  # ADDRESS:PORT by which they do, if that is another
+    grading: bool = True  # tell whoever asks how well a match was played
     show: Literal[0, 1] = 1  # processes for pages and whatever only looks; 0: the one that plays does it
     limits: Limits = Limits()
     tournament: tuple[TournamentSettings, ...] = ()  # opened at the start, if there is none of that name

@@ -129,7 +129,14 @@ async def _serve(
         kept = load()
         expect_the_same(asked, kept[0].values())
         load = [kept].pop  # once, so that nothing else keeps it alive
-    host = Host(settings.limits, ledger, at_once=settings.matches_at_once, load=load, whole=not beside)
+    host = Host(
+        settings.limits,
+        ledger,
+        at_once=settings.matches_at_once,
+        load=load,
+        whole=not beside,
+        grading=settings.grading,
+    )
     ledger.committed = host.measures.commits.observe
     host.elsewhere = in_a_thread
     admission = listening.Admission(

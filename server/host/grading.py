@@ -148,9 +148,10 @@ class Summary:
 
 
 class Grader:
-    def __init__(self, guard: Callable[[], Guard]) -> None:
-        """`guard` is where gradings are started."""
+    def __init__(self, guard: Callable[[], Guard], *, grading: bool = True) -> None:
+        """`guard` is where gradings are started. Without `grading` there are none."""
         self._guard = guard
+        self._on = grading
         self._thinker = Thinker(children=1, command=(*COMMAND, LAST))
         self.grade = self._thinker.grade  # where it holds up nobody
         self._known: dict[Key, Judgement] = {}  # the latest that was asked for last
@@ -163,7 +164,7 @@ class Grader:
 
     async def of(self, record: Record, over: Concluded, wait: float = WAIT) -> Judgement | None:
         """The grades of a match that is over, or an estimate; None if there are none, or none yet."""
-        if not graded(record):
+        if not self.grades(record):
             return None
         key = (record.kept_as, over.match)
         if key not in self._known:
@@ -172,13 +173,17 @@ class Grader:
                 await asked.done.wait()
         return self._latest(key)
 
+    def grades(self, record: Record) -> bool:
+        """Whether whoever asks is told how well the tournament's game is played."""
+        return self._on and graded(record)
+
     def knows(self, record: Record, match: str) -> bool:
         """Whether the grades of a match are known; starts nothing."""
         return (record.kept_as, match) in self._known
 
     def summary(self, record: Record, fetch: Fetch) -> Summary | None:
         """What is known by now about the bots of a tournament; grading the rest is begun."""
-        if not graded(record):
+        if not self.grades(record):
             return None
         summary = self._summaries.setdefault(record, Summary(estimate=estimated(record)))
         summary.clear(record)

@@ -85,6 +85,7 @@ class Host:
         wall: Callable[[], float] = time.time,
         load: Load | None = None,
         whole: bool | None = None,
+        grading: bool = True,
     ) -> None:
         """`load` returns what has been kept, with records that need not be whole unless `whole` is true.
 
@@ -135,7 +136,7 @@ class Host:
         self.adding: Callable[[Iterable[Family]], Iterable[Family]] = lambda families: families
         self.boards = Boards(lambda: self.guard, wall=wall)
         self.versions = Versions(lambda: self.guard, lambda work: self.boards.run(work))
-        self.grader = Grader(lambda: self.guard)
+        self.grader = Grader(lambda: self.guard, grading=grading)
         self.draining = False
         self._at_once = at_once
         self.wall = wall

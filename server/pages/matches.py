@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from server.host.grading import estimated, graded
+from server.host.grading import estimated
 from server.host.view import View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange
@@ -66,7 +66,8 @@ class MatchPages:
             live = self._live.show(address) if goes_on else None
             seen = match.page(record, await match.completed(story), asked_for(exchange.request, "ply"))
             seen |= {"receipt": receipt, "judged": judged, "edition": has}
-            seen |= {"graded": graded(record) and not goes_on, "estimated": estimated(record)}
+            is_graded = self._host.grader.grades(record) and not goes_on
+            seen |= {"graded": is_graded, "estimated": estimated(record)}
             exchange.respond(self._site.page(template, exchange, framed=framed, live=live, **seen))
 
     async def wire(

@@ -62,7 +62,8 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
     with closing(beside(settings, READERS)) as reader:
         async with stream, trio.open_nursery() as nursery, trio.open_nursery() as strangers:
             guard = Guard(strangers)
-            mirror = Mirror(reader, guard, address=begin.address, folder=Path(settings.data))
+            folder = Path(settings.data)
+            mirror = Mirror(reader, guard, address=begin.address, folder=folder, grading=settings.grading)
             await mirror.load()
             await trio.to_thread.run_sync(warm)
             attention = Attention()

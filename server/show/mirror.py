@@ -106,6 +106,7 @@ class Mirror:
         *,
         address: str = "",
         folder: Path | None = None,
+        grading: bool = True,
     ) -> None:
         """`address` is the one by which other hosts reach this one, if any do; `folder` has the snapshots."""
         self.tournaments: dict[str, Held] = {}
@@ -116,7 +117,7 @@ class Mirror:
         self.guard = guard
         self.boards = Boards(lambda: guard)
         self.versions = Versions(lambda: guard, lambda work: self.boards.run(work))
-        self.grader = Grader(lambda: guard)
+        self.grader = Grader(lambda: guard, grading=grading)
         self._address = address
         self.snapshot = 0  # the number of the entry up to which there was a snapshot when this began
         self._folder = folder

@@ -139,7 +139,13 @@ class Working:
         self.store = Linked(conduit.say, reader)
         self.store.set_trouble(begin.trouble)
         load = partial(_loaded, reader, Path(settings.data), begin.held)
-        host = self.host = Host(settings.limits, self.store, at_once=settings.matches_at_once, load=load)
+        host = self.host = Host(
+            settings.limits,
+            self.store,
+            at_once=settings.matches_at_once,
+            load=load,
+            grading=settings.grading,
+        )
         self._serving = Serving(host, conduit.say, most=room_for_files() - settings.limits.spare_files)
         self._serving.alone = begin.alone
         host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True

@@ -13,4 +13,6 @@ class ForkedHost(Inspected):
     """The same command, in a process that need not import anything, and shows pages itself."""
 
     def start(self, arguments: tuple[str, ...], environment: Mapping[str, str]) -> forked.Forked:
-        return forked.Forked(arguments, self.folder, {"QUINTAIN_SHOW": "0", **environment})
+        return forked.Forked(
+            arguments, self.folder, {"QUINTAIN_SHOW": "0", "QUINTAIN_GRADING": "false", **environment}
+        )

@@ -180,8 +180,11 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         assert spectator.complaints == []
 
 
-def test_the_page_of_a_live_match_gets_what_belongs_to_its_end(browser: Browser, serve: Any) -> None:
+def test_the_page_of_a_live_match_gets_what_belongs_to_its_end(
+    browser: Browser, serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The place and the focus of whoever looks stay; once it is void, the frame elsewhere says so too."""
+    monkeypatch.setenv("QUINTAIN_GRADING", "true")
     cup = ("--tournament", "cup", "--game", "tic-tac-toe", "--format", "round-robin", "--entrants", "2")
     served, turns = serve(*QUIET, *cup), Semaphore(0)
     for name in ("ada", "bela"):

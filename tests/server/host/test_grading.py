@@ -2,7 +2,7 @@
 
 import json
 import tracemalloc
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import Any
@@ -27,6 +27,7 @@ from server.host.thinker import Failed, Thinker
 from server.net.guard import Guard
 from tests.hang import HANG
 from tests.server.pages.gallery import Gallery, gallery
+from tests.server.served import Served
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Entered, Opened, Voided
 from tournament.format import Pairing
@@ -58,10 +59,10 @@ class Worker:
 
 
 @asynccontextmanager
-async def grading(worker: Worker) -> AsyncIterator[Grader]:
+async def grading(worker: Worker, *, on: bool = True) -> AsyncIterator[Grader]:
     async with trio.open_nursery() as nursery:
         guard = Guard(nursery)
-        here = Grader(lambda: guard)
+        here = Grader(lambda: guard, grading=on)
         here.grade = worker
         yield here
         nursery.cancel_scope.cancel()
@@ -101,6 +102,26 @@ async def test_a_hundred_who_ask_about_a_match_share_one_grading(autojump_clock:
                 nursery.start_soon(ask)
         found.append(await here.of(record, over(1)))
     assert (found, worker.begun) == ([FOUND] * 101, 1)
+
+
+async def test_without_grading_nothing_is_graded_whoever_asks(autojump_clock: MockClock) -> None:
+    worker, record = Worker(), event(3)
+    async with grading(worker, on=False) as here:
+        assert not here.grades(record)
+        assert await here.of(record, over(1)) is None
+        assert here.summary(record, fetch) is None
+        await trio.sleep(2 * WAIT)
+    assert worker.begun == 0
+
+
+@pytest.mark.parametrize("show", ["0", "1"])
+@pytest.mark.parametrize(("setting", "has"), [("true", True), ("false", False)])
+def test_the_setting_comes_to_whichever_process_is_asked(
+    show: str, setting: str, has: bool, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUINTAIN_GRADING", setting)
+    host = serve("--show", show, "--tournament", "cup", "--game", GAME.name, "--entrants", "2")
+    assert ("graded" in host.read("/api/tournaments/cup")) is has
 
 
 async def test_whoever_asks_waits_a_while_and_whoever_asks_again_is_told(autojump_clock: MockClock) -> None:

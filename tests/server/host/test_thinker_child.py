@@ -65,5 +65,6 @@ def test_it_imports_nothing_of_the_host_and_no_event_loop() -> None:
         "server",
         "server.host",
         "server.host.thinker_child",
+        "server.interpreter",
     }
     assert not imported & {"trio", "structlog", "asyncio", "numpy"}
