@@ -22,8 +22,7 @@ public final class Quintain {
         /** The members of an object by their names, or of an array by their places. */
         private Map<String, String> members() {
             var members = new LinkedHashMap<String, String>();
-            int length = text.matches("(?s)[\\[{].{2,}") ? text.length() : 0; // to ask for each member takes long
-            for (int at = 1; at < length; at++) {
+            for (int at = 1, length = text.matches("(?s)[\\[{].{2,}") ? text.length() : 0; at < length; at++) {
                 int start = text.startsWith("{") ? end(at) + 1 : at; // past the name and its colon
                 String name = start > at ? text.substring(at + 1, start - 2) : "" + members.size();
                 at = end(start);

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from server.commands.new import GAME, GAMES, STARTERS, new
+from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG
 from tests.server.served import ROOT
 
@@ -33,8 +34,13 @@ TOOLS = {
 }
 # The Python of the tests comes first: where versions are managed, to look for one takes longer than to start.
 PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-# What Java compiles thoroughly while it runs, it has not the time to use in a test.
-HASTY = {"java": "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "javac": "javac -J-XX:TieredStopAtLevel=1"}
+# A test has no time for what compilers do thoroughly, which Java does while it runs.
+HASTY = {
+    "-O": "-Copt-level=0",
+    "-O2": "-O0",
+    "java": "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "javac": "javac -J-XX:TieredStopAtLevel=1",
+}
 LANGUAGES = tuple(language for language in STARTERS if language in TOOLS)  # those that speak the protocol
 HERE = tuple(language for language in LANGUAGES if shutil.which(TOOLS[language]))
 
@@ -46,9 +52,8 @@ def needed(language: str) -> None:
 
 
 def hasty(command: str) -> str:
-    """The command, so that it takes less of a processor if it is Java's."""
-    program, _, rest = command.partition(" ")
-    return f"{HASTY.get(program, program)} {rest}"
+    """The command, so that it takes less of a processor; as it is in the campaign."""
+    return command if IS_CAMPAIGN else " ".join(HASTY.get(word, word) for word in command.split(" "))
 
 
 class Workshop:
@@ -72,7 +77,7 @@ class Workshop:
 
     def _made_of(self, language: str) -> str:
         compiler = Path(shutil.which(TOOLS[language]) or "").resolve()
-        whole = hashlib.sha256(f"{compiler} {compiler.stat().st_mtime_ns}".encode())
+        whole = hashlib.sha256(f"{compiler} {compiler.stat().st_mtime_ns} {IS_CAMPAIGN}".encode())
         for file in sorted((self.folder / language).iterdir()):  # the README has the command
             whole.update(f"{file.name}\n".encode() + file.read_bytes())
         return whole.hexdigest()
