@@ -101,13 +101,17 @@ class Desk:
         and only organisers see `why`.
         """
         live = self._tournament.matches.get(match)
-        if live is not None and live.verdict is None:
+        in_play = live is not None and live.verdict is None
+        if live is not None and in_play:
             live.void(voided(why), trio.current_time())
             await self._keep("void", f"{match}: {why}", [])
-            return
         if live is not None:
-            async for _ in live.log.read():  # the verdict is being kept, and can be voided after that
+            async for (
+                _
+            ) in live.log.read():  # until the verdict is kept: it may be another, to be voided after that
                 pass
+        if in_play:
+            return
         async with self._tournament.deciding:
             await self._keep("void", f"{match}: {why}", await self.voiding(match, why))
 

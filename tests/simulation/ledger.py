@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from math import inf
 
+from games.catalogue import catalogue
 from tests.simulation.plan import Contest
 from tournament.events import Ending
 from tournament.facts import (
@@ -24,6 +25,7 @@ from tournament.facts import (
 )
 from tournament.format import Pairing, formats
 
+SEATS = 2
 TURNS = {
     (State.REGISTERING, State.RUNNING),
     (State.RUNNING, State.PAUSED),
@@ -66,7 +68,7 @@ class Ledger:
             self.wrong.append(f"while it was {self._state}: {fact}")
         match fact:
             case Opened():
-                pass
+                self._opened = fact
             case Entered(name=name):
                 self.entrants.append(name)
                 if self._state is not State.REGISTERING:
@@ -119,8 +121,13 @@ class Ledger:
         self.concluded[fact.match] = fact
         if fact.players != self.drawn[fact.pairing].names:
             self.wrong.append(f"{fact.match} was {fact.players}, drawn as {self.drawn[fact.pairing].names}")
-        if fact.score != worth(fact):
-            self.wrong.append(f"{fact.match} is worth {worth(fact)}, not {fact.score}: {fact}")
+        value = worth(fact)
+        if not {*fact.players} <= {*self.entrants}:  # somebody is not in the table, and enters it by moving
+            if value is not None and len(moved(fact, self._opened)) == SEATS:
+                self.wrong.append(f"{fact.match} counts for nobody, and both had moved: {fact}")
+            value = None
+        if fact.score != value:
+            self.wrong.append(f"{fact.match} is worth {value}, not {fact.score}: {fact}")
         if fact.score is not None:
             if fact.pairing in self.counting:
                 self.wrong.append(f"pairing {fact.pairing} counts twice, by {fact.match} too")
@@ -153,6 +160,16 @@ class Ledger:
                 accounts[name]["halves"] += int(2 * own)
                 accounts[name][{1: "wins", 0.5: "draws", 0: "losses"}[own]] += 1
         return accounts
+
+
+def moved(fact: Concluded, opened: Opened) -> set[int]:
+    """The seats that moved."""
+    game = catalogue()[opened.game]
+    position, seats = game.opening(fact.options or opened.options), set[int]()
+    for move in fact.moves:
+        seats.add(position.turn)
+        position = position.play(game.read(move, position))
+    return seats
 
 
 def worth(fact: Concluded) -> tuple[float, float] | None:

@@ -251,6 +251,21 @@ async def test_nothing_is_dealt_after_a_pause(autojump_clock: MockClock) -> None
         assert all(isinstance(fact, Concluded) for fact in facts(here)[paused + 1 :])
 
 
+async def test_a_match_in_play_is_void_for_good_when_whoever_had_it_voided_is_told_so(
+    autojump_clock: MockClock,
+) -> None:
+    """The order was kept before the match's end: a crash in between took back what had been confirmed."""
+    async with cup(2, slow=True) as here, trio.open_nursery() as nursery:
+        for name in ("bot-1", "bot-2"):
+            nursery.start_soon(play, here.come(name), silent)
+        await trio.sleep(6 * SLOW)
+        ((match, _),) = here.tournament.matches.items()
+        await here.desk.void(match, "a mistake")
+        (kept,) = fold(here.store.kept())["cup"].matches.values()
+        assert (kept.match, kept.ending) == (match, Ending.VOID)
+        nursery.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize("asked", ["void", "pause"])
 async def test_what_is_asked_of_it_while_it_ends_comes_before_or_after(
     autojump_clock: MockClock, asked: str
