@@ -106,9 +106,7 @@ class Desk:
             live.void(voided(why), trio.current_time())
             await self._keep("void", f"{match}: {why}", [])
         if live is not None:
-            async for (
-                _
-            ) in live.log.read():  # until the verdict is kept: it may be another, to be voided after that
+            async for _ in live.log.read():  # until its verdict is kept, which may be another than ours
                 pass
         if in_play:
             return
