@@ -326,7 +326,8 @@ class Match:
     def leave(self, seat: int, at: float, *, out: bool = False) -> None:
         """A seat is gone for good, or taken `out` by an organiser. Its opponent wins, now or later."""
         self.flag(at)
-        self._gone[seat] = structs.replace(self._gone[seat] or Gone(seat, at), until=-inf, out=out)
+        gone = self._gone[seat] or Gone(seat, at)
+        self._gone[seat] = structs.replace(gone, until=-inf, out=out, returns=gone.returns and not out)
         self.flag(at)
 
     def here(self, seat: int, at: float) -> None:

@@ -218,6 +218,8 @@ class Bot:
 
     async def _play(self, seat: Seat) -> None:
         sheet = self._sheet = self._world.witness.sheet(seat, self.name)
+        if seat.match.interrupted and self._world.witness.is_out(seat.match, self.name):
+            return  # a host lets it in nowhere after a restart
         coming = self._tempted(COMING) if self._here and not seat.match.interrupted else None
         if coming is not None:
             patience = self._chance.uniform(1, GRACE)

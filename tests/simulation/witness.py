@@ -127,6 +127,10 @@ class Witness:
         if not right:
             self._world.complain(f"{fact.match}: nobody has deserved {fact}")
 
+    def is_out(self, match: Match, name: str) -> bool:
+        """Whether an organiser took a bot out of the tournament of a match."""
+        return self._out(match.name.rpartition("-")[0], name)
+
     def _out(self, contest: str, name: str) -> bool:
         return (contest, name) in self._world.disk.out
 

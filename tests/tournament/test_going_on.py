@@ -117,6 +117,17 @@ def test_a_bot_that_is_gone_for_good_without_having_been_back_has_not_left() -> 
     assert match.result.ending is Ending.VOID
 
 
+def test_whoever_was_taken_out_of_the_tournament_loses_to_whoever_comes_back() -> None:
+    """Catches a match that is void because a bot did not come back that nobody would have let in."""
+    match = interrupted(pace=Pace(bank=100.0))
+    match.leave(0, 101.0, out=True)
+    assert match.result is None
+    match.here(1, 102.0)
+    assert match.result is not None
+    assert (match.result.winner, match.result.ending) == (1, Ending.LEFT)
+    assert match.result.why == "ann is out of the tournament"
+
+
 @pytest.mark.parametrize(
     "moves",
     [("C", "C"), ("C", "N", "NW", "NE", "SE"), ("nowhere",)],
@@ -271,6 +282,21 @@ async def test_a_match_is_void_whose_players_cannot_come_back_to_it(autojump_clo
         nursery.start_soon(here.tournament.run)
         await trio.sleep(1.0)
         nursery.cancel_scope.cancel()
+    assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
+
+
+async def test_a_match_does_not_take_a_player_for_whom_another_is_about_to_begin(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is dealt two matches at once: elsewhere its deal was being kept meanwhile."""
+    here = World(opened("round-robin"), await left_behind())
+    async with trio.open_nursery() as nursery:
+        players = [awaited(here, name) for name in NAMES]
+        players[0].reserved = True
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    assert players[0].seat is None
     assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
 
 
