@@ -109,7 +109,7 @@ class Requests(Wire):
         head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in named.items())
         await self.send(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + content)
         status, found = await self.head()
-        return Answer(status, found, await self.exactly(int(found.get("content-length", 0))))
+        return Answer(status, found, await self._body(found))
 
     async def head(self) -> tuple[int, dict[str, str]]:
         first, *fields = (await self.until(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -125,6 +125,17 @@ class Requests(Wire):
 
     async def event(self) -> Any:
         """The next event of the Arena, each of which is a chunk; None at the end of the stream."""
-        size = int(await self.until(b"\r\n"), 16)
-        chunk = (await self.exactly(size + 2))[:-2]
+        chunk = await self._chunk()
         return decode(chunk.removeprefix(b"data: ")) if chunk else None
+
+    async def _body(self, headers: dict[str, str]) -> bytes:
+        if headers.get("transfer-encoding") != "chunked":
+            return await self.exactly(int(headers.get("content-length", 0)))
+        content = b""
+        while chunk := await self._chunk():
+            content += chunk
+        return content
+
+    async def _chunk(self) -> bytes:
+        size = int(await self.until(b"\r\n"), 16)
+        return (await self.exactly(size + 2))[:-2]
