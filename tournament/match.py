@@ -324,8 +324,14 @@ class Match:
             self._lose_connection(seat, at, why)
 
     def leave(self, seat: int, at: float, *, out: bool = False) -> None:
-        """A seat is gone for good, or taken `out` by an organiser. Its opponent wins, now or later."""
+        """A seat is gone for good, or taken `out` by an organiser. Its opponent wins, now or later.
+
+        Where it is later, because the opponent is not there, one that is out cannot move, so it loses by that
+        and not by its clock.
+        """
         self.flag(at)
+        if out and self.clock.running == seat:
+            self.clock.halt(at)
         gone = self._gone[seat] or Gone(seat, at)
         self._gone[seat] = structs.replace(gone, until=-inf, out=out, returns=gone.returns and not out)
         self.flag(at)

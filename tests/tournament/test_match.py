@@ -236,6 +236,19 @@ def test_who_is_away_for_longer_than_its_grace_has_lost() -> None:
     assert ended(played) == (0, Ending.LEFT, why)
 
 
+def test_whoever_is_out_of_the_tournament_loses_by_that_and_not_by_the_clock() -> None:
+    """Even if its opponent is not there just then, and comes back after the clock would have run out."""
+    played = match()
+    played.play(0, "C", 1.0)
+    played.play(1, "N", 2.0)
+    played.away(1, 32.0, 2.0)
+    played.leave(0, 3.0, out=True)
+    played.flag(30.0)
+    assert played.verdict is None
+    played.here(1, 31.0)
+    assert ended(played) == (1, Ending.LEFT, "ann is out of the tournament")
+
+
 def test_who_comes_back_in_time_plays_on() -> None:
     played = match(pace=Pace())
     played.away(0, 30.0, 0.0)
