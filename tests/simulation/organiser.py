@@ -80,6 +80,7 @@ class Organiser:
                 await self._ask(lambda tournament: Desk(tournament).resume())
             case "withdraw" if name := self._entrant():
                 await self._ask(lambda tournament: Desk(tournament).withdraw(name), hurried=True)
+                await self._ask(self._begin)
             case "disqualify" if name := self._entrant():
                 await self._ask(lambda tournament: Desk(tournament).disqualify(name, WHY), hurried=True)
             case "void" if match := await self._match():
@@ -113,6 +114,11 @@ class Organiser:
                 host.requests.remove(scope)
             if not host.disk.crashed:
                 return not scope.cancelled_caught
+
+    async def _begin(self, tournament: Tournament) -> None:
+        """Begin by hand what a crash left waiting for somebody in the place of one that withdrew."""
+        if tournament.record.state is State.REGISTERING and self._world.crashes:
+            await Desk(tournament).start()
 
     async def _end(self, length: int) -> None:
         """End what has no end: nothing more is dealt, and what is played is played out."""
