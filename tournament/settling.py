@@ -38,6 +38,7 @@ def settled(
 ) -> Concluded:
     """How a pairing ends because entrants are out of the tournament or, if none is, `absent` for too long.
 
+    Where there is no schedule, nobody was to play it, so nobody wins by it.
     `absent` says for how many seconds, `been` are those who were here before, and `when` is the wall time.
     """
     out = [name for name in pairing.names if name in record.out]
@@ -50,6 +51,9 @@ def settled(
             if not out and name in absent
         ]
     )
+    if out and record.format.endless:
+        why = shut_out(out[0]) if len(out) == 1 else NOBODY
+        return unplayed(record, pairing, Ended(when, None, Ending.VOID, why), None)
     if len(lost) == 1:
         winner = 1 - pairing.names.index(lost[0])
         name = lost[0]
