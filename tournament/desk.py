@@ -101,15 +101,15 @@ class Desk:
         and only organisers see `why`.
         """
         live = self._tournament.matches.get(match)
-        in_play = live is not None and live.verdict is None
-        if live is not None and in_play:
-            live.void(voided(why), trio.current_time())
-            await self._keep("void", f"{match}: {why}", [])
         if live is not None:
+            in_play = live.verdict is None
+            if in_play:
+                live.void(voided(why), trio.current_time())
+                await self._keep("void", f"{match}: {why}", [])
             async for _ in live.log.read():  # until its verdict is kept, which may be another than ours
                 pass
-        if in_play:
-            return
+            if in_play:
+                return
         async with self._tournament.deciding:
             await self._keep("void", f"{match}: {why}", await self.voiding(match, why))
 

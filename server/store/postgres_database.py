@@ -27,7 +27,10 @@ CONNECT = 5  # seconds to open a session
 STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
 WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart takes less than all
 
-REFUSED = re.compile("authentication failed|pg_hba.conf|does not exist|no password supplied|SSL|encryption")
+# What a server says to whoever will not get a session with this address, however often it tries.
+REFUSED = re.compile(
+    "authentication failed|pg_hba.conf|does not exist|no password supplied|support SSL|verify failed"
+)
 UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
 
