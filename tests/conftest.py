@@ -21,8 +21,8 @@ from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
 from tests.server.served import Served
 
-EXAMPLES = 5  # for each law and each game: the laws take some seconds in all
-CAMPAIGN = 600  # times as many
+EXAMPLES = 6  # for each law and each game: the laws take some seconds in all
+CAMPAIGN = 500  # times as many
 QUICK = 3  # with these each law is tried, and `make test` tries harder
 SAME = bool(os.environ.get("CI"))
 PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one traces lines for minutes

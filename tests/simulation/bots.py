@@ -233,7 +233,7 @@ class Bot:
                 sheet.come()
         while not (sheet.over or self._gone.is_set()):
             sheet.news = trio.Event()
-            if sheet.prompted is not None and seat.to_move and self._here:
+            if sheet.prompted is not None and self._may_move(seat):
                 await self._answer(seat, sheet)
             elif (chat := self._tempted(CHATTING)) is not None:
                 await self._speak_out_of_turn(seat, sheet, chat)
@@ -241,6 +241,10 @@ class Bot:
                 if sheet.prompted is not None and not self._here:
                     sheet.intended = self.absences[-1].until
                 await sheet.news.wait()
+
+    def _may_move(self, seat: Seat) -> bool:
+        """Whether it is there and is to move; one that was taken out has been told so, and plays nothing."""
+        return self._here and seat.to_move and not self._world.witness.is_out(seat.match, self.name)
 
     async def _answer(self, seat: Seat, sheet: Sheet) -> None:
         vice = self._tempted(TALKING)
@@ -250,7 +254,7 @@ class Bot:
             await self._wait(sheet, read)
         if not self._here:
             sheet.intended = max(sheet.intended, self.absences[-1].until)
-        if sheet.over or not self._here or not seat.to_move:
+        if sheet.over or not self._may_move(seat):
             return
         now = trio.current_time()
         stamp = when if now - read < EXACT else now
