@@ -12,11 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol
 
-import structlog
 import trio
 from msgspec.structs import replace
 
-from server.exits import Unavailable
 from server.http.exchange import Answers, App, Exchange
 from server.http.head import RETRY_LATER, HttpError, told_of
 from server.http.loan import Loan
@@ -41,8 +39,6 @@ from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.proxies import HEADER
 from server.net.wire import Piece, Wire
-
-log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Shared(Protocol):
@@ -323,9 +319,7 @@ class Connection(Answers):
 
     def _fail(self, exchange: Exchange, error: Exception) -> None:
         """The application raised `error` over a request."""
-        if isinstance(error, Unavailable):
-            log.warning("not answered", why=str(error))
-        elif not isinstance(error, HttpError):
+        if not isinstance(error, HttpError):
             self._http.guard.report(error)
         if exchange is self._exchange:
             if self._streaming:

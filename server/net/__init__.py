@@ -1,4 +1,4 @@
 """Connections, and nothing about what is said over them: sockets, listening, framing, limits, calling out.
 
-May import: nothing else of the server.
+May import: `exits`.
 """

@@ -14,6 +14,8 @@ from typing import Any, Protocol, TypeVarTuple, Unpack, cast
 import structlog
 import trio
 
+from server.exits import Unavailable
+
 Ts = TypeVarTuple("Ts")
 
 PEER_GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
@@ -56,6 +58,7 @@ class Guard(Spawner):
         self._ending = False
         self.caught: Counter[str] = Counter()
         self.gone = 0
+        self.away = 0  # how often the store was
 
     def start_soon(
         self,
@@ -74,12 +77,19 @@ class Guard(Spawner):
         self._ending = True
 
     def report(self, error: Exception) -> None:
-        """Count and log what a plain callback raised: in a group, each of its exceptions."""
+        """Count and log what a plain callback raised: in a group, each of its exceptions.
+
+        A store that is away is no bug, so that is logged and not counted.
+        """
         if isinstance(error, ExceptionGroup):
             for part in cast("ExceptionGroup[Exception]", error).exceptions:
                 self.report(part)
         elif not is_ours(error):
             self.gone += 1
+        elif isinstance(error, Unavailable):
+            self.away += 1
+            if _is_round(self.away):
+                log.warning("not answered", why=str(error), times=self.away)
         else:
             self._count(error)
 
@@ -95,8 +105,13 @@ class Guard(Spawner):
         times = self.caught[place]
         if times == 1:
             log.error("unexpected", place=place, exc_info=error)
-        elif str(times).strip("0") == "1":  # 10, 100, …: a stranger who can cause it must not fill the disk
+        elif _is_round(times):
             log.error("unexpected again", place=place, times=times)
+
+
+def _is_round(times: int) -> bool:
+    """1, 10, 100, …: only these are logged, for a stranger who can cause it must not fill the disk."""
+    return str(times).strip("0") == "1"
 
 
 def is_ours(error: Exception) -> bool:

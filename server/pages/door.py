@@ -10,7 +10,6 @@ from functools import cached_property
 from time import thread_time
 from typing import Any
 
-import structlog
 from markupsafe import Markup
 from msgspec import structs
 
@@ -55,8 +54,6 @@ FIRST = frozenset(
     {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}
 )
 ROOT = frozenset({"", "favicon.ico", "robots.txt", "for-assistants.md"})
-
-log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Pages:
@@ -152,7 +149,7 @@ class Pages:
         except NoBoard:
             what = "The standings are being computed, and it takes a while: look again in a second."
         except Unavailable as error:
-            log.warning("not answered", why=str(error))
+            self._host.guard.report(error)
             what = "This host cannot read its journal just now: look again in a second."
         page = self.site.page("missing.html", exchange, 503, what=what)
         exchange.respond(structs.replace(page, own=(RETRY_SOON,)))

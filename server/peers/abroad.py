@@ -208,7 +208,7 @@ class Peers:
         return self._directory.entered(name, game)
 
     def expects(self, name: str, game: str) -> bool:
-        return bool(self._directory.place_of(Wanted(name, game, None)))
+        return self._directory.expects(name, game)
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         name = self.where(wanted)

@@ -178,9 +178,13 @@ class SqliteReader:
             with self._reader() as reader:
                 yield reader
         except sqlite3.DatabaseError as error:
-            if reason := PASSING.get(_code(error)):
-                raise Unavailable(f"{self._path}: {reason} ({error})") from error
+            self._expect_lasting(error)
             raise _unusable(self._path, str(error)) from error
+
+    def _expect_lasting(self, error: sqlite3.Error) -> None:
+        """Raise `Unavailable` for an error after which trying again makes sense."""
+        if reason := PASSING.get(_code(error)):
+            raise Unavailable(f"{self._path}: {reason} ({error})") from error
 
 
 class Sqlite(SqliteReader):
@@ -221,10 +225,10 @@ class Sqlite(SqliteReader):
             self._heads.clear()  # they have to be looked up in the database
             if self._writer.in_transaction:  # after some errors SQLite has rolled back by itself
                 self._writer.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error) and (reason := PASSING.get(_code(error))):
+            if isinstance(error, sqlite3.Error):
                 if _code(error) == sqlite3.SQLITE_FULL and self._reserve is not None:
                     self._reserve.give_up()
-                raise Unavailable(f"{self._path}: {reason} ({error})") from error
+                self._expect_lasting(error)
             raise
         if self._reserve is not None:
             self._reserve.take()

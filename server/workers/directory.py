@@ -300,6 +300,10 @@ class Directory:
         found = self.place_of(wanted)
         return OWN if found is None else self.table(wanted.game) if found == "" else self.worker(found)
 
+    def expects(self, name: str, game: str) -> bool:
+        """Whether a tournament with an end awaits a bot of that name, or would take it in."""
+        return bool(self.place_of(Wanted(name, game, None)))
+
     def place_of(self, wanted: Wanted) -> str | None:
         """Where a bot plays, found as by `Placing.tournament_for`, among the tournaments of all workers.
 

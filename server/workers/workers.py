@@ -94,7 +94,7 @@ class Workers:
         return self._directory.entered(name, game)
 
     def expects(self, name: str, game: str) -> bool:
-        return bool(self._directory.place_of(Wanted(name, game, None)))
+        return self._directory.expects(name, game)
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         number = self._where(wanted, leaving)

@@ -8,6 +8,7 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
+from server.exits import Unavailable
 from server.net.guard import Guard
 
 
@@ -49,6 +50,23 @@ async def test_of_a_group_each_exception_is_counted() -> None:
             await trio.testing.wait_all_tasks_blocked()
     assert sum(guard.caught.values()) == 1
     assert guard.gone == 1
+
+
+async def test_a_store_that_is_away_is_said_and_is_no_mistake() -> None:
+    """Wherever it is met: by a task as by a request, at this host or for another one."""
+
+    async def reads() -> None:
+        raise Unavailable("quintain.sqlite: the disk fails")
+
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        with capture_logs() as logs:
+            for _ in range(250):
+                guard.start_soon(reads)
+            await trio.testing.wait_all_tasks_blocked()
+    assert (guard.caught, guard.gone) == ({}, 0)
+    said = {"event": "not answered", "log_level": "warning", "why": "quintain.sqlite: the disk fails"}
+    assert logs == [said | {"times": times} for times in (1, 10, 100)]
 
 
 async def test_a_mistake_that_anybody_can_cause_does_not_fill_the_log() -> None:
