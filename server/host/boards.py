@@ -33,6 +33,9 @@ Rank = Callable[[Record], Awaitable[Sequence[Row] | None]]
 class NoBoard(Exception):
     """There is no board yet, and it takes longer than anybody should wait."""
 
+    def __init__(self) -> None:
+        super().__init__("the standings are being computed, and it takes a while: ask again in a second")
+
 
 async def in_a_thread(work: Work) -> Any:
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)

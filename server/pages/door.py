@@ -20,7 +20,7 @@ from server.host.boards import NoBoard, Run, in_a_thread
 from server.host.opening import OPEN
 from server.host.view import Held, View
 from server.http.exchange import Exchange
-from server.http.head import RETRY_SOON
+from server.http.head import RETRY_SOON, told_of
 from server.http.sharing import READS
 from server.http.wire import JSON, Response
 from server.pages import (
@@ -37,6 +37,7 @@ from server.pages import (
 from server.pages.addressed import ASSISTANTS, MARKDOWN, addressed
 from server.pages.addresses import Addresses
 from server.pages.fair_share import Turns
+from server.pages.formatting import sentence
 from server.pages.home import PLACES, HomeLook
 from server.pages.live import Live
 from server.pages.match import MatchLook
@@ -88,7 +89,7 @@ class Pages:
         request = exchange.request
         if request.method not in READS:
             what = "This page can only be read."
-            page = self.site.page("missing.html", exchange, 405, what=what)
+            page = self.site.instead(exchange, 405, what)
             exchange.respond(structs.replace(page, own=(("Allow", ", ".join(sorted(READS))),)))
             return None
         match request.path.split("/")[1:]:
@@ -146,12 +147,12 @@ class Pages:
         """Answer, or say that what is asked for is not there yet, or not just now."""
         try:
             return await answer
-        except NoBoard:
-            what = "The standings are being computed, and it takes a while: look again in a second."
+        except NoBoard as error:
+            what = str(error)
         except Unavailable as error:
             self._host.guard.report(error)
-            what = "This host cannot read its journal just now: look again in a second."
-        page = self.site.page("missing.html", exchange, 503, what=what)
+            what = str(told_of(error))
+        page = self.site.instead(exchange, 503, sentence(what))
         exchange.respond(structs.replace(page, own=(RETRY_SOON,)))
 
     # Live pages
@@ -231,8 +232,7 @@ class Pages:
 
         seen = await self._turns.aside(begin)
         if not seen:
-            why = unseen(name)
-            self.site.missing(exchange, f"{why[:1].upper()}{why[1:]}.")
+            self.site.missing(exchange, sentence(unseen(name)))
             return
         exchange.respond(self.site.page("bot.html", exchange, kept=bot.kept(self._host, name), **seen))
 

@@ -24,6 +24,11 @@ def points(score: float) -> str:
     return sign + (f"{whole or ''}½" if half else str(whole))
 
 
+def sentence(said: str) -> str:
+    """What programs are told, as people write it."""
+    return f"{said[:1].upper()}{said[1:]}."
+
+
 def seconds(spent: float) -> str:
     """How long a move took: three figures say enough."""
     if spent < 0.001:

@@ -1,4 +1,4 @@
-"""What all pages of a host share: its addresses and games, and the answer where there is no page."""
+"""What all pages of a host share: its addresses and games, and what is said instead of a page."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ from server.http.exchange import Exchange
 from server.http.wire import Response
 from server.pages import by_hand, rendering
 from server.pages.addresses import Addresses
+
+HEADINGS = {404: "Nothing here", 405: "Only for reading", 503: "Not just now"}  # of what is said instead
 
 
 class Site:
@@ -42,6 +44,11 @@ class Site:
             **seen,
         )
 
+    def instead(self, exchange: Exchange, status: int, what: str, *, framed: bool = False) -> Response:
+        """The page that says `what`, where the one that was asked for cannot be shown."""
+        heading = HEADINGS[status]
+        return self.page("instead.html", exchange, status, framed=framed, heading=heading, what=what)
+
     def missing(self, exchange: Exchange, what: str | None = None, *, framed: bool = False) -> None:
         what = what or f"There is nothing at {exchange.request.path[:80]}."
-        exchange.respond(self.page("missing.html", exchange, 404, framed=framed, what=what))
+        exchange.respond(self.instead(exchange, 404, what, framed=framed))

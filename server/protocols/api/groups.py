@@ -22,7 +22,7 @@ async def table(call: Look, name: str, held: list[Held]) -> Response:
     page = asked(call.exchange.request)
     try:
         rows = await table_over(call.view, held)
-    except NoBoard:
-        raise not_yet() from None
+    except NoBoard as error:
+        raise not_yet(error) from None
     shown = {"group": name, "tournaments": [each.record.name for each in held]}
     return json_response(200, shown | {"rows": rows[page.after : page.end], "next": page.next(len(rows))})

@@ -130,14 +130,13 @@ async def board_of(call: Look, record: Record) -> Board:
     """The standings; raises `HttpError` if they are not there yet."""
     try:
         return await call.view.boards.current(record)
-    except NoBoard:
-        raise not_yet() from None
+    except NoBoard as error:
+        raise not_yet(error) from None
 
 
-def not_yet() -> HttpError:
+def not_yet(error: NoBoard) -> HttpError:
     """What is told whoever asks for standings that are not there yet."""
-    why = "the standings are being computed, and it takes a while: ask again in a second"
-    return HttpError(503, why, RETRY_SOON)
+    return HttpError(503, str(error), RETRY_SOON)
 
 
 def matches(call: Look, found: Held) -> Response:

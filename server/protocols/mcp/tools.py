@@ -191,8 +191,8 @@ async def standings(call: Call, asked: Which) -> Told:
     record = held.record.public
     try:
         board = await call.host.boards.current(record)
-    except NoBoard:
-        return _refused("the standings are being computed, and it takes a while: ask again in a second")
+    except NoBoard as error:
+        return _refused(str(error))
     rows = [row_shown(row, record.format.order) for row in board.rows[:LISTED]]
     return _table(record.name, rows, final=record.state is State.FINISHED)
 

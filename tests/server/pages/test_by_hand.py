@@ -79,13 +79,13 @@ def test_a_game_without_spots_has_a_list_of_its_moves(game: Game[Any, Any]) -> N
 
 def test_the_page_may_reach_the_websocket_and_no_other_page_may() -> None:
     there = rendering.POLICY + "'none'"
-    policy = dict(rendering.page("missing.html", **MISSING).headers)["Content-Security-Policy"]
+    policy = dict(rendering.page("instead.html", **MISSING).headers)["Content-Security-Policy"]
     assert policy == there
-    policy = dict(rendering.page("missing.html", speaks_to="ws://a:8001", **MISSING).headers)
+    policy = dict(rendering.page("instead.html", speaks_to="ws://a:8001", **MISSING).headers)
     assert policy["Content-Security-Policy"] == f"connect-src 'self' ws://a:8001; {there}"
 
 
-MISSING: Any = {"what": "", "path": "/", "games": (), "connect": {"http": ""}}
+MISSING: Any = {"heading": "", "what": "", "path": "/", "games": (), "connect": {"http": ""}}
 
 
 def test_there_is_a_page_for_every_game_and_none_beside() -> None:
