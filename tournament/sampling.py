@@ -10,6 +10,7 @@ Chance is seeded by the results, so the same results have the same draws.
 """
 
 from hashlib import blake2b
+from itertools import pairwise
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING
 
@@ -84,15 +85,54 @@ def noise(model: Model, count: int, random: "np.random.Generator") -> "Floats":
     return random.standard_normal((model.size + 1, count))
 
 
+class Units:
+    """Points in the units of the normal distribution of each one's spread, and back.
+
+    Those of one spread are side by side, in `order`: slices are several times as fast as picking columns.
+    """
+
+    def __init__(self, approximations: list[Approximation], spread: "Numbers") -> None:
+        import numpy as np
+
+        self.order = spread.argsort(kind="stable")
+        self.spread = spread[self.order]
+        ends = np.searchsorted(self.spread, range(len(approximations)), "right").tolist()
+        runs = zip(approximations, pairwise((0, *ends)), strict=True)
+        self._runs = [(each, slice(first, end)) for each, (first, end) in runs if first < end]
+        self._top = np.stack([each.top for each in approximations], axis=1)[:, self.spread]
+
+    def placed(self, at: "Floats") -> "Floats":
+        """The points for `at`, which is in these units."""
+        import numpy as np
+
+        points = np.empty_like(at)
+        for each, mine in self._runs:
+            np.matmul(each.root, at[:, mine], out=points[:, mine])
+        points += self._top
+        return points
+
+    def turned(self, slope: "Floats") -> "Floats":
+        """The slope along these units, for the one along the points."""
+        import numpy as np
+
+        found = np.empty_like(slope)
+        for each, mine in self._runs:
+            np.matmul(each.root.T, slope[:, mine], out=found[:, mine])
+        return found
+
+    def back(self, columns: "Floats") -> "Floats":
+        """These columns as they were before they were put in `order`."""
+        import numpy as np
+
+        found = np.empty_like(columns)
+        found[:, self.order] = columns
+        return found
+
+
 def placed(approximations: list[Approximation], spread: "Numbers", at: "Floats") -> "Floats":
     """The points for `at`, which is in the units of each spread's normal distribution."""
-    import numpy as np
-
-    points = np.empty_like(at)
-    for number, each in enumerate(approximations):
-        mine = spread == number
-        points[:, mine] = each.top[:, None] + each.root @ at[:, mine]
-    return points
+    units = Units(approximations, spread)
+    return units.back(units.placed(at[:, units.order]))
 
 
 def walked(
@@ -137,23 +177,21 @@ def strode(
     """A stride of each walk, with its spread unchanged."""
     import numpy as np
 
-    own = np.array([each.spread for each in approximations])[spread]
-    scale = np.array([each.scale for each in approximations])[spread]
+    units = Units(approximations, spread)
+    at, likely = at[:, units.order], likely[units.order]
+    own = np.array([each.spread for each in approximations])[units.spread]
+    scale = np.array([each.scale for each in approximations])[units.spread]
 
     def slope(there: "Floats") -> "Floats":
-        of_points = model.slope(placed(approximations, spread, there), own)
-        found = np.empty_like(there)
-        for number, each in enumerate(approximations):
-            mine = spread == number
-            found[:, mine] = each.root.T @ of_points[:, mine]
-        return found
+        return units.turned(model.slope(units.placed(there), own))
 
     step = STEP * random.uniform(0.7, 1.3)
-    speed = random.standard_normal(at.shape)
+    speed = random.standard_normal(at.shape)[:, units.order]
     before = likely - (speed**2).sum(axis=0) / 2
     ahead, speed = at, speed + step / 2 * slope(at)
     for last in (*[False] * (STEPS - 1), True):
         ahead = ahead + step * speed
         speed = speed + (step / 2 if last else step) * slope(ahead)
-    after = model.density(placed(approximations, spread, ahead), own) + scale - (speed**2).sum(axis=0) / 2
-    return np.where(np.log(random.random(len(own))) < after - before, ahead, at)
+    after = model.density(units.placed(ahead), own) + scale - (speed**2).sum(axis=0) / 2
+    goes = np.log(random.random(len(own))[units.order]) < after - before
+    return units.back(np.where(goes, ahead, at))
