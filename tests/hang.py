@@ -7,7 +7,7 @@ Nothing else in the tests is bounded by a clock that a busy machine holds up:
 how fast something is, `make bench` measures.
 
 `faulthandler_timeout` in pyproject.toml is longer: it shows where a test that
-waits for something without a deadline of its own is standing.
+waits for something without a deadline of its own is standing, and ends its process.
 """
 
 import time
