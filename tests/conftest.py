@@ -14,11 +14,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from trio.testing import MockClock
 from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
-from xdist.workermanage import WorkerController
 
 from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
+from tests.scheduling import OneWorkerEach
 from tests.server.served import Served
 
 EXAMPLES = 6  # for each law and each game: the laws take some seconds in all
@@ -28,28 +27,6 @@ SAME = bool(os.environ.get("CI"))
 PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one traces lines for minutes
 GARBAGE = (3_000, 50, 20)  # objects, and collections of what is younger: less often than usual
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
-
-# What they prepare takes long, and each worker would prepare it again: a browser, compiled programs, hundreds
-# of tournaments, wheels, a database server, hosts in processes of their own, a library, all sources as trees.
-SHARED = (
-    "tests/blackbox/",
-    "tests/browser/",
-    "tests/calibration/",
-    "tests/clients/test_quintain_bot.py",
-    "tests/clients/test_starters.py",
-    "tests/deploy/test_balancers.py",
-    "tests/deploy/test_wheel.py",
-    "tests/docs/test_sentences.py",
-    "tests/server/export/test_verify_chain.py",
-    "tests/server/peers/test_serving.py",
-    "tests/server/protocols/test_mcp_sdk.py",
-    "tests/server/show/test_show.py",
-    "tests/server/store/",
-    "tests/server/test_keeping.py",
-    "tests/server/test_matrix.py",
-    "tests/server/workers/test_workers.py",
-    "tests/test_structure.py",
-)
 
 # One process a host is enough for most tests, and costs half as much; those of pages beside a host ask
 # for two, and those in `tests/blackbox` and in the bench have what users have.
@@ -73,21 +50,6 @@ settings.register_profile(
 settings.register_profile("campaign", settings.get_profile("default"), max_examples=CAMPAIGN * EXAMPLES)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=QUICK)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
-
-
-class OneWorkerEach(LoadScopeScheduling):
-    """Every test goes to whichever worker is free, but for those that share what takes long to prepare."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return next((shared for shared in SHARED if nodeid.startswith(shared)), nodeid)
-
-    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
-        """What is done is forgotten: to count it again after each of ten thousand tests takes seconds."""
-        super().mark_test_complete(node, item_index, duration)
-        assigned = self.assigned_work[node]
-        scope = self._split_scope(self.registered_collections[node][item_index])
-        if all(assigned[scope].values()):
-            del assigned[scope]
 
 
 @pytest.hookimpl(optionalhook=True)
