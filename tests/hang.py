@@ -10,6 +10,7 @@ how fast something is, `make bench` measures.
 waits for something without a deadline of its own is standing, and ends its process.
 """
 
+import os
 import time
 from collections.abc import Callable
 
@@ -24,3 +25,12 @@ def wait_for(so: Callable[[], object], what: str = "what was waited for") -> Non
     while not so():
         assert time.monotonic() < until, f"{what} did not come in {HANG:g} s"
         time.sleep(LOOK)
+
+
+def is_alive(process: int) -> bool:
+    """Whether there is such a process: one that was ended is there until whoever inherits it has noticed."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -39,13 +39,13 @@ class OneWorkerEach(LoadScopeScheduling):
         place of others would wait for ever.
         """
         super().schedule()
-        for node in self.nodes:
+        ready = [node for node in self.nodes if self._is_ready(node)]
+        for node in ready:
             while self.workqueue and self._pending_of(self.assigned_work[node]) < 2:
                 self._assign_work_unit(node)
         if not self.workqueue:
-            for node in self.nodes:
-                if not node.shutting_down:
-                    node.shutdown()
+            for node in ready:
+                node.shutdown()
 
     def remove_node(self, node: WorkerController) -> str | None:
         """Forget a worker; returns the test that has ended it, and that would end the next one, too."""
@@ -67,6 +67,14 @@ class OneWorkerEach(LoadScopeScheduling):
         scope = self._split_scope(self.registered_collections[node][item_index])
         if all(assigned[scope].values()):
             del assigned[scope]
+
+    def _reschedule(self, node: WorkerController) -> None:
+        if self._is_ready(node):
+            super()._reschedule(node)
+
+    def _is_ready(self, node: WorkerController) -> bool:
+        """Whether a worker can be given tests: one in place of another has to find them first."""
+        return node in self.registered_collections and not node.shutting_down
 
     def _split_scope(self, nodeid: str) -> str:
         return next((shared for shared in SHARED if nodeid.startswith(shared)), nodeid)

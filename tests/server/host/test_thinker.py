@@ -16,7 +16,7 @@ import trio.testing
 from games.brains import alphabeta
 from games.catalogue import catalogue
 from server.host.thinker import Busy, Failed, Thinker
-from tests.hang import HANG
+from tests.hang import HANG, is_alive
 
 pytestmark = pytest.mark.slow
 
@@ -44,14 +44,6 @@ async def thinking(**options: Any) -> AsyncIterator[tuple[Thinker, trio.Nursery]
 
 def pids(here: Thinker) -> list[int]:
     return [child.pid for child in here._children]
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 async def until_busy(here: Thinker, children: int = 1) -> None:
@@ -142,7 +134,7 @@ async def test_a_child_that_dies_while_it_thinks_is_replaced() -> None:
             os.kill(first, signal.SIGKILL)
         assert len(moves) == 1
         assert pids(here) != [first]
-        assert not alive(first)
+        assert not is_alive(first)
 
 
 async def test_a_child_that_died_while_it_was_idle_is_replaced() -> None:
@@ -204,7 +196,7 @@ async def test_no_child_outlives_it() -> None:
         await until_busy(here, 2)
         children = pids(here)
     assert len(children) == 2
-    assert not any(map(alive, children))
+    assert not any(map(is_alive, children))
 
 
 async def test_nobody_thinks_where_nothing_runs() -> None:

@@ -1,6 +1,5 @@
 """A series: pairs from one opening with the sides exchanged, several at a time, and no waiting for ever."""
 
-import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ from server.programs.openings import Drawn, start
 from server.programs.program import MOST, Gone, Program
 from server.programs.series import Setting, series
 from server.programs.tally import Played, pair_of
-from tests.hang import HANG, wait_for
+from tests.hang import HANG, is_alive, wait_for
 from tests.server.example_programs import command
 from tournament.events import Ending
 
@@ -136,15 +135,7 @@ def test_whoever_stops_taking_results_leaves_no_program_behind(tmp_path: Path) -
         assert next(results).match == 1
         wait_for(lambda: len(who.read_text().split()) == 3, "the start of all programs")
     processes = [int(line) for line in who.read_text().split()]
-    wait_for(lambda: not any(_alive(process) for process in processes), "the end of all programs")
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    wait_for(lambda: not any(is_alive(process) for process in processes), "the end of all programs")
 
 
 @pytest.mark.parametrize("commands", [("brain:first", "./is-not-there"), ("./is-not-there", "brain:first")])
