@@ -1,5 +1,6 @@
 """`quintain play`: a program's standard input and output on one side, a host on the other."""
 
+from contextlib import ExitStack
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -79,7 +80,7 @@ def play(
 
     if folder is not None:
         told(f"what the program says on standard error is kept in {folder}, a file a match")
-    program, lost = Restarting(start, told, SLACK) if restart else start(), False
+    lost = False
 
     def choose(question: dict[str, Any]) -> object:
         nonlocal lost
@@ -94,13 +95,13 @@ def play(
             raise Leave from None
 
     hello = {"game": game, "name": name or _called(bot), "url": url, "token": token, "tournament": tournament}
-    with Interrupts():  # or a SIGTERM would leave the program running
-        try:
-            code = played(choose, hello, matches, as_json=json, record=record)
-        finally:
-            program.end()
-            if kept is not None:
-                kept.close()
+    with Interrupts() as interrupts, ExitStack() as ending:
+        if kept is not None:
+            ending.callback(kept.close)
+        with interrupts.later():  # or a SIGTERM at its very start would leave the program running
+            program = Restarting(start, told, SLACK) if restart else start()
+            ending.callback(program.end)
+        code = played(choose, hello, matches, as_json=json, record=record)
     for line in program.unasked[:1]:
         told(f"a line that answered nothing was passed over: {line}")
     return FAILED if lost else code

@@ -248,6 +248,22 @@ def test_whatever_a_command_has_started_ends_with_it_at_a_sigterm(
 
 
 @pytest.mark.slow
+def test_a_program_ends_with_a_command_that_is_told_to_end_while_it_starts_it(tmp_path: Path) -> None:
+    """The program itself sends the signal, as its first act: nearly always too soon for what came later."""
+    running = tmp_path / "running"
+    program = f"sh -c 'echo $$ > {quote(str(running))}; kill -TERM $PPID; exec sleep 600'"
+    places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
+    playing = subprocess.run(
+        [sys.executable, "-m", "server", "play", "--game", "connect-4", "--bot", program],
+        env=os.environ | {"PYTHONPATH": places, "XDG_STATE_HOME": str(tmp_path)},
+        stderr=subprocess.DEVNULL,
+        timeout=HANG,
+    )
+    assert playing.returncode == 130
+    wait_for(lambda: not is_alive(int(running.read_text())), "the end of the program")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_demo_that_is_interrupted_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
     places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
