@@ -10,6 +10,7 @@ from collections.abc import Callable
 import trio
 from msgspec import UNSET, Struct
 
+from tournament.events import Ending
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -100,16 +101,18 @@ class Desk:
         If it is in play, everybody is told `why`. Otherwise its players have been told how it ended,
         and only organisers see `why`.
         """
-        live = self._tournament.matches.get(match)
-        if live is not None:
-            in_play = live.verdict is None
-            if in_play:
-                live.void(voided(why), trio.current_time())
+        record, ordered = self._tournament.record, None
+        while match in record.dealt:  # until its end is kept, which may be another than ours
+            live = self._tournament.matches.get(match)
+            if live is None or live is ordered or live.verdict is not None:
+                await self._tournament.changed()
+                continue
+            live.void(voided(why), trio.current_time())  # again, if another process had it and is gone
+            if ordered is None:
                 await self._keep("void", f"{match}: {why}", [])
-            async for _ in live.log.read():  # until its verdict is kept, which may be another than ours
-                pass
-            if in_play:
-                return
+            ordered = live
+        if ordered is not None and (await self._tournament.concluded(match)).ending is Ending.VOID:
+            return  # otherwise it had ended in another process, which was told too late
         async with self._tournament.deciding:
             await self._keep("void", f"{match}: {why}", await self.voiding(match, why))
 

@@ -48,7 +48,7 @@ class Log:
     def follow(self, tell: Tell, start: int = 0, failed: Callable[[], None] | None = None) -> "Follower":
         """Have `tell` called with every event from `start` on, beginning with those already there.
 
-        `failed` is called if `tell` raises something, after which nothing more is told.
+        `failed` is called if `tell` raises something, or if followers are let go; then nothing more is told.
         """
         follower = Follower(self, tell, start, failed)
         if not self.closed:
@@ -58,6 +58,11 @@ class Log:
 
     def unfollow(self, follower: "Follower") -> None:
         self._followers = tuple([each for each in self._followers if each is not follower])
+
+    def let_go(self) -> None:
+        """End all followers, because some of what they were told has not happened after all."""
+        for follower in self._followers:
+            follower.end()
 
     def read(self, start: int = 0) -> "Reader":
         """Iterate over every event from `start` on, waiting for those to come, until the match ends."""
@@ -111,11 +116,15 @@ class Follower:
         except Exception:
             # Nobody else may suffer from the failure, least of all the player whose move is being told.
             log.exception("a follower failed and is told no more")
-            self.stop()
-            if self._failed is not None:
-                self._failed()
+            self.end()
         finally:
             self._busy = False
+
+    def end(self) -> None:
+        """Stop, and say that something has failed."""
+        self.stop()
+        if self._failed is not None:
+            self._failed()
 
     def stop(self) -> None:
         """Tell nothing more, not even the rest of what has just been appended."""

@@ -54,6 +54,7 @@ class OutOfTurn(Illegal):
 
 class Match:
     elsewhere = False  # whether another process plays the match, and this stands in for it
+    taken_back = 0  # how often moves were, that the process which played them had not kept
 
     def __init__(
         self,

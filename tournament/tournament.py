@@ -258,21 +258,22 @@ class Tournament:
     async def finished(self) -> None:
         """Wait until it is over, or deleted."""
         while self.record.state not in (State.FINISHED, State.DELETED):
-            await self._news_of_any_kind()
+            await self.changed()
 
     async def taken_up(self) -> None:
         """Wait until the tournament is no longer over: a match may be voided after the end."""
         while self.record.state is State.FINISHED:
-            await self._news_of_any_kind()
+            await self.changed()
 
     async def quiet(self) -> None:
         """Wait until no match is about to end, and all that are played can go on after a restart."""
         while (
             self._keeper.waits or self._play.ending or not self.record.keys.keys() >= self.record.dealt.keys()
         ):
-            await self._news_of_any_kind()
+            await self.changed()
 
-    async def _news_of_any_kind(self) -> None:
+    async def changed(self) -> None:
+        """Wait for the next change of any kind."""
         if self._waiting is None:
             self._waiting = trio.Event()
         await self._waiting.wait()

@@ -64,6 +64,7 @@ class MatchLook:
         self._record = record
         self._grader = grader
         self._items: list[Markup] = []
+        self._taken_back = 0
         self._last: object = None
 
     async def prepare(self) -> None:
@@ -80,6 +81,8 @@ class MatchLook:
         yield "graph", graph(self._record, self.story)
         yield "edition", Markup(known)  # noqa: S704 - words of ours
         causes = self.story.causes
+        if self.story.taken_back != self._taken_back:
+            self._taken_back, self._items = self.story.taken_back, []
         while len(self._items) < len(self.story.plies):
             self._items.append(item(self.story, self.story.plies[len(self._items)], causes))
         self._last = looked
@@ -124,7 +127,7 @@ def state(story: Story) -> object:
     if not isinstance(source, Match):
         return None, len(source.moves)
     told = len(source.looked_at().log.events)
-    return source.name, told, source.result, source.clock.running, source.clock.deadline
+    return source.name, told, source.taken_back, source.result, source.clock.running, source.clock.deadline
 
 
 def edition(record: Record, match: str, graded: bool) -> str:

@@ -48,7 +48,7 @@ class Look(Protocol):
         ...
 
     def items(self) -> Mapping[str, list[Markup]]:
-        """The lists that only grow, by the id of their place."""
+        """The lists that only grow, by the id of their place; one that begins anew is another list."""
         ...
 
 
@@ -70,6 +70,7 @@ class Shown:
         self.look = look
         self.parts: dict[str, Part] = {}
         self.grown: dict[str, list[int]] = {}  # for each item of a list: the tick at which it was added
+        self._lists: dict[str, list[Markup]] = {}
         self.latest = 0  # the tick of the last change
         self.spectators = 0
         self.left = now  # when the last spectator went, or somebody asked for the page
@@ -83,7 +84,9 @@ class Shown:
                 self.parts[place] = Part(place, html, self._changed(next_tick))
             yield
         for place, items in self.look.items().items():
-            ticks = self.grown.setdefault(place, [])
+            if self._lists.get(place) is not items:
+                self._lists[place], self.grown[place] = items, []
+            ticks = self.grown[place]
             if len(items) > len(ticks):
                 ticks += [self._changed(next_tick)] * (len(items) - len(ticks))
 

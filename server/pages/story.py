@@ -51,7 +51,8 @@ class Story:
         self.positions = [start]
         self.plies: list[Ply] = []
         self._moves: list[Any] = []  # as the game has them
-        self._read = 0  # events of a live match that were looked at
+        self._read = 0  # events of a live match that were looked at …
+        self.taken_back = 0  # … and how often moves had been taken back in it by then
 
     def __len__(self) -> int:
         """The number of plies in the match, replayed or not."""
@@ -107,6 +108,10 @@ class Story:
     def _untold(self) -> Iterator[tuple[Any, float]]:
         source = self.source
         if isinstance(source, Match):
+            if source.taken_back != self.taken_back:
+                self.taken_back, self._read = source.taken_back, 0
+                del self.positions[1:]
+                self.plies, self._moves = [], []
             while self._read < len(source.log.events):
                 event = source.log.events[self._read]
                 self._read += 1

@@ -257,7 +257,7 @@ class Peers:
                 await self._heard.wait()
 
     async def claimed(self, tournament: str) -> bool:
-        """Whether this host holds a tournament; a table that nobody holds, it holds from now on.
+        """Whether this host holds a tournament; a game's table that nobody holds, it holds from now on.
 
         If the first bots at a table come to several hosts in the same moment, only one host holds it,
         and the other hosts relay their bots.
@@ -266,7 +266,7 @@ class Peers:
             return False  # even while this host, which drains, still knows what it had
         if tournament in self.host.tournaments:
             return self.is_here(tournament)
-        if not tournament.startswith(OPEN) or self.there_is(tournament):
+        if self.host.vacant(tournament) is None or self.there_is(tournament):
             return False
         try:
             return await self._ledger.claim(tournament)

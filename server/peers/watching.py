@@ -2,7 +2,8 @@
 
 A host asks for the matches that its visitors watch and other hosts hold, and is told some ten times a
 second what happens in them. Nothing is queued: the host that tells holds an index for each match, and
-waits while the link is behind. What is lost with a link is asked for again over the next one.
+waits while the link is behind. What is lost with a link is asked for again over the next one. A host
+that stood still, and from which others have taken over, may go on to tell: nobody heeds that.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +43,8 @@ class Watching:
                 told = self._told.get(link, {})
                 self._told[link] = {name: told.get(name, 0) for name in names[:MOST]}
             case Board(news=happened, now=then):
-                self.take(moved(happened, trio.current_time() - then))
+                if link is self._to_holder(happened.match):
+                    self.take(moved(happened, trio.current_time() - then))
 
     async def run(self, host: Host) -> None:
         """Ask and tell, until cancelled."""
@@ -57,10 +59,13 @@ class Watching:
 
     # Within
 
+    def _to_holder(self, match: str) -> Link | None:
+        return self._link(match.rpartition("-")[0])
+
     def _ask(self) -> None:
         wanted: dict[Link, list[str]] = {link: [] for link in self._asked}
         for name in self._wanted:
-            link = self._link(name.rpartition("-")[0])
+            link = self._to_holder(name)
             if link is not None:
                 wanted.setdefault(link, []).append(name)
         for link, names in wanted.items():

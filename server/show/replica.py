@@ -3,6 +3,9 @@
 To code that only looks, it is a `Match` with its log, positions and clocks. It referees nothing: the
 news has been judged already. Until somebody looks, news is only put aside: most matches of a large
 event are never looked at while they go on.
+
+A process that goes on with a match tells it from its beginning, as far as that was kept: that is the moves.
+What else had happened is in this log alone, so the two logs go on from the last move that both have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +31,9 @@ class Replica(Match):
     heard = False  # whether anything was ever told of it
     told: trio.Event | None = None  # set at the first news, for the first who looks
     _aside: list[News] | None = None  # news that nobody has looked at; None: all is taken in as it comes
+    _next = 0  # the number of the next event to be told, in the log of whoever tells, …
+    _ply = 0  # … how many moves it has told, …
+    _place = 0  # … and from where on this log may have what comes after them
 
     def put_aside(self) -> None:
         """Take in nothing until somebody looks."""
@@ -60,15 +66,69 @@ class Replica(Match):
             self.told.set()
 
     def _hear(self, first: int, events: Sequence[AnyEvent], clock: ClockState | None) -> None:
-        known = len(self.log.events)
-        if first > known:
-            return  # events in between are missing, and will be told again
+        if self.log.closed:
+            return
         if first == 0 and events and isinstance(events[0], Began):
             self.log.events[0] = events[0]  # with the time at which it began there
-        for event in events[known - first :]:
-            self._take(event)
+            self._next, self._place, self._ply = 1, 1, 0
+        if first > self._next:
+            return  # events in between are missing, and will be told again
+        for event in events[self._next - first :]:
+            self._next += 1
+            self._meet(event)
         if clock is not None and not self.log.closed:
+            self._expect_no_more()
             self.clock.show(clock)
+
+    def _meet(self, event: AnyEvent) -> None:
+        """Take in an event, unless it is known or came before a move that is."""
+        known = self.log.events
+        match event:
+            case Moved(ply=ply):
+                self._ply = ply
+                if ply <= self.ply and self.moves[ply - 1] != event.move:
+                    self._take_back(ply - 1)
+                if ply > self.ply:
+                    self._append(event)
+                elif ply == self.ply:
+                    self._place = 1 + self._number_of(ply)
+            case Ended():
+                self._expect_no_more()
+                self._append(event)
+            case _ if self._ply == self.ply:
+                for number in range(self._place, len(known)):
+                    if _alike(known[number], event):
+                        self._place = number + 1
+                        return
+                self._append(event)
+            case _:
+                pass
+
+    def _append(self, event: AnyEvent) -> None:
+        self._take(event)
+        self._place = len(self.log.events)
+
+    def _expect_no_more(self) -> None:
+        """All that has happened was told: moves that are known besides were not kept."""
+        if self._ply < self.ply:
+            self._take_back(self._ply)
+
+    def _take_back(self, ply: int) -> None:
+        """Forget all but so many moves. Whoever follows the log has to begin anew."""
+        del self.log.events[self._number_of(ply + 1) :]
+        del self.moves[ply:], self.times[ply:], self.positions[ply + 1 :]
+        self._place = len(self.log.events)
+        self.to_move = self.position.turn
+        self.taken_back += 1
+        self.log.let_go()
+
+    def _number_of(self, ply: int) -> int:
+        """The number of a move's event in this log."""
+        return next(
+            number
+            for number, each in enumerate(self.log.events)
+            if isinstance(each, Moved) and each.ply == ply
+        )
 
     def conclude(self, fact: Concluded, at: float) -> None:
         """End the match by its fact in the journal, with what the feed did not tell."""
@@ -78,11 +138,12 @@ class Replica(Match):
         self.looked_at()
         if self.log.closed:
             return
-        for ply in range(self.ply, len(fact.moves)):
-            seat: int = self.position.turn
-            self._take(Moved(at, seat, ply + 1, fact.moves[ply], fact.times[ply], None))
+        self._ply = 0
+        for ply, (move, spent) in enumerate(zip(fact.moves, fact.times, strict=True), 1):
+            seat: int = self.positions[min(ply, len(self.positions)) - 1].turn
+            self._meet(Moved(at, seat, ply, move, spent, None))
         cause = moved_by(fact.cause, -self.epoch)
-        self._take(Ended(at, fact.winner, fact.ending, fact.why, fact.fault, cause))
+        self._meet(Ended(at, fact.winner, fact.ending, fact.why, fact.fault, cause))
 
     def _take(self, event: AnyEvent) -> None:
         match event:
@@ -98,6 +159,11 @@ class Replica(Match):
             case _:
                 pass
         self.log.append(event)
+
+
+def _alike(one: AnyEvent, other: AnyEvent) -> bool:
+    """Whether they are the same but for the time, which another clock may have measured."""
+    return structs.replace(one, at=0.0) == structs.replace(other, at=0.0)
 
 
 class Replicas(Mapping[str, Replica]):

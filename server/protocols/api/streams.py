@@ -76,7 +76,7 @@ def _stream_live(exchange: Exchange, live: Match) -> None:
         if isinstance(event, Ended):
             chunks.close()
 
-    follower = live.log.follow(tell, start)
+    follower = live.log.follow(tell, start, chunks.close)
     exchange.on_gone(follower.stop)
 
 

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from server.net.limits import Limits
 from server.pages.live import REST, Live
-from server.pages.parts import Look
+from server.pages.parts import Look, Shown
 from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery
 from tests.server.transcripts import hosting
 from tests.server.web import get, serving
@@ -371,6 +371,46 @@ async def test_the_clock_of_the_page_is_that_of_the_host(autojump_clock: MockClo
         (now,) = re.findall(r'data-now="([0-9.]+)"', page)
         assert float(until) == pytest.approx(deadline, abs=0.001)
         assert float(now) == pytest.approx(trio.current_time(), abs=0.001)
+
+
+class Growing(Look):
+    """A page with a list."""
+
+    tournament = ""
+
+    def __init__(self) -> None:
+        self.list: list[Markup] = []
+
+    async def prepare(self) -> None:
+        pass
+
+    def items(self) -> Mapping[str, list[Markup]]:
+        return {"moves": self.list}
+
+    def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
+        yield from ()
+
+
+def test_whoever_has_items_of_a_list_that_begins_anew_is_sent_all_of_it() -> None:
+    """As when moves were taken back, and others were played."""
+    look = Growing()
+    shown = Shown(look, 0.0)
+
+    def sent(tick: int) -> str:
+        """What is sent in a tick to those who have all that was sent before."""
+        for _ in shown.update(lambda: tick, 0.0):
+            pass
+        return shown.batch(tick - 1, frozenset(), False).decode()
+
+    look.list += map(Markup, "abc")
+    assert '"html":"abc","from":0' in sent(1)
+    look.list += map(Markup, "d")
+    assert '"html":"d","from":3' in sent(2)
+    for tick, anew in ((3, "abx"), (4, "abyzw")):
+        look.list = [*map(Markup, anew)]
+        assert f'"html":"{anew}","from":0' in sent(tick)
+    look.list += map(Markup, "e")
+    assert '"html":"e","from":5' in sent(5)
 
 
 class Heavy(Look):

@@ -284,6 +284,20 @@ async def test_the_first_bot_at_a_table_is_served_here_unless_another_host_was_q
         nursery.cancel_scope.cancel()
 
 
+async def test_nobody_has_a_host_hold_the_table_of_a_game_that_there_is_not(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches strangers whose requests fill the database with leases, all of which every host reads."""
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        _, peers = await sharing(nursery, registry)
+        for name in (OPEN + "nothing", OPEN):
+            assert not await peers.claimed(name)
+        assert not peers._keeping.leases.held
+        nursery.cancel_scope.cancel()
+
+
 async def test_what_is_kept_after_a_takeover_is_not_earlier_though_the_other_host_s_clock_was_ahead(
     autojump_clock: MockClock,
 ) -> None:

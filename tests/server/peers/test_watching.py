@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import pytest
 import trio
 from trio.testing import MockClock
 
 from games.game import Pace
 from games.tictactoe import GAME
-from server.host.happened import Happened
+from server.host.happened import Happened, happened
 from server.peers.messages import Board, Message, Watch
 from server.peers.watching import BEHIND, EVENTS, TICK, Watching
 from server.show.replica import Replica
@@ -121,7 +122,7 @@ async def test_what_is_told_makes_a_replica_by_the_clock_of_the_host_that_looks(
     await run(watching, Holding(match), 2 * TICK)
     (board,) = [each for each in link.said if isinstance(each, Board)]
     replica = Replica(GAME, NAMES, trio.current_time(), name="cup-1", pace=PACE)
-    far = Watching(list, lambda name: None)
+    far = Watching(list, lambda name: link)
     far.take = lambda news: replica.hear(news.first, news.events, news.clock)
     then = trio.current_time()
     await trio.sleep(3600.0)
@@ -129,6 +130,22 @@ async def test_what_is_told_makes_a_replica_by_the_clock_of_the_host_that_looks(
     assert replica.moves == match.moves
     assert replica.clock.deadline - trio.current_time() == match.clock.deadline - board.now
     assert replica.log.events[-1].at - match.log.events[-1].at == 3600.0 + then - board.now
+
+
+@pytest.mark.parametrize("here", [True, False])
+async def test_what_is_told_by_a_host_that_holds_a_match_no_more_is_not_heeded(
+    autojump_clock: MockClock, here: bool
+) -> None:
+    """Catches a board with a move that was never kept, by a host that stood still meanwhile."""
+    former, holder = Told(), Told()
+    links: list[Any] = [former, holder]
+    heard: list[Happened] = []
+    far = Watching(lambda: links, lambda name: None if here else links[1])
+    far.take = heard.append
+    match = begun()
+    for link in links:
+        far.hear(link, Board(happened("cup-1", 0, match), trio.current_time()))
+    assert len(heard) == (0 if here else 1)
 
 
 async def test_a_long_match_is_told_in_pieces(autojump_clock: MockClock) -> None:

@@ -24,6 +24,7 @@ from server.programs.report import rendered
 from server.protocols.api.door import Api
 from server.protocols.api.routes import Caller, Route
 from server.protocols.api.table import ROUTES
+from tests.hang import HANG
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
@@ -437,6 +438,21 @@ async def clumsy(seat: Seat) -> None:
                 seat.play(9, trio.current_time())
             await trio.sleep(1.0)
             seat.play(next(iter(seat.match.position.moves())), trio.current_time())
+
+
+async def test_a_stream_in_which_moves_are_taken_back_ends(autojump_clock: MockClock) -> None:
+    """Catches a client that waits for ever for what comes next."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
+        await here.come("ann", "bob")
+        await trio.sleep(1.5)
+        live = await here.listen("/api/matches/cup-1/events")
+        await trio.sleep(0.1)
+        *_, follower = here.host.tournaments["cup"].matches["cup-1"].log._followers
+        follower.end()
+        with trio.fail_after(HANG):
+            told = events((await live.answer()).body)
+        assert told[-1]["type"] == "moved"
 
 
 async def test_a_match_taken_up_again_has_no_gap_whatever_else_has_happened_in_it(

@@ -294,6 +294,42 @@ async def test_an_organiser_s_orders_reach_a_match_wherever_it_is_played() -> No
         assert (await cup.concluded(match)).moves == WINS[:2]
 
 
+async def test_a_match_is_void_when_that_was_ordered_wherever_it_is_played() -> None:
+    """Catches an order that is carried out and never answered."""
+    async with playing() as (_, cup, first, second):
+        (match,) = cup.matches
+        await Desk(cup).void(match, "a cable")
+        for bot in (first, second):
+            end = await bot.until("end")
+            assert (end["match"], end["ending"], end["why"]) == (match, "void", "a cable")
+
+
+async def test_a_match_that_ends_while_it_is_ordered_to_be_void_is_void() -> None:
+    """Catches a result that stands although the organiser was told that it was voided."""
+    async with playing() as (both, cup, first, second):
+        (match,) = cup.matches
+        for ply in range(2, len(WINS)):
+            bot = (first, second)[ply % 2]
+            if ply > 2:
+                await bot.asked(ply)
+            await bot.move(ply)
+        while both.elsewhere < len(WINS):
+            await trio.lowlevel.checkpoint()
+        assert cup.matches[match].verdict is None, "the other worker has not told it yet"
+        await Desk(cup).void(match, "a cable")
+        assert match in cup.record.voided
+        for bot in (first, second):
+            assert (await bot.until("end"))["ending"] == "played"
+
+
+async def test_a_match_is_void_when_that_was_ordered_though_whoever_played_it_is_gone() -> None:
+    async with playing() as (both, cup, *_):
+        (match,) = cup.matches
+        both.cut()
+        await Desk(cup).void(match, "a cable")
+        assert (await cup.concluded(match)).ending is Ending.VOID
+
+
 async def test_when_the_other_worker_is_gone_a_match_goes_on_from_what_was_heard_of_it() -> None:
     async with playing() as (both, cup, first, second):
         (lent,) = cup.matches.values()

@@ -1,0 +1,113 @@
+"""Replicas of matches that another process goes on with, as after its host or its worker was killed."""
+
+import pytest
+
+from games.connect4 import GAME
+from games.game import Illegal, Pace
+from server.host.happened import happened
+from server.pages.story import Story
+from server.show.replica import Replica
+from tournament.events import AnyEvent, Ended, Ending, Moved
+from tournament.facts import Concluded, Opened
+from tournament.match import Match
+from tournament.record import Record
+
+PACE = Pace(60.0)
+NAMES = ("ann", "bob")
+
+
+def begun(*kept: int) -> Match:
+    """A match, or one that goes on with moves that were kept."""
+    before = (kept, [1.0] * len(kept)) if kept else None
+    match = Match(GAME, NAMES, 0.0, name="cup-1", pace=PACE, kept=before)
+    if kept:
+        for seat in (0, 1):
+            match.here(seat, 1.0)
+    return match
+
+
+def played(match: Match, *moves: int) -> Match:
+    for move in moves:
+        match.play(match.position.turn, move, 2.0)
+    return match
+
+
+def refused(match: Match) -> Match:
+    with pytest.raises(Illegal):
+        match.play(match.position.turn, "nowhere", 2.0)
+    return match
+
+
+def heard(replica: Replica, match: Match, most: int = 200) -> None:
+    """Tell all of a match from its beginning, at most so many events at once."""
+    for first in range(0, len(match.log.events), most):
+        news = happened(match.name, first, match, most)
+        replica.hear(news.first, news.events, news.clock)
+
+
+def replica() -> Replica:
+    return Replica(GAME, NAMES, 0.0, name="cup-1", pace=PACE)
+
+
+def told(match: Match) -> list[object]:
+    """The moves by the events of a log, and what else there is."""
+    return [each.move if isinstance(each, Moved) else type(each).__name__ for each in match.log.events[1:]]
+
+
+def left(match: Match) -> Match:
+    for seat in (0, 1):
+        match.away(seat, 60.0, 2.0)
+    return match
+
+
+@pytest.mark.parametrize("most", [1, 2, 200])
+def test_a_match_goes_on_after_what_was_not_kept_of_it(most: int) -> None:
+    """Catches moves that are taken for others because somebody had come, gone or been refused before."""
+    seen = replica()
+    heard(seen, left(played(refused(played(begun(), 0)), 1)), most)
+    another = begun(0, 1)
+    heard(seen, another, most)
+    heard(seen, played(another, 2, 3), most)
+    assert told(seen) == [0, "Refused", 1, "Disconnected", "Disconnected", 2, 3]
+    assert seen.positions == another.positions
+    assert seen.to_move == another.to_move
+
+
+@pytest.mark.parametrize("most", [1, 3, 200])
+def test_what_is_told_once_more_is_not_doubled(most: int) -> None:
+    """As over a new link to the same host."""
+    seen, match = replica(), left(refused(played(begun(), 0, 1)))
+    for _ in range(3):
+        heard(seen, match, most)
+        assert told(seen) == told(match)
+
+
+@pytest.mark.parametrize("kept", [(0,), (0, 1)])
+@pytest.mark.parametrize("later", [(), (3,), (3, 4, 5)])
+def test_moves_that_were_not_kept_are_taken_back_and_whoever_follows_begins_anew(
+    kept: tuple[int, ...], later: tuple[int, ...]
+) -> None:
+    seen, ends, follow = replica(), list[str](), list[AnyEvent]()
+    heard(seen, played(begun(), 0, 1, 2))
+    story = Story(Record("cup", Opened("connect-4", "round-robin")), seen)
+    story.complete()
+    seen.log.follow(follow.append, 0, lambda: ends.append("end"))
+    another = played(begun(*kept), *later)
+    heard(seen, another)
+    assert seen.positions == another.positions
+    assert seen.moves == another.moves
+    assert told(seen) == [*kept, *later]
+    assert ends == ["end"]
+    story.complete()
+    assert story.positions == another.positions
+    assert [ply.number for ply in story.plies] == [*range(1, 1 + another.ply)]
+
+
+async def test_the_journal_has_the_last_word_on_the_moves() -> None:
+    seen = replica()
+    heard(seen, played(begun(), 0, 1, 2))
+    moves = (0, 1, 3, 4, 6)
+    fact = Concluded("cup-1", 0, NAMES, 0, Ending.PLAYED, "it has a line", (1.0, 0.0), moves, (1.0,) * 5)
+    seen.conclude(fact, 9.0)
+    assert seen.moves == [*moves]
+    assert isinstance(seen.log.events[-1], Ended)
