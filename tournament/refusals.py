@@ -24,6 +24,10 @@ class TakenOut(Refusal):
     """An organiser has taken somebody out, who comes again."""
 
 
+class HeldElsewhere(Refusal):
+    """Another process of the host holds it: a bot that comes over a new connection is led there."""
+
+
 def takes_entrants(record: Record) -> bool:
     """Whether somebody new may enter by coming."""
     if record.format.endless:

@@ -31,7 +31,7 @@ from server.host.measures import Measures, time_move
 from server.host.names import key
 from server.host.opening import OPEN, Opening, check, taken
 from server.host.placing import Placing
-from server.host.reception import Out, Reception, Unwelcome, Visit, is_token
+from server.host.reception import Out, PlaysElsewhere, Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
@@ -55,7 +55,7 @@ from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.player import NOWHERE
 from tournament.record import Record
-from tournament.refusals import NotNow, Refusal, TakenOut
+from tournament.refusals import HeldElsewhere, NotNow, Refusal, TakenOut
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
@@ -284,7 +284,7 @@ class Host:
             async with self._table:
                 if name not in self.tournaments:  # no other task was quicker
                     if not ours:
-                        raise Refusal(ELSEWHERE)
+                        raise HeldElsewhere(ELSEWHERE)
                     record = await self.found_table(game)
                     if self.abroad is not None:
                         self.abroad.place(record)  # here, as it says
@@ -379,7 +379,7 @@ class Host:
                 self.house_players.ask(visit.player, against, peer)
         except (Refusal, Unwelcome) as refusal:
             visit.leave(for_good=not visit.returned)  # a bot that came back keeps its seat
-            raise (Out if isinstance(refusal, TakenOut) else Unwelcome)(str(refusal)) from None
+            raise _unwelcome(refusal) from None
         self.reception.moved(visit.key)
         self.measures.came[door, game] += 1
         return visit
@@ -487,3 +487,14 @@ class Host:
         self.roll.add(record)
         self._holding.add(tournament)
         return tournament
+
+
+def _unwelcome(why: Refusal | Unwelcome) -> Unwelcome:
+    """The same for a door, which may have more to do than to tell the bot."""
+    match why:
+        case TakenOut():
+            return Out(str(why))
+        case HeldElsewhere():
+            return PlaysElsewhere(str(why))
+        case _:
+            return Unwelcome(str(why))

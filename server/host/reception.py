@@ -55,6 +55,10 @@ class Out(Unwelcome):
     """An organiser has taken it out of its tournament: over HTTP, the status of the answer is 410."""
 
 
+class PlaysElsewhere(Unwelcome):
+    """Its place is in another process: it has to come again, over a new connection."""
+
+
 class Visit:
     """One connection's hold on a player. The player may outlive it, and then belong to another visit."""
 

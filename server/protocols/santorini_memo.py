@@ -61,10 +61,10 @@ class Memo:
             self._come(message)
             return
         answer = message.strip(b" \t\r")
-        if not here.budget.message(at):
+        if not here.budget.message(at, empty=not answer):
             self.give_up("too many lines")
         elif not answer:
-            pass  # some bots end their lines twice
+            pass
         elif here.seat is None or not here.seat.to_move:
             self._junk(at)
         elif not fresh:

@@ -50,7 +50,10 @@ def verdicts_on_ann() -> Iterator[Ended]:
     yield Ended(0, 1, Ending.LEFT, verdicts.shut_out("ann"), None, ())
     yield Ended(0, 1, Ending.RESIGNED, "ann resigned", None, ())
     yield verdicts.left(NAMES, gone(0, 30, lost=True), 30, [], void=True)
+    yield verdicts.left(NAMES, gone(0, -inf, lost=False), 0, [], void=True)
+    yield verdicts.left(NAMES, gone(0, 30, lost=False, came=False), 30, [], void=True)
     yield verdicts.both_gone([gone(0, -inf, lost=False)], 0, [], void=True)
+    yield verdicts.both_gone([gone(0, 30, lost=True)], 30, [], void=True)
     yield verdicts.not_resumed(["bob"], 0, [])
     yield Ended(0, None, Ending.VOID, verdicts.not_kept("bob"), Fault.HOST, ())
     yield Ended(0, None, Ending.VOID, verdicts.link_lost("bob"), Fault.HOST, ())
@@ -96,7 +99,7 @@ def test_every_cause_has_a_heading_an_example_and_what_to_make_of_it() -> None:
         assert explained
 
 
-@pytest.mark.parametrize("ended", VERDICTS, ids=lambda ended: ended.why)
+@pytest.mark.parametrize("ended", VERDICTS, ids=lambda ended: f"{ended.why}, {ended.ending} by {ended.fault}")
 def test_a_client_whose_bot_lost_off_the_board_says_what_to_do(ended: Ended) -> None:
     """Catches an ending that gets a new fault, of which the client has never heard."""
     end = {"ending": ended.ending, "fault": ended.fault, "cause": msgspec.to_builtins(ended.cause)}

@@ -23,7 +23,7 @@ from games.game import Illegal, Opponent
 from server.host.abroad import Wanted
 from server.host.house_players import HousePlayer, challenge
 from server.host.opening import OPEN
-from server.host.reception import Visit
+from server.host.reception import PlaysElsewhere, Unwelcome, Visit
 from server.host.view import Held
 from server.net.limits import Bucket
 from server.protocols.c4arena.messages import (
@@ -183,13 +183,19 @@ class C4Arena:
             GAME.name,
             self._channel.authenticated,
             partial(self._enter, against),
-            lambda why: self._ignore(message, str(why), trio.current_time()),
+            partial(self._refuse, message),
             keeps=False,
             door=DOOR,
             shared=True,
             against=against or None,
         )
         return None
+
+    def _refuse(self, message: bytes, why: Unwelcome) -> None:
+        if isinstance(why, PlaysElsewhere):
+            self._give_way(str(why))  # over this connection it would say `start` in vain
+        else:
+            self._ignore(message, str(why), trio.current_time())
 
     def _enter(self, against: str | None, visit: Visit) -> None:
         self._tarpit.row = 0

@@ -8,7 +8,7 @@ from server.net.limits import Bucket, Limits
 
 
 class TalkBudget:
-    __slots__ = ("_junk", "_junk_left", "_limits", "_messages", "_owed", "_since")
+    __slots__ = ("_answered", "_junk", "_junk_left", "_limits", "_messages", "_owed", "_since")
 
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
@@ -17,15 +17,23 @@ class TalkBudget:
         self._junk: Bucket | None = None
         self._junk_left = limits.junk_total
         self._owed = False
+        self._answered = False  # and no empty message has come since
 
     def asked(self) -> None:
         """The bot was asked something: its next message is the answer, which costs nothing."""
         self._owed = True
 
-    def message(self, at: float) -> bool:
-        """Whether one more message, which arrived at `at`, is within the budget."""
-        if self._owed:
-            self._owed = False
+    def message(self, at: float, *, empty: bool = False) -> bool:
+        """Whether one more message, which arrived at `at`, is within the budget.
+
+        An `empty` one answers nothing. Some bots end each of their lines twice: so after each answer,
+        one of these costs nothing either.
+        """
+        if empty and self._answered:
+            self._answered = False
+            return True
+        if self._owed and not empty:
+            self._owed, self._answered = False, True
             return True
         if self._messages is None:
             self._messages = Bucket(self._limits.messages, self._since)

@@ -104,7 +104,7 @@ class House:
             here.visit.acknowledge()
         if not here.unread:
             self.has_read()
-        if not here.budget.message(at):
+        if not here.budget.message(at, empty=not message.strip()):
             self.give_up("too many messages, and no answers to questions")
         elif here.state is not State.ARRIVING:
             self._understand(message, at, fresh)
@@ -156,7 +156,7 @@ class House:
 
     def _understand(self, message: bytes, at: float, fresh: bool) -> None:
         if not message.strip():
-            return  # somebody at a keyboard
+            return  # somebody at a keyboard, or the second end of a line
         try:
             said = messages.read(message, self._host.limits.json_line_bytes)
         except messages.Unreadable as error:

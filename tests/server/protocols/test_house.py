@@ -457,6 +457,18 @@ async def test_too_many_messages_end_the_connection_but_answers_are_never_too_ma
         assert (await ann.messages())[-2]["reason"] == "too many messages, and no answers to questions"
 
 
+async def test_the_second_end_of_an_answer_costs_nothing(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(messages=Rate(3, 1e9))) as hall:
+        ann, bob = await pair(hall)
+        for ply, field in enumerate(("NW", "N", "NE", "W", "C", "SW", "E", "SE", "S")):
+            await (ann, bob)[ply % 2].say(field, "")
+        assert len(await ann.messages("end")) == 1
+        await ann.say("", "")  # its hello has cost something, too
+        assert not await ann.messages("refused", "[closed]")
+        await ann.say("")
+        assert [told["type"] for told in await ann.messages()] == ["refused", "[closed]"]
+
+
 async def test_asking_for_the_state_is_no_way_round_the_limit(autojump_clock: MockClock) -> None:
     async with room(limits=Limits(messages=Rate(10, 1000.0))) as hall:
         ann, _ = await pair(hall)

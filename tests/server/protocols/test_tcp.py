@@ -585,6 +585,23 @@ async def test_what_comes_after_the_end_is_not_looked_at(autojump_clock: MockClo
             assert [entry["event"] for entry in logs].count("cut") == 1
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \n"], ids=repr)
+async def test_the_second_end_of_an_answer_costs_nothing(end: str, autojump_clock: MockClock) -> None:
+    """Or a bot that ends its lines twice would be cut as soon as its opponents are fast."""
+    async with room(limits=Limits(messages=Rate(3, 1e9))) as hall:
+        ann, bob = await pair(hall)
+        for guest, answer in zip((ann, bob) * 2, PLACING, strict=True):
+            await guest.send(f"{answer}\n{end}".encode())
+        for _ in range(15):
+            await ann.send(f"9 9 9\n{end}".encode())  # refused, so it is asked again
+        await ann.send(f"1 1 1\n{end}".encode())
+        assert (await ann.states())[-1][:2] == ["build", "Ann"]
+        await ann.send(end.encode() * 3)
+        assert await ann.lines() == []
+        await ann.send(end.encode())
+        assert await ann.lines() == ["[closed]"]
+
+
 async def test_empty_lines_without_end_end_the_connection(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann = await hall.come("Ann")

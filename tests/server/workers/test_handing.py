@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from server.host.abroad import Handed, HeldAbroad, Wanted
-from server.host.host import Host
+from server.host.host import ELSEWHERE, Host
 from server.host.reception import Visit
 from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated
 from server.net.limits import Limits
@@ -19,6 +19,7 @@ from server.net.wire import Piece
 from server.protocols import tcp, websocket
 from tests.server.at_once import TIMES, connections, say_in_order
 from tests.server.ends import FrameEnd, in_memory
+from tests.server.protocols.fours import Bot
 from tournament.record import Record
 
 HELLO = '{"type":"hello","name":"ann","game":"connect-4"}'
@@ -60,6 +61,16 @@ class Elsewhere:
     @property
     def read(self) -> bytes:
         return b"".join(piece for piece, _ in self.handed[0].pieces)
+
+
+class Late(Elsewhere):
+    """Another process holds the open tables, and whoever comes is led here all the same."""
+
+    def holder(self, wanted: Wanted, leaving: Visit | None = None) -> None:
+        return None
+
+    async def opens(self, game: str) -> bool:
+        return False
 
 
 async def running(nursery: trio.Nursery, abroad: Elsewhere) -> Host:
@@ -107,6 +118,15 @@ async def test_what_is_no_sensible_hello_is_answered_here(said: str, autojump_cl
         await end.say(said)
         assert await end.hear()
         assert abroad.wanted == []
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_c4arena_bot_whose_place_is_elsewhere_by_now_is_hung_up_on(autojump_clock: MockClock) -> None:
+    """It said `start` as its tournament ended here, and would wait over this connection for nothing."""
+    async with trio.open_nursery() as nursery:
+        bot = Bot(await running(nursery, Late()))
+        await bot.tell("start", id="ann")
+        assert (bot.heard(), bot.cut) == ([], ELSEWHERE)
         nursery.cancel_scope.cancel()
 
 
