@@ -233,14 +233,16 @@ class Desk:
     # Within
 
     def _expect_last(self, match: str, pairing: Pairing) -> None:
-        """Raise `Refusal` where a player went through by a match: played again, the other might."""
+        """Raise `Refusal` where a match has decided who was drawn: played again, it might be others."""
         record = self._tournament.record
         for each in record.drawn.values():
-            if each.round > pairing.round and (
-                name := next((n for n in each.names if n in pairing.names), "")
-            ):
-                drawn = f"{name} has been drawn for round {each.round} by what came of {match}"
-                raise Refusal(f"{drawn}: in a {record.format.name} that cannot be voided any more")
+            if each.round > pairing.round:
+                drawn = f"round {each.round} has been drawn by what came of {match}"
+            elif each.number > pairing.number and {*each.names} == {*pairing.names}:
+                drawn = f"{' and '.join(each.names)} were drawn again by what came of {match}"
+            else:
+                continue
+            raise Refusal(f"{drawn}: in a {record.format.name} that cannot be voided any more")
 
     def _described(self, name: str, about: About) -> list[Described]:
         record = self._tournament.record

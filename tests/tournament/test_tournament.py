@@ -363,12 +363,46 @@ async def test_in_a_knockout_nobody_s_way_into_the_next_round_is_voided(autojump
         for match, number in before:
             if number == final.number:
                 continue
-            name = next(each for each in final.names if each in record.drawn[number].names)
-            why = f"{name} has been drawn for round 2 by what came of {match}: in a knockout that cannot be"
+            why = f"round 2 has been drawn by what came of {match}: in a knockout that cannot be"
             with pytest.raises(Refusal, match=why):
                 await here.desk.void(match, "a cable")
         await here.desk.void(before[-1][0], "a cable")
         assert record.state is State.RUNNING
+
+
+async def drawn_out(seat: Seat) -> None:
+    """Play a match of Tic-Tac-Toe that nobody wins, a second for each move."""
+    async for event in seat.match.log.read():
+        if seat.to_move and not isinstance(event, Ended):
+            await trio.sleep(1.0)
+            seat.play(("NW", "N", "NE", "C", "W", "E", "S", "SW", "SE")[seat.match.ply])
+
+
+async def test_in_a_knockout_a_draw_that_is_being_played_again_is_not_voided(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches two matches that both decide a contest: the loser of one of them went through."""
+    async with world({"ann": drawn_out, "bob": drawn_out}, format="knockout") as here:
+        await here.tournament.run()
+        why = "were drawn again by what came of cup-1: in a knockout that cannot be voided any more"
+        with pytest.raises(Refusal, match=why):
+            await here.desk.void("cup-1", "a cable")
+        await here.desk.void("cup-2", "a cable")
+
+
+async def test_in_a_knockout_nothing_is_voided_by_which_a_place_stayed_empty(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches an entrant that won its first round and was in none after it."""
+    players = {"ann": first, "bob": silent, "cas": silent, "dee": first}
+    async with world(players, format="knockout") as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(10.0)
+        (over,) = here.concluded()
+        await here.desk.withdraw(over.players[over.winner or 0])
+        await here.tournament.finished()
+        with pytest.raises(Refusal, match=f"round 2 has been drawn by what came of {over.match}"):
+            await here.desk.void(over.match, "a cable")
 
 
 @pytest.mark.parametrize(
