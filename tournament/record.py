@@ -142,7 +142,9 @@ class Record:
                 if number % PIECE == 0:
                     yield
             self.facts += 1
-        else:
+        elif not (
+            isinstance(fact, Entered) and fact.name in self.entrants
+        ):  # asked for by two, and kept once
             self.facts += 1
             self._add(fact)
 
@@ -152,7 +154,6 @@ class Record:
                 raise ValueError(f"{self.name} was opened twice")
             case Entered(name=name, rating=rating):
                 self.entrants[name] = Entrant(name, rating)
-                self.out.discard(name)
                 self.arrivals += 1
             case Turned(state=state):
                 self.state = state

@@ -12,7 +12,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from games.game import Pace
 from tests.simulation.disk import Disk, Session
-from tests.tournament.world import World, first, play, silent
+from tests.tournament.world import World, first, play, silent, table
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Opened, State, Turned
 from tournament.folding import fold
@@ -334,6 +334,29 @@ async def test_a_match_can_be_voided_while_its_result_is_being_kept(autojump_clo
         await trio.sleep(SLOW / 2)
         await here.desk.void(match, "a mistake")
         assert match in here.tournament.record.voided
+
+
+async def test_who_is_disqualified_while_its_first_match_ends_stays_so(autojump_clock: MockClock) -> None:
+    """A newcomer enters with its first match, and with the first order about it: one undid the other."""
+    store = OneByOne()
+    await store.keep("cup", 0.0, [Opened("tic-tac-toe", "ladder")])
+    async with table("tic-tac-toe", "ladder", store) as (here, nursery):
+        players = {name: here.come(name) for name in ("bot-1", "bot-2")}
+        for name in players:
+            await here.tournament.enter(name)
+        await trio.sleep(5 * SLOW)
+        ((match, played),) = here.tournament.matches.items()
+        for name, move in zip(played.names, ("NW", "C"), strict=True):
+            players[name].seat.play(move)  # type: ignore[union-attr]
+        nursery.start_soon(here.desk.disqualify, "bot-1", "it cheated")
+        await trio.sleep(SLOW / 2)
+        players["bot-2"].seat.resign()  # type: ignore[union-attr]
+        await trio.sleep(10 * SLOW)
+        record, kept = here.tournament.record, fold(store.kept())["cup"]
+        assert list(record.matches) == [match]
+        assert record.out == kept.out == {"bot-1"}
+        assert record.entrants == kept.entrants
+        assert (len(record.drawn), record.facts) == (1, kept.facts)
 
 
 # Formats
