@@ -1,7 +1,7 @@
 """One tournament, alive, on a virtual clock."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import pytest
 import trio
@@ -12,6 +12,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from games.game import Pace
 from tests.tournament.world import World, first, leaves, play, silent, world
+from tournament.desk import About, Desk
 from tournament.events import NOBODY, Ended, Ending
 from tournament.facts import Concluded, Drew, Opened, State
 from tournament.forecast import Forecast
@@ -19,7 +20,7 @@ from tournament.format import Terms
 from tournament.match import Match
 from tournament.player import Seat
 from tournament.record import Record
-from tournament.refusals import Refusal
+from tournament.refusals import NotThere, Refusal
 from tournament.settling import whole_micros
 from tournament.store import Memory
 
@@ -351,6 +352,33 @@ async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: M
             await here.desk.void("cup-1", "again")
         with pytest.raises(Refusal, match="no match 'cup-9'"):
             await here.desk.void("cup-9", "what")
+
+
+ORDERS: Mapping[str, Callable[[Desk], Awaitable[None]]] = {
+    "delete": Desk.delete,
+    "start": Desk.start,
+    "freeze": Desk.freeze,
+    "enter": lambda desk: desk.enter("eve"),
+    "invite": lambda desk: desk.invite("eve", lambda: "a digest"),
+    "withdraw": lambda desk: desk.withdraw("ann"),
+    "describe": lambda desk: desk.describe("ann", About("a school")),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_an_order_that_has_waited_until_the_tournament_was_deleted_is_not_carried_out(
+    order: str,
+) -> None:
+    """Catches an entrant of what is deleted: the host failed whenever a bot came under that name."""
+    async with world({"ann": first, "bob": first}) as here:
+        record = here.tournament.record
+        await here.desk.delete()
+        facts = record.facts
+        with pytest.raises(NotThere, match="cup was deleted"):
+            await ORDERS[order](here.desk)
+        with pytest.raises(Refusal, match="cup was deleted"):
+            await here.tournament.enter("eve", let_in=True)
+        assert record.facts == facts
 
 
 async def test_in_a_knockout_nobody_s_way_into_the_next_round_is_voided(autojump_clock: MockClock) -> None:
