@@ -64,6 +64,8 @@ class Accounts:
 
     def admit(self, entrant: Entrant) -> None:
         """Open an account for an entrant; or note what has changed about it."""
+        if self.entrants.get(entrant.name) != entrant:
+            self._won = 0, Counter[str]()  # who has gone may decide a round
         self.entrants[entrant.name] = entrant
         if entrant.name not in self.of:
             self.of[entrant.name] = Account()
@@ -103,7 +105,10 @@ class Accounts:
 
     @property
     def rounds_won(self) -> Counter[str]:
-        """Rounds of a knockout, by the format's own rule; if both have lost and left, nobody wins."""
+        """Rounds of a knockout, by the format's own rule; if both have lost and left, nobody wins.
+
+        Whoever has gone, and had come to the next round, was still there when a round was decided.
+        """
         known, won = self._won
         if known != len(self.results):
             won = self._rounds_won()
@@ -118,12 +123,14 @@ class Accounts:
         scores = {result.pairing.number: result.score for result in self.results}
         entrants = list(self.entrants.values())
         names, seeds = here(entrants), seeded(list(self.of), entrants)
+        came = {(round, name) for round, pair in contests for name in pair}
         won = Counter[str]()
-        for contest in contests.values():
+        for (round, pair), contest in contests.items():
             score = scores[contest[-1].number]
-            if not knockout.undecided(contest, score, names):
-                winner = knockout.winner(contest, scores, names, seeds)
-                won[winner] += winner in names or score != (0, 0)
+            left = [name for name in pair if name in names or (round + 1, name) in came]
+            if not knockout.undecided(contest, score, left):
+                winner = knockout.winner(contest, scores, left, seeds)
+                won[winner] += score != (0, 0) or any(name in names for name in pair)
         return won
 
     def skill(self, name: str) -> Skill:

@@ -5,7 +5,8 @@ Each change to who or what counts is first a list of facts, which can be looked 
 disqualifications is in `docs/standings.md`.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 
 import trio
 from msgspec import UNSET, Struct
@@ -55,7 +56,7 @@ class Desk:
         self._by = by
 
     async def start(self) -> None:
-        async with self._tournament.deciding:
+        async with self._deciding():
             record = self._expect("started", State.REGISTERING)
             if record.contestants < record.format.entrants and not record.format.endless:
                 needed = f"a {record.format.name} needs {record.format.entrants}"
@@ -64,7 +65,7 @@ class Desk:
 
     async def delete(self) -> None:
         """Delete the tournament. What it came to stays in the journal, and its name is free again."""
-        async with self._tournament.deciding:
+        async with self._deciding():
             record = self._tournament.record
             if record.opened.format == OPEN:
                 raise Refusal(f"{record.name} is an open table, and not deleted")
@@ -76,22 +77,22 @@ class Desk:
 
     async def pause(self) -> None:
         """Deal nothing more; what is being played goes on to its end."""
-        async with self._tournament.deciding:
+        async with self._deciding():
             self._expect("paused", State.RUNNING)
             await self._keep("pause", "", [Turned(State.PAUSED)])
 
     async def resume(self) -> None:
-        async with self._tournament.deciding:
+        async with self._deciding():
             self._expect("resumed", State.PAUSED)
             await self._keep("resume", "", [Turned(State.RUNNING)])
 
     async def withdraw(self, name: str) -> None:
-        async with self._tournament.deciding:
+        async with self._deciding():
             await self._keep("withdraw", name, self.withdrawal(name))
         self._tournament.expel(name)
 
     async def disqualify(self, name: str, why: str) -> None:
-        async with self._tournament.deciding:
+        async with self._deciding():
             await self._keep("disqualify", f"{name}: {why}", self.disqualification(name, why))
         self._tournament.expel(name)
 
@@ -113,7 +114,7 @@ class Desk:
             ordered = live
         if ordered is not None and (await self._tournament.concluded(match)).ending is Ending.VOID:
             return  # otherwise it had ended in another process, which was told too late
-        async with self._tournament.deciding:
+        async with self._deciding():
             await self._keep("void", f"{match}: {why}", await self.voiding(match, why))
 
     async def enter(self, name: str, about: About = NOTHING) -> None:
@@ -121,7 +122,7 @@ class Desk:
 
         It belongs to whichever bot comes first under it.
         """
-        async with self._tournament.deciding:
+        async with self._deciding():
             record = self._tournament.record
             if record.state is State.REGISTERING and not record.opened.by_invitation:
                 raise Refusal(f"{record.name} has not begun: whoever comes enters; invite whoever is to come")
@@ -133,7 +134,7 @@ class Desk:
 
     async def check_in(self, name: str) -> None:
         """Have an entrant count as checked in, whether it is here or not."""
-        async with self._tournament.deciding:
+        async with self._deciding():
             record = self._tournament.record
             self._expect_entrant(name)
             if record.opened.check_in is UNSET:
@@ -145,7 +146,7 @@ class Desk:
 
     async def describe(self, name: str, about: About) -> None:
         """Say to whom an entrant belongs, and how to reach them."""
-        async with self._tournament.deciding:
+        async with self._deciding():
             known = name in self._tournament.record.entrants
             entered = [] if known else self._expect_entrant(name)
             await self._keep("describe", name, [*entered, *self._described(name, about)])
@@ -156,7 +157,7 @@ class Desk:
         `claim` gives the name to a new token and returns the token's digest. An earlier token is
         void.
         """
-        async with self._tournament.deciding:
+        async with self._deciding():
             record = self._tournament.record
             if record.format.endless:
                 raise Refusal(f"{record.name} has no end: whoever comes takes part, and nobody is invited")
@@ -172,7 +173,7 @@ class Desk:
 
     async def release(self, name: str) -> None:
         """Have a name that came without a token belong to whichever bot comes next under it."""
-        async with self._tournament.deciding:
+        async with self._deciding():
             record = self._expect_a_seat(name)
             if name in record.claims:
                 raise Refusal(f"{name} belongs to a token: invite it again, and it has a new one")
@@ -182,19 +183,19 @@ class Desk:
 
     async def bind(self, name: str, claim: Callable[[], str]) -> None:
         """Have the name of an entrant belong to a token from now on; `claim` is as for `invite`."""
-        async with self._tournament.deciding:
+        async with self._deciding():
             self._expect_a_seat(name)
             await self._keep("bind", name, [Claimed(name, claim())])
 
     async def freeze(self) -> None:
         """Show the public the standings as they are now, until `unfreeze`."""
-        async with self._tournament.deciding:
+        async with self._deciding():
             if self._tournament.record.frozen is not None:
                 raise Refusal(f"the standings of {self._tournament.record.name} are frozen already")
             await self._keep("freeze", "", [Froze(True)])
 
     async def unfreeze(self) -> None:
-        async with self._tournament.deciding:
+        async with self._deciding():
             if self._tournament.record.frozen is None:
                 raise Refusal(f"the standings of {self._tournament.record.name} are not frozen")
             await self._keep("unfreeze", "", [Froze(False)])
@@ -235,15 +236,26 @@ class Desk:
 
     # Within
 
+    @asynccontextmanager
+    async def _deciding(self) -> AsyncGenerator[None]:
+        """Decide by what is known; raises `NotThere` where the tournament was deleted meanwhile."""
+        async with self._tournament.deciding:
+            record = self._tournament.record
+            if record.state is State.DELETED:
+                raise NotThere(f"{record.name} was deleted")
+            yield
+
     def _expect_last(self, match: str, pairing: Pairing) -> None:
-        """Raise `Refusal` where a player went through by a match: played again, the other might."""
+        """Raise `Refusal` where a match has decided who was drawn: played again, it might be others."""
         record = self._tournament.record
         for each in record.drawn.values():
-            if each.round > pairing.round and (
-                name := next((n for n in each.names if n in pairing.names), "")
-            ):
-                drawn = f"{name} has been drawn for round {each.round} by what came of {match}"
-                raise Refusal(f"{drawn}: in a {record.format.name} that cannot be voided any more")
+            if each.round > pairing.round:
+                drawn = f"round {each.round} has been drawn by what came of {match}"
+            elif each.number > pairing.number and {*each.names} == {*pairing.names}:
+                drawn = f"{' and '.join(each.names)} were drawn again by what came of {match}"
+            else:
+                continue
+            raise Refusal(f"{drawn}: in a {record.format.name} that cannot be voided any more")
 
     def _described(self, name: str, about: About) -> list[Described]:
         record = self._tournament.record

@@ -49,7 +49,7 @@ class Draws:
             return ()
         if now == self._asked and self._put_off:
             return self._put_off
-        self._asked = now
+        self._asked, self._put_off = now, ()
         entrants = list(record.entrants.values())
         draw = partial(record.format.draw, entrants, *record.past(), record.terms)
         here = len(entrants) <= FEW and not record.format.decides

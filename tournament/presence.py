@@ -13,7 +13,19 @@ from msgspec import Struct, structs
 
 from tournament import rounds
 from tournament.absences import Absences
-from tournament.facts import Admitted, AnyFact, Concluded, Drew, Entered, RoundBegan, State, Turned, Voided
+from tournament.facts import (
+    Admitted,
+    AnyFact,
+    Concluded,
+    Disqualified,
+    Drew,
+    Entered,
+    RoundBegan,
+    State,
+    Turned,
+    Voided,
+    Withdrew,
+)
 from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.player import Player
@@ -110,7 +122,7 @@ class Presence:
     def told(self, fact: AnyFact) -> None:
         """A fact was added to the record."""
         match fact:
-            case Entered(name=name) | Admitted(name=name):
+            case Entered(name=name) | Admitted(name=name) | Withdrew(name=name) | Disqualified(name=name):
                 self.heard(name)
             case Drew() | RoundBegan():
                 self.heard_of_all()
@@ -196,7 +208,7 @@ class Presence:
             name = self._heard.pop()
             here = self.named(name)
             self._note(name, here=any(each.present for each in here))
-            free = any(each.idle for each in here)
+            free = name not in self._record.out and any(each.idle for each in here)
             if free and self._absences is not None:
                 self._absences.free(name)
             _put(name, self._free, free)

@@ -49,7 +49,7 @@ from tournament.format import Entrant, Format, Pairing, Result, Terms, formats, 
 from tournament.match_names import named, parsed
 from tournament.remembered import Abridged, Remembered, abridged, without_moves
 from tournament.results import Results
-from tournament.standings import Row
+from tournament.standings import Row, adjusted
 from tournament.waiting import Waiting
 
 PIECE = 1000  # pairings that are added to a record at a time
@@ -142,6 +142,8 @@ class Record:
                 if number % PIECE == 0:
                     yield
             self.facts += 1
+        elif isinstance(fact, Entered) and fact.name in self.entrants:
+            pass  # two have asked for it, and it is kept once
         else:
             self.facts += 1
             self._add(fact)
@@ -152,7 +154,6 @@ class Record:
                 raise ValueError(f"{self.name} was opened twice")
             case Entered(name=name, rating=rating):
                 self.entrants[name] = Entrant(name, rating)
-                self.out.discard(name)
                 self.arrivals += 1
             case Turned(state=state):
                 self.state = state
@@ -386,10 +387,20 @@ class Record:
         return counted or next((name for name in names if name in self.matches), None)
 
     def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
-        """What a format is given: all that was drawn and decided; if it never ends, the latest of that."""
+        """What a format is given: all that was drawn and decided; if it never ends, the latest of that.
+
+        Results against somebody disqualified are as they count now, except in a knockout: there nobody comes
+        back who was out.
+        """
         if (latest := self.results.latest) is not None:
             return latest, latest.results
-        return list(self.drawn.values()), self.results.remembered()
+        results, out = self.results.remembered(), self.disqualified
+        if out and not self.format.eliminates:
+            results = [
+                result if out.isdisjoint(result.pairing.names) else _against(out, result)
+                for result in results
+            ]
+        return list(self.drawn.values()), results
 
     def adjusted(self) -> list[Result]:
         """The remembered results that count for the standings, after withdrawals and disqualifications."""
@@ -416,6 +427,11 @@ class Record:
     def missed(self, number: int) -> frozenset[str]:
         """Who was gone when a pairing was due, or before both had moved: each is forgiven that once."""
         return self.missed_pairings.get(number, frozenset())
+
+
+def _against(disqualified: set[str], result: Result) -> Result:
+    """A result of somebody disqualified as it counts now; a bye stays, though it gives no points."""
+    return next(iter(adjusted((result,), (), disqualified)), result)
 
 
 def _note(known: dict[str, str], name: str, text: str) -> None:

@@ -42,6 +42,8 @@ def expect_room(record: Record, *, let_in: bool) -> None:
     """
     if record.state is State.FINISHED:
         raise Refusal(f"{record.name} is over")
+    if record.state is State.DELETED:
+        raise Refusal(f"{record.name} was deleted")
     if record.state is State.REGISTERING:
         if record.opened.by_invitation and not let_in:
             raise Refusal(

@@ -49,7 +49,7 @@ def _decision(record: Record) -> Decision | None:
     """What has been decided, in a tournament that ends when that is enough, from what its format is given."""
     if not record.format.decides:
         return None
-    return decided_by(list(record.entrants.values()), record.results.remembered(), record.opened.terms)
+    return decided_by(list(record.entrants.values()), record.past()[1], record.opened.terms)
 
 
 class ScoreSheet:

@@ -5,6 +5,8 @@ The reception knows whose a name is now; the tournament keeps that over restarts
 
 from collections.abc import Iterator
 
+import trio
+
 from server.host.names import BadName, checked
 from server.host.reception import Reception, Unwelcome, Visit
 from server.host.roll import Roll
@@ -29,6 +31,7 @@ class Claims:
     def __init__(self, reception: Reception, roll: Roll) -> None:
         self._reception = reception
         self._roll = roll
+        self._in_turn = trio.Lock()  # for names that organisers let in: each is compared with those before it
 
     def entrant_name(self, tournament: Tournament, name: str) -> str:
         """The name without spaces around it, if an entrant may have it there; else raises `Refusal`."""
@@ -41,11 +44,20 @@ class Claims:
             raise Refusal(f"{record.name} has an entrant {entrant}, whom people would take for {name}")
         return name
 
+    async def enter(self, tournament: Tournament, name: str, by: str, about: About = NOTHING) -> None:
+        """Enter a bot by its name alone; raises `Refusal`."""
+        async with self._in_turn:
+            await Desk(tournament, by).enter(self.entrant_name(tournament, name), about)
+
     async def invite(self, tournament: Tournament, name: str, by: str, about: About = NOTHING) -> str:
         """Enter a bot that will come with the token that this returns: nobody else can use the name.
 
         Raises `Refusal`, also if another tournament has an entrant of that name.
         """
+        async with self._in_turn:
+            return await self._invite(tournament, name, by, about)
+
+    async def _invite(self, tournament: Tournament, name: str, by: str, about: About) -> str:
         record, name = tournament.record, self.entrant_name(tournament, name)
         for other in self._roll.awaiting(name, record.opened.game):
             if other is not record:

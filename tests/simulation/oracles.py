@@ -172,8 +172,8 @@ def idle(tournament: Tournament, at_once: int | None, lobby: Lobby) -> Iterator[
         if all(player is not None and player.idle for player in players):
             yield f"nobody deals {pairing}"
     if not record.format.endless:
-        entrants, drawn = list(record.entrants.values()), list(record.drawn.values())
-        if could := record.format.draw(entrants, drawn, record.results.remembered(), record.opened.terms):
+        entrants = list(record.entrants.values())
+        if could := record.format.draw(entrants, *record.past(), record.opened.terms):
             yield f"nobody draws {could}"
 
 

@@ -1,6 +1,6 @@
 """What the simulation found in the referee and the tournament, each as the shortest story that shows it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from math import inf
 from random import Random
@@ -12,13 +12,14 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from games.game import Pace
 from tests.simulation.disk import Disk, Session
-from tests.tournament.world import World, first, play, silent
+from tests.tournament.world import World, first, play, silent, table
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Opened, State, Turned
+from tournament.facts import AnyFact, Concluded, Dealt, Opened, State, Turned
 from tournament.folding import fold
 from tournament.match import GRACE, Match
 from tournament.player import Seat
 from tournament.refusals import Refusal
+from tournament.store import Memory
 from tournament.timekeeper import BEAT, LATE, Timekeeper
 
 pytestmark = pytest.mark.slow
@@ -29,12 +30,17 @@ SLOW = 1.0  # seconds that the store takes
 
 @asynccontextmanager
 async def cup(
-    entrants: int, format: str = "round-robin", *, slow: bool = False, places: int | None = None
+    entrants: int,
+    format: str = "round-robin",
+    *,
+    slow: bool = False,
+    places: int | None = None,
+    store: Memory | None = None,
 ) -> AsyncIterator[World]:
     """A tournament that runs, of bot-1, bot-2 … none of whom is there yet; all enter at once."""
     opened = Opened("tic-tac-toe", format, places or entrants, pace=Pace(bank=100.0))
     disk = Disk(Random(0), (SLOW, SLOW) if slow else None, lambda tournament, facts: None)
-    here = World(opened, Session(disk))  # type: ignore[arg-type]
+    here = World(opened, store or Session(disk))  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
         await here.store.keep("cup", 0.0, [opened])
         nursery.start_soon(here.timekeeper.run)
@@ -266,6 +272,37 @@ async def test_a_match_in_play_is_void_for_good_when_whoever_had_it_voided_is_to
         nursery.cancel_scope.cancel()
 
 
+class OneByOne(Memory):
+    """A store that keeps what it is asked to one after another, and takes its time with each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._writing = trio.Lock()
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        async with self._writing:
+            await trio.sleep(SLOW)
+            return await super().keep(tournament, when, facts)
+
+
+async def test_whoever_was_taken_out_is_not_dealt_the_match_that_ended_by_it(
+    autojump_clock: MockClock,
+) -> None:
+    """Nobody had moved, so it was void and open again, while what else that bot had lost was being kept."""
+    async with cup(3, store=OneByOne()) as here, trio.open_nursery() as nursery:
+        for name in ("bot-1", "bot-2", "bot-3"):
+            nursery.start_soon(play, here.come(name), silent)
+        await trio.sleep(7 * SLOW)
+        ((match, played),) = here.tournament.matches.items()
+        out = played.names[0]
+        await here.desk.withdraw(out)
+        await trio.sleep(10 * SLOW)
+        dealt = {fact.match: fact.pairing for fact in facts(here) if isinstance(fact, Dealt)}
+        drawn = here.tournament.record.drawn
+        assert [name for name, number in dealt.items() if out in drawn[number].names] == [match]
+        nursery.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize("asked", ["void", "pause"])
 async def test_what_is_asked_of_it_while_it_ends_comes_before_or_after(
     autojump_clock: MockClock, asked: str
@@ -297,6 +334,29 @@ async def test_a_match_can_be_voided_while_its_result_is_being_kept(autojump_clo
         await trio.sleep(SLOW / 2)
         await here.desk.void(match, "a mistake")
         assert match in here.tournament.record.voided
+
+
+async def test_who_is_disqualified_while_its_first_match_ends_stays_so(autojump_clock: MockClock) -> None:
+    """A newcomer enters with its first match, and with the first order about it: one undid the other."""
+    store = OneByOne()
+    await store.keep("cup", 0.0, [Opened("tic-tac-toe", "ladder")])
+    async with table("tic-tac-toe", "ladder", store) as (here, nursery):
+        players = {name: here.come(name) for name in ("bot-1", "bot-2")}
+        for name in players:
+            await here.tournament.enter(name)
+        await trio.sleep(5 * SLOW)
+        ((match, played),) = here.tournament.matches.items()
+        for name, move in zip(played.names, ("NW", "C"), strict=True):
+            players[name].seat.play(move)  # type: ignore[union-attr]
+        nursery.start_soon(here.desk.disqualify, "bot-1", "it cheated")
+        await trio.sleep(SLOW / 2)
+        players["bot-2"].seat.resign()  # type: ignore[union-attr]
+        await trio.sleep(10 * SLOW)
+        record, kept = here.tournament.record, fold(store.kept())["cup"]
+        assert list(record.matches) == [match]
+        assert record.out == kept.out == {"bot-1"}
+        assert record.entrants == kept.entrants
+        assert (len(record.drawn), record.facts) == (1, kept.facts)
 
 
 # Formats

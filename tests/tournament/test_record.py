@@ -139,6 +139,25 @@ def test_who_is_disqualified_has_lost_everything() -> None:
     assert points(known) == {"ann": 1.0, "bob": 0.0, "cas": 0.0, "dee": 0.0}
 
 
+def test_a_format_is_given_the_points_that_the_table_has() -> None:
+    """Catches a Swiss that pairs by other points than the table's, after a disqualification."""
+    bye = Drew((Pairing(4, 3, "dee", None),))
+    known = record(bye, concluded("cup-1", 1), concluded("cup-2", 2, 1), format="swiss")
+    for cheat in ("ann", "dee"):
+        known.add(Disqualified(cheat, "two bots in one"))
+        _, results = known.past()
+        assert [result.pairing.number for result in results] == [4, 1, 2], "all of it is decided, as ever"
+        for name in known.entrants.keys() - known.out:
+            given = [dict(zip(each.pairing.names, each.score, strict=False)).get(name, 0) for each in results]
+            assert sum(given) == points(known)[name]
+
+
+def test_in_a_knockout_nobody_comes_back_for_somebody_disqualified() -> None:
+    known = record(concluded("cup-1", 1), concluded("cup-2", 2), format="knockout")
+    known.add(Disqualified("ann", "a cheat"))
+    assert [result.score for result in known.past()[1]] == [(1.0, 0.0), (1.0, 0.0)]
+
+
 def test_a_preview_changes_nothing() -> None:
     known = record(Dealt("cup-1", 1), concluded("cup-1", 1))
     before = msgspec.json.encode(

@@ -131,6 +131,30 @@ async def test_a_swiss_round_is_drawn_when_it_begins_among_those_who_are_left(
     assert not any("ann" in pairing.names for pairing in later)
 
 
+async def test_a_round_that_waits_for_its_time_is_drawn_anew_after_two_orders_at_once(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a round that was drawn with somebody who had been withdrawn while a match was voided."""
+    here = World(Opened("tic-tac-toe", "swiss", round_every=5 * MINUTE))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in NAMES:
+            await here.tournament.enter(name)
+            nursery.start_soon(play, here.come(name), first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await trio.sleep(4 * MINUTE)
+        over, _ = here.concluded()
+        async with trio.open_nursery() as orders:
+            orders.start_soon(here.desk.withdraw, over.players[0])
+            orders.start_soon(here.desk.void, over.match, "a cable")
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    later = [pairing for pairing in here.tournament.record.drawn.values() if pairing.round > 1]
+    assert later
+    assert all(over.players[0] not in pairing.names for pairing in later)
+
+
 async def test_nobody_is_waited_for_between_rounds(autojump_clock: MockClock) -> None:
     """An entrant that goes after its match and is back for the next has missed nothing."""
     here = World(Opened("tic-tac-toe", "round-robin", absent="settle", round_every=5 * MINUTE))

@@ -1,5 +1,6 @@
 """A score sheet that follows a record says what the pure functions say of the whole record."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
 
@@ -94,6 +95,25 @@ def test_whatever_happens_to_a_record_the_sheet_that_follows_it_agrees(kind: str
             followed, whole = sheet.board(record, 1.0), board_of(record, 1.0)
             assert (followed.rows, followed.duplicates) == (whole.rows, whole.duplicates)
             assert followed.version == record.version
+
+
+def test_what_is_decided_is_in_the_order_of_the_table_whoever_is_disqualified() -> None:
+    """Catches a winner who was decided by matches that somebody disqualified had thrown."""
+    ann, bob, cheat = NAMES[:3]
+    record, random = event("decide", (ann, bob, cheat)), Random(1)
+    for winner, loser in 4 * [(ann, cheat), (cheat, bob), (bob, ann), (ann, cheat), (cheat, bob)]:
+        drew, over = happened(record, random, winner, loser)
+        record.add(drew)
+        record.add(structs.replace(over, winner=0, score=(1.0, 0.0)))
+
+    def orders() -> tuple[Sequence[str], Sequence[str]]:
+        board = board_of(record, 0.0)
+        assert board.decision is not None
+        return board.decision.order, [row.name for row in board.rows if row.name not in record.out]
+
+    assert orders() == ((ann, cheat, bob), [ann, cheat, bob])
+    record.add(Disqualified(cheat, "it threw its matches"))
+    assert orders() == ((bob, ann), [bob, ann])
 
 
 def test_every_change_of_the_table_is_another_version_and_nothing_else_is() -> None:

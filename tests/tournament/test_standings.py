@@ -246,6 +246,37 @@ def test_in_a_knockout_who_is_disqualified_is_last_even_after_winning_it() -> No
     assert {row.name: row.tie_breaks[0] for row in rows} == {"ada": 0.0, "bob": 0.0, "cyd": 1.0}
 
 
+def test_in_a_knockout_whoever_withdraws_keeps_the_rounds_that_it_came_through_as_the_better_seed() -> None:
+    """The one that it had drawn with had gone out, and was second as if it had gone on."""
+    played: list[Line] = [
+        (1, "ada", "bob", (0.5, 0.5), True),
+        (1, "bob", "ada", (0.5, 0.5), True),
+        (1, "cyd", "dan", (1.0, 0.0), True),
+        (2, "ada", "cyd", (0.0, 1.0), False),
+    ]
+    rows = standings([Entrant("ada", gone=True), *ENTRANTS[1:4]], numbered(played), ("reached",))
+    assert {row.name: row.tie_breaks[0] for row in rows} == {"cyd": 2.0, "ada": 1.0, "bob": 0.0, "dan": 0.0}
+
+
+def test_in_a_knockout_nobody_wins_a_round_against_another_that_is_disqualified_as_well() -> None:
+    played: list[Line] = [
+        (1, "ada", "bob", (1.0, 0.0), True),
+        (1, "cyd", "dan", (1.0, 0.0), True),
+        (2, "ada", "cyd", (1.0, 0.0), True),
+    ]
+    out = [Entrant("ada", gone=True), Entrant("bob", gone=True), *ENTRANTS[2:4]]
+    rows = standings(out, adjusted(numbered(played), (), {"ada", "bob"}), ("reached",))
+    assert {row.name: row.tie_breaks[0] for row in rows} == {"cyd": 2.0, "ada": 0.0, "bob": 0.0, "dan": 0.0}
+
+
+def test_in_a_knockout_a_table_that_is_kept_up_to_date_knows_who_has_gone_after_a_draw() -> None:
+    played: list[Line] = [(1, "ada", "bob", (0.5, 0.5), True), (1, "bob", "ada", (0.5, 0.5), True)]
+    accounts = Accounts(ENTRANTS[:2], numbered(played))
+    assert accounts.rounds_won == {"ada": 1}
+    accounts.admit(Entrant("ada", gone=True))
+    assert accounts.rounds_won == {"bob": 1}
+
+
 # FIDE's rules: virtual opponents, rounds that were missed, and direct encounter applied again
 
 

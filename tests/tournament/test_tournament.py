@@ -1,7 +1,7 @@
 """One tournament, alive, on a virtual clock."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import pytest
 import trio
@@ -12,6 +12,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from games.game import Pace
 from tests.tournament.world import World, first, leaves, play, silent, world
+from tournament.desk import About, Desk
 from tournament.events import NOBODY, Ended, Ending
 from tournament.facts import Concluded, Drew, Opened, State
 from tournament.forecast import Forecast
@@ -19,7 +20,7 @@ from tournament.format import Terms
 from tournament.match import Match
 from tournament.player import Seat
 from tournament.record import Record
-from tournament.refusals import Refusal
+from tournament.refusals import NotThere, Refusal
 from tournament.settling import whole_micros
 from tournament.store import Memory
 
@@ -353,6 +354,33 @@ async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: M
             await here.desk.void("cup-9", "what")
 
 
+ORDERS: Mapping[str, Callable[[Desk], Awaitable[None]]] = {
+    "delete": Desk.delete,
+    "start": Desk.start,
+    "freeze": Desk.freeze,
+    "enter": lambda desk: desk.enter("eve"),
+    "invite": lambda desk: desk.invite("eve", lambda: "a digest"),
+    "withdraw": lambda desk: desk.withdraw("ann"),
+    "describe": lambda desk: desk.describe("ann", About("a school")),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_an_order_that_has_waited_until_the_tournament_was_deleted_is_not_carried_out(
+    order: str,
+) -> None:
+    """Catches an entrant of what is deleted: the host failed whenever a bot came under that name."""
+    async with world({"ann": first, "bob": first}) as here:
+        record = here.tournament.record
+        await here.desk.delete()
+        facts = record.facts
+        with pytest.raises(NotThere, match="cup was deleted"):
+            await ORDERS[order](here.desk)
+        with pytest.raises(Refusal, match="cup was deleted"):
+            await here.tournament.enter("eve", let_in=True)
+        assert record.facts == facts
+
+
 async def test_in_a_knockout_nobody_s_way_into_the_next_round_is_voided(autojump_clock: MockClock) -> None:
     """Catches a bracket whose final was won by somebody that had lost before."""
     async with world(dict.fromkeys(("ann", "bob", "cas", "dee"), first), format="knockout") as here:
@@ -363,12 +391,46 @@ async def test_in_a_knockout_nobody_s_way_into_the_next_round_is_voided(autojump
         for match, number in before:
             if number == final.number:
                 continue
-            name = next(each for each in final.names if each in record.drawn[number].names)
-            why = f"{name} has been drawn for round 2 by what came of {match}: in a knockout that cannot be"
+            why = f"round 2 has been drawn by what came of {match}: in a knockout that cannot be"
             with pytest.raises(Refusal, match=why):
                 await here.desk.void(match, "a cable")
         await here.desk.void(before[-1][0], "a cable")
         assert record.state is State.RUNNING
+
+
+async def drawn_out(seat: Seat) -> None:
+    """Play a match of Tic-Tac-Toe that nobody wins, a second for each move."""
+    async for event in seat.match.log.read():
+        if seat.to_move and not isinstance(event, Ended):
+            await trio.sleep(1.0)
+            seat.play(("NW", "N", "NE", "C", "W", "E", "S", "SW", "SE")[seat.match.ply])
+
+
+async def test_in_a_knockout_a_draw_that_is_being_played_again_is_not_voided(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches two matches that both decide a contest: the loser of one of them went through."""
+    async with world({"ann": drawn_out, "bob": drawn_out}, format="knockout") as here:
+        await here.tournament.run()
+        why = "were drawn again by what came of cup-1: in a knockout that cannot be voided any more"
+        with pytest.raises(Refusal, match=why):
+            await here.desk.void("cup-1", "a cable")
+        await here.desk.void("cup-2", "a cable")
+
+
+async def test_in_a_knockout_nothing_is_voided_by_which_a_place_stayed_empty(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches an entrant that won its first round and was in none after it."""
+    players = {"ann": first, "bob": silent, "cas": silent, "dee": first}
+    async with world(players, format="knockout") as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(10.0)
+        (over,) = here.concluded()
+        await here.desk.withdraw(over.players[over.winner or 0])
+        await here.tournament.finished()
+        with pytest.raises(Refusal, match=f"round 2 has been drawn by what came of {over.match}"):
+            await here.desk.void(over.match, "a cable")
 
 
 @pytest.mark.parametrize(

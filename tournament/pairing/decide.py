@@ -168,8 +168,8 @@ FORMAT = Format(
     title="Decide",
     draw=draw,
     # 1: before near equals were taken as equal; 2: before the first open place came first; 3: before it
-    # passed over entrants that stay away
-    rules=4,
+    # passed over entrants that stay away; 4: before matches against somebody disqualified said nothing
+    rules=5,
     order=("strength",),
     decides=True,
 )

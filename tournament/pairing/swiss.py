@@ -209,7 +209,9 @@ FORMAT = Format(
     name="swiss",
     title="Swiss",
     draw=draw,
-    rules=2,  # 1: before floats had a price, and balanced sides a limit
+    # 1: before floats had a price, and balanced sides a limit; 2: before points that were had from somebody
+    # disqualified since
+    rules=3,
     order=("points", "buchholz-cut-1", "buchholz", "sonneborn-berger", "wins"),
     plan=plan,
 )

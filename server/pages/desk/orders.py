@@ -74,7 +74,7 @@ class Orders:
             "resume": desk.resume,
             "freeze": desk.freeze,
             "unfreeze": desk.unfreeze,
-            "enter": lambda: desk.enter(self._host.claims.entrant_name(tournament, name)),
+            "enter": lambda: self._host.claims.enter(tournament, name, who(exchange)),
             "withdraw": lambda: desk.withdraw(name),
             "disqualify": lambda: desk.disqualify(name, why),
             "void": lambda: desk.void(match, why),

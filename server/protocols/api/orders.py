@@ -120,7 +120,7 @@ async def delete(call: Call, tournament: Tournament, order: Order) -> Response:
 async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
     asked, said = _named(order, "the bot to enter"), _about(order)
     with as_conflict():
-        await Desk(tournament, call.by).enter(call.host.claims.entrant_name(tournament, asked), said)
+        await call.host.claims.enter(tournament, asked, call.by, said)
     return json_response(200, summary(tournament))
 
 

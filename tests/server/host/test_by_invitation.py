@@ -1,5 +1,7 @@
 """Tournaments by invitation, seen from the host: who is led past them, and whose an entered name is."""
 
+from collections.abc import Awaitable
+
 import pytest
 import trio
 from msgspec.structs import replace
@@ -72,6 +74,39 @@ async def test_invited_and_entered_bots_play_it_together(autojump_clock: MockClo
         await come(host, nursery, "bob", token=token)
         await trio.sleep(60.0)
         assert cup.record.state is State.FINISHED
+
+
+async def ordered(*orders: Awaitable[object]) -> list[str]:
+    """Give several orders at once; returns why some of them were refused."""
+    refusals: list[str] = []
+
+    async def give(order: Awaitable[object]) -> None:
+        try:
+            await order
+        except Refusal as refusal:
+            refusals.append(str(refusal))
+
+    async with trio.open_nursery() as nursery:
+        for order in orders:
+            nursery.start_soon(give, order)
+    return refusals
+
+
+async def test_of_two_who_invite_one_name_to_two_tournaments_at_once_one_is_refused() -> None:
+    """Catches a token that was given to somebody and is void already."""
+    async with running() as (host, _):
+        cups = [await host.open(name, Opened(GAME, "round-robin", by_invitation=True)) for name in ("a", "b")]
+        (why,) = await ordered(*(host.claims.invite(cup, "ann", "the organiser") for cup in cups))
+        assert why.startswith("ann takes part in ")
+        assert sum("ann" in cup.record.entrants for cup in cups) == 1
+
+
+async def test_of_two_who_enter_names_that_look_alike_at_once_one_is_refused() -> None:
+    async with running() as (host, _):
+        cup = await closed(host)
+        (why,) = await ordered(*(host.claims.enter(cup, name, "the organiser") for name in ("Bob1", "B0b1")))
+        assert "whom people would take for" in why
+        assert len(cup.record.entrants) == 1
 
 
 async def test_whoever_practises_is_at_the_open_table(autojump_clock: MockClock) -> None:
