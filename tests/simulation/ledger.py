@@ -94,6 +94,7 @@ class Ledger:
             case Disqualified(name=name):
                 self.gone.add(name)
                 self.disqualified.add(name)
+                self.annulled.discard(name)
             case Voided(match=match):
                 self.voided.add(match)
                 self._reopened = True

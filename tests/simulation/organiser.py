@@ -1,10 +1,11 @@
 """Whoever steps in: the organiser of a tournament, and fate.
 
-An organiser asks again after a crash, as somebody at a browser would, and now
-and then goes away before the answer has come.
+An organiser asks again after a crash, as somebody at a browser would, now and
+then goes away before the answer has come, and now and then gives two orders at once.
 """
 
 from collections.abc import Awaitable, Callable
+from itertools import islice
 from math import inf
 from random import Random
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 WHY = "the organiser wanted it so"
+AT_ONCE = 0.3  # how often two orders are given at once
 ENOUGH = 2000.0  # virtual seconds after which a ladder is ended, however little was played
 
 Request = Callable[[Tournament], Awaitable[None]]
@@ -37,6 +39,7 @@ class Organiser:
         self._world = world
         self._contest = contest
         self._chance = Random(f"{world.plan.seed} {contest.name}")
+        self._haste = Random(f"{world.plan.seed} {contest.name} at once")
 
     async def work(self) -> None:
         contest = self._contest
@@ -46,10 +49,14 @@ class Organiser:
                 nursery.start_soon(self._enter, *entry)
         if not contest.alone:
             await self._ask(lambda tournament: Desk(tournament).start())
-        for act in contest.acts:
+        acts = iter(contest.acts)
+        for act in acts:
             with trio.move_on_after(inf if contest.length is None else ENOUGH):
                 await self._world.after(act, contest.name)
-            await self._do(act)
+            others = islice(acts, self._haste.random() < AT_ONCE)
+            async with trio.open_nursery() as nursery:
+                for each in (act, *others):
+                    nursery.start_soon(self._do, each)
         if contest.length is not None:
             await self._end(contest.length)
         self.done = True
