@@ -144,7 +144,6 @@ ELSEWHERE = {
     "server/show/ending.py": "server/show/test_show.py",
     "server/show/feed.py": "server/show/test_mirror.py",
     "server/show/process.py": "server/show/test_show.py",
-    "server/show/replica.py": "server/show/test_mirror.py",
     "server/show/which.py": "server/show/test_show.py",
     # Pages
     "server/pages/addressed.py": "docs/test_for_assistants.py",
