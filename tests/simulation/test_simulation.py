@@ -39,15 +39,15 @@ ANOTHER = range(5, 6)  # … and one that comes to something else
 ENOUGH = range(1, 401)  # seeds in which a planted bug has to show
 LATE = {  # seeds that are passed over where hours are not to be had: it shows after
     a_restart_gives_time: 304,
-    a_restart_takes_time: 35,
+    a_restart_takes_time: 38,
     annulled_games_count: 8,
-    known_in_the_order_of_waking: 30,
-    leaving_flags_the_other: 15,
-    old_connection_clears_new: 20,
-    one_grace_for_both: 125,
+    known_in_the_order_of_waking: 34,
+    leaving_flags_the_other: 16,
+    old_connection_clears_new: 21,
+    one_grace_for_both: 134,
     side_balance_off_by_one: 7,
-    void_comes_too_late: 15,
-    waiting_goes_on_in_a_stall: 59,
+    void_comes_too_late: 17,
+    waiting_goes_on_in_a_stall: 134,
 }
 
 
