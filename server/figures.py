@@ -48,13 +48,8 @@ def backups(copies: RegularBackups) -> Iterator[Family]:
 
 def webhooks(settings: Settings, last: Callable[[], int]) -> Iterator[Family]:
     """Figures of webhooks by their places in the configuration: an address may have a secret in it."""
-    told, now = positions.read(Path(settings.data) / positions.FILE), last()
-    samples = tuple(
-        [
-            Sample(max(0, now - told.get(positions.key(each.url), now)), {"webhook": str(number)})
-            for number, each in enumerate(settings.webhook)
-        ]
-    )
+    behind = positions.behind(Path(settings.data) / positions.FILE, settings.webhook, last())
+    samples = tuple([Sample(each, {"webhook": str(number)}) for number, each in enumerate(behind)])
     if samples:
         name = "quintain_webhook_behind_entries"
         yield Family(name, "gauge", "Entries of the journal that a webhook has not been told of.", samples)

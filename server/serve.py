@@ -48,7 +48,7 @@ from server.show.draws import in_a_thread
 from server.show.lending import Lending
 from server.show.process import Show
 from server.show.which import Which
-from server.stopping import LINGER, print_standings, until_all_are_gone, until_the_end
+from server.stopping import LINGER, print_standings, until_all_are_gone, until_the_end, until_webhooks_know
 from server.store import snapshots
 from server.store.choice import opened
 from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_token, prepared
@@ -268,7 +268,9 @@ async def _serve(
             with trio.move_on_after(LINGER):
                 await _stop(host, workers, peering, http, show)
                 await until_all_are_gone(admission)
-            if not over:
+            if over:
+                await until_webhooks_know(settings, last, signals)
+            else:
                 with trio.move_on_after(PRINTING) as in_time:
                     await print_standings(host, until_done, as_json)
                 if in_time.cancelled_caught:

@@ -5,19 +5,23 @@ nothing.
 """
 
 import signal
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
+from pathlib import Path
 
 import structlog
 import trio
 
 from server import supervised
+from server.config import Settings
 from server.exits import DONE, INTERRUPTED
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.view import Held
 from server.net.listening import Admission
 from server.programs.report import report
+from server.webhooks import positions
+from server.webhooks.posting import SECONDS
 from server.workers.workers import Workers
 from tournament.facts import State
 
@@ -67,6 +71,29 @@ async def until_all_are_gone(admission: Admission) -> None:
     """Wait for every connection to end."""
     while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
         await trio.sleep(LINGER / 20)
+
+
+async def until_webhooks_know(
+    settings: Settings, last: Callable[[], int], signals: AsyncIterator[int]
+) -> None:
+    """Wait until webhooks were told all there is, for as long as one may take to answer, or for a signal.
+
+    Nobody may ever start the host again that held one tournament.
+    """
+    file = Path(settings.data) / positions.FILE
+    with trio.move_on_after(SECONDS) as in_time:
+        async with trio.open_nursery() as nursery:
+
+            async def stop() -> None:
+                await anext(signals)
+                in_time.cancel()
+
+            nursery.start_soon(stop)
+            while any(positions.behind(file, settings.webhook, last())):  # noqa: ASYNC110 - a file tells nobody
+                await trio.sleep(LINGER / 20)
+            nursery.cancel_scope.cancel()
+    if in_time.cancelled_caught:
+        log.warning("webhooks have yet to be told how it ended: the next start on this folder tells them")
 
 
 async def print_standings(host: Host, until_done: str | None, as_json: bool) -> None:

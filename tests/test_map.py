@@ -109,7 +109,6 @@ ELSEWHERE = {
     "server/commands/verifying.py": "server/export/test_verify.py",
     "server/application.py": "server/test_serve.py",
     "server/ports.py": "server/test_serve.py",
-    "server/stopping.py": "server/test_serve.py",
     "server/doctor.py": "server/test_keeping.py",
     "server/figures.py": "server/host/test_metrics.py",
     "server/version.py": "server/host/test_metrics.py",

@@ -5,11 +5,14 @@ Hosts that share a database keep it there as well, for the one that goes on when
 
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import structlog
+
+from server.config import Webhook
 
 if TYPE_CHECKING:
     from server.store.duties import Duties  # psycopg, which it needs, is an extra
@@ -86,6 +89,12 @@ def read(path: Path) -> dict[str, int]:
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         log.error("how far webhooks were told is lost: they go on from now", path=str(path), why=str(error))
         return {}
+
+
+def behind(path: Path, webhooks: Iterable[Webhook], last: int) -> list[int]:
+    """How many entries, up to the last one, each webhook has yet to be told of; none, if it is new."""
+    told = read(path)
+    return [max(0, last - told.get(key(each.url), last)) for each in webhooks]
 
 
 def key(url: str) -> str:

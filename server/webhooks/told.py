@@ -14,6 +14,7 @@ from tournament import entries
 from tournament.chain import leaf
 from tournament.entries import Entry
 from tournament.facts import Concluded, Opened, RoundBegan, State, Turned, Voided
+from tournament.folding import called
 
 TOLD = (Opened, Turned, RoundBegan, Concluded, Voided)
 KINDS = frozenset(map(entries.kind, TOLD))  # the facts of which webhooks are told
@@ -45,7 +46,8 @@ def told(entry: Entry, game: str, begun: Callable[[], bool]) -> Told | None:
     fact: Any = entries.fact(entry.body)
 
     def event(type: WebhookEvent, **more: Any) -> Told:
-        return Told(leaf(entry).hex()[:ID], type, moment(entry.when), entry.tournament, game, **more)
+        name = called(entry.tournament)  # the one before may have been deleted
+        return Told(leaf(entry).hex()[:ID], type, moment(entry.when), name, game, **more)
 
     match fact:
         case Opened(format=format):

@@ -97,6 +97,21 @@ def play(host: Served, proxied: bool) -> None:
         connection.close()
 
 
+@pytest.mark.parametrize("show", ["0", "1"])
+def test_a_host_that_ends_with_its_tournament_has_told_webhooks_how(
+    tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch, show: str
+) -> None:
+    monkeypatch.setenv("QUINTAIN_SHOW", show)
+    with Receiver() as receiver:
+        (tmp_path / "quintain.toml").write_text(FILE_OF_SETTINGS.format(url=receiver.url))
+        host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done")
+        play(host, proxied=False)  # nobody stays to be told more
+        code, _, _ = host.end()
+        assert code == 0
+        assert [each["type"] for each in receiver.told] == ["tournament.begun", "match.ended"]
+        receiver.shutdown()
+
+
 @pytest.mark.parametrize("show", [pytest.param("0", marks=pytest.mark.campaign), "1"])
 def test_a_host_backs_itself_up_tells_webhooks_counts_and_knows_who_is_behind_a_proxy(
     tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch, show: str

@@ -17,8 +17,10 @@ WON = Concluded(
 )
 
 
-def of(fact: AnyFact, *, number: int = 3, begun: bool = False) -> dict[str, object] | None:
-    found = told(entries.entry(number, "cup", 1_767_225_600.25, fact), "connect-4", lambda: begun)
+def of(
+    fact: AnyFact, *, number: int = 3, begun: bool = False, kept_as: str = "cup"
+) -> dict[str, object] | None:
+    found = told(entries.entry(number, kept_as, 1_767_225_600.25, fact), "connect-4", lambda: begun)
     return None if found is None else msgspec.json.decode(msgspec.json.encode(found))
 
 
@@ -38,6 +40,12 @@ def test_a_match_is_told_with_its_players_and_why_it_ended() -> None:
         "why": "bob ran out of time",
         "fault": "bot",
     }
+
+
+def test_a_tournament_goes_by_its_name_also_where_one_of_that_name_was_deleted_before() -> None:
+    found = of(WON, kept_as="cup~2")
+    assert found is not None
+    assert found["tournament"] == "cup"
 
 
 def test_a_round_is_told_with_its_number() -> None:
