@@ -188,9 +188,8 @@ async def standings(call: Call, asked: Which) -> Told:
         if call.host.vacant(asked.tournament) is None:
             return _refused(f"there is no tournament {quoted(asked.tournament)}")
         return _table(asked.tournament, (), final=False)
-    record = held.record.public
     try:
-        board = await call.host.boards.current(record)
+        record, board = await call.host.boards.public(held.record)
     except NoBoard as error:
         return _refused(str(error))
     rows = [row_shown(row, record.format.order) for row in board.rows[:LISTED]]
