@@ -107,6 +107,18 @@ def test_nobody_says_how_long_it_takes_where_it_is_not_known_when_matches_ended(
     assert eta_of_all(record, decision) is None
 
 
+async def test_a_command_says_that_the_standings_it_prints_are_frozen(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await here.host.open("cup", Opened(GAME, "swiss"))
+        record = here.host.tournaments["cup"].record
+        for fact in (Entered("ann"), Froze(True)):
+            record.add(fact)
+        standings = await here.read("/api/tournaments/cup/standings")
+        whole = await here.read("/api/tournaments/cup")
+    assert "frozen" in rendered(standings, as_json=False)
+    assert "\nfrozen: everybody sees" in shown(whole)
+
+
 def test_a_tournament_is_shown_while_it_is_worked_out_what_is_decided() -> None:
     held = {"tournament": "cup", "game": GAME, "format": "decide", "state": "running", "played": 0, "open": 3}
     held |= {"by_invitation": False}

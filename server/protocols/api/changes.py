@@ -104,6 +104,7 @@ class Changes:
                 {
                     "type": "standings",
                     "tournament": record.name,
+                    "frozen": record.frozen is not None,
                     "as_of": moment(board.as_of),
                     "entrants": len(board.rows),
                     "rows": rows,

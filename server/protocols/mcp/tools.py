@@ -193,11 +193,13 @@ async def standings(call: Call, asked: Which) -> Told:
     except NoBoard as error:
         return _refused(str(error))
     rows = [row_shown(row, record.format.order) for row in board.rows[:LISTED]]
-    return _table(record.name, rows, final=record.state is State.FINISHED)
+    final, frozen = held.record.state is State.FINISHED, record.frozen is not None
+    return _table(record.name, rows, final=final, frozen=frozen)
 
 
-def _table(tournament: str, rows: Sequence[Mapping[str, Any]], *, final: bool) -> Told:
+def _table(tournament: str, rows: Sequence[Mapping[str, Any]], *, final: bool, frozen: bool = False) -> Told:
     message = {"type": "standings", "tournament": tournament, "final": final, "rows": rows}
+    message |= {"frozen": True} if frozen else {}
     return Told(words.ranked(message), message)
 
 
