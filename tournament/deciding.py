@@ -160,7 +160,7 @@ def decision(outlook: Outlook, names: Collection[str], aim: Aim) -> Decision:
     """Who stands where among these, and what of that is still open."""
     order = outlook.order(names)
     places = wanted(len(order), aim)
-    needed = log(claims(len(order), places) / (1 - aim.confidence)) if places else 0.0
+    needed = log(made / (1 - aim.confidence)) if (made := claims(len(order), places)) else 0.0
     still: list[Claim] = []
     settled = places
     for place, better in enumerate(order[:places]):
@@ -180,8 +180,8 @@ def decision(outlook: Outlook, names: Collection[str], aim: Aim) -> Decision:
 
 
 def wanted(entrants: int, aim: Aim) -> int:
-    """How many places have to be settled: the last follows from the others."""
-    return max(0, min(aim.places or entrants, entrants - 1))
+    """How many places have to be settled: the last follows from the others, unless there is nobody else."""
+    return min(aim.places or entrants, max(entrants - 1, min(entrants, 1)))
 
 
 def claims(entrants: int, places: int) -> int:

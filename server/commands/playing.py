@@ -55,6 +55,11 @@ def _print_json(message: dict[str, Any]) -> None:
 def _print_standings(message: dict[str, Any]) -> None:
     match message:
         case {"type": "standings", "rows": rows, "tournament": tournament}:
-            say(standings_table(rows, f"{tournament}: the final standings"))
+            said = (
+                "the standings, as an organiser froze them"
+                if message.get("frozen")
+                else "the final standings"
+            )
+            say(standings_table(rows, f"{tournament}: {said}"))
         case _:
             pass

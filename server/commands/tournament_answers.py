@@ -51,6 +51,8 @@ def shown(found: dict[str, Any]) -> str:
         lines += deciding.get("said", ())
     if found["group"] is not None:
         lines.append(f"group: {found['group']}")
+    if found.get("frozen"):
+        lines.append("frozen: everybody sees the standings as they were when they were frozen")
     if found["by_invitation"]:
         lines.append("by invitation: only bots that are invited, or entered by name, take part")
     if found["start_at"] is not None and found["state"] == "registering":

@@ -85,6 +85,17 @@ class Boards:
             raise NoBoard
         return board
 
+    async def public(self, record: Record) -> tuple[Record, Board]:
+        """The record as everybody is shown it, and its board; raises `NoBoard` as above.
+
+        An organiser may freeze the standings while the board is computed. Then that board is nobody's to see.
+        """
+        while True:
+            shown = record.public
+            board = await self.current(shown)
+            if record.public is shown:
+                return shown, board
+
     async def exact(self, record: Record) -> Board:
         """The current board, however long it takes: a tournament ends with it."""
         kept, version = self._find(record), record.version

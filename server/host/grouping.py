@@ -21,6 +21,5 @@ def members(tournaments: Mapping[str, Held], name: str) -> list[Held]:
 
 async def table_over(view: View, held: list[Held]) -> list[Across]:
     """The table over some tournaments, as the public may see it; raises `NoBoard` if one is missing."""
-    boards = [await view.boards.current(each.record.public) for each in held]
-    rows = [board.rows for board in boards]
+    rows = [(await view.boards.public(each.record))[1].rows for each in held]
     return await view.boards.run(lambda: across(rows))

@@ -200,8 +200,8 @@ class Pages:
                 about["summary"] = self._host.grader.summary(record.public, tournament.concluded)
                 await self._live(exchange, address, look, "tournament.html", places=BOARDS, **about)
             case ["standings"]:
-                board = await self._host.boards.current(record.public)
-                seen = tables.standings(record.public, board, number)
+                public, board = await self._host.boards.public(record)
+                seen = tables.standings(public, board, number)
                 about["part"] = await self._whole("standings", seen)
                 exchange.respond(self.site.page("table.html", exchange, title="Standings", **about))
             case ["schedule"]:

@@ -47,6 +47,7 @@ class Group(Struct, frozen=True):
     eta: float | None
     rows: Sequence[Row]
     winners: list[str]  # once it is over
+    frozen: bool  # whether the rows are those of before
     next: list[tuple[str, str]]
     next_round: tuple[int, float] | None  # by the clock
     affiliations: Mapping[str, str]  # of those in the rows
@@ -101,6 +102,7 @@ class ProjectorLook:
             tournament.eta(),
             rows,
             tables.winners(record, board),
+            record.frozen is not None,
             coming(tournament, pairings),
             rounds.coming(record) if record.state is State.RUNNING else None,
             {row.name: said[row.name] for row in rows if row.name in said},

@@ -241,6 +241,7 @@ def winners(record: Record, board: Board | None) -> list[str]:
     over = record.state is State.FINISHED and record.frozen is None
     if not over or board is None or board.version < record.version:
         return []
-    if board.decision is not None and not board.decision.settled:
-        return []
-    return [row.name for row in takewhile(lambda row: row.rank == 1, board.rows) if row.points > 0]
+    first = [row.name for row in takewhile(lambda row: row.rank == 1, board.rows)]
+    if board.decision is not None:  # of those who are still in: the first row may be somebody else's
+        first = board.decision.order[: min(1, board.decision.settled)]
+    return [row.name for row in board.rows if row.name in first and row.points > 0]

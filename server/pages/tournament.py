@@ -65,7 +65,7 @@ class TournamentLook:
         try:
             record = self._tournament.record
             known, version = stamp(record), record.public.version
-            board = await self._host.boards.current(record.public)
+            _, board = await self._host.boards.public(record)
             self._made = await self._turns.aside(lambda: parts_of(self._tournament, board))
             self._stamp = known if board.version >= version else None
         finally:

@@ -23,6 +23,7 @@ def report(record: "Record", *, as_json: bool) -> str:
 def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
     """The same, for standings as the API has them."""
     title = "{tournament}: {game}, {format}, {state}".format_map(standings)
+    title += ", as its standings were frozen" if standings["frozen"] else ""
     if as_json:
         return json_line(standings)
     remarks = "".join(f"\n{each}" for each in standings.get("said", ()))

@@ -13,7 +13,8 @@ from server.log_writer import tell
 from server.net.escaping import safe
 
 Step = Callable[..., None]
-WIDTH = 100  # characters, where the output is no terminal
+WIDTH = 100  # characters of a table, unless the words in it need more
+ENDLESS = 10**6  # characters, wider than any table
 WIDE_ENOUGH = 60  # characters: below, there is no bar, or nothing would be left for words and figures
 FIGURES = 24  # characters, for how many of how many and how long it takes
 
@@ -31,23 +32,31 @@ def note(text: str) -> None:
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> str:
     """Rows under headings. A heading that ends in a space is for words, flush left; others are for figures.
 
-    Where there are no rows, there are no headings either.
+    Where there are no rows, there are no headings either. Sentences may go on on the next line. Names are
+    whole, however long they are: they are copied from here, and searched for.
     """
-    if not (rows := [*rows]):
-        return safe(title or "")
+    lines = [["" if cell is None else safe(str(cell), cut=None) for cell in row] for row in rows]
+    if not lines:
+        return safe(title or "", cut=None)
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=Text(safe(title)) if title else None, box=box.SIMPLE_HEAD, title_justify="left")
-    for heading in headings:
-        drawn.add_column(heading.rstrip(), justify="left" if heading.endswith(" ") else "right")
-    for row in rows:
-        drawn.add_row(*(Text(safe("" if cell is None else str(cell))) for cell in row))
+    drawn = Table(box=box.SIMPLE_HEAD)
+    for heading, cells in zip(headings, zip(*lines, strict=True), strict=True):
+        words = "left" if heading.endswith(" ") else "right"
+        sentences = any(" " in cell for cell in cells)
+        drawn.add_column(heading.rstrip(), justify=words, no_wrap=not sentences, overflow="fold")
+    for line in lines:
+        drawn.add_row(*map(Text, line))
     out = io.StringIO()
-    Console(file=out, width=WIDTH, color_system=None).print(drawn)
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().split("\n"))
+    console = Console(file=out, width=WIDTH, color_system=None)
+    least = console.measure(drawn, options=console.options.update(width=ENDLESS)).minimum
+    console.width = max(WIDTH, least)
+    console.print(drawn)
+    shown = "\n".join(line.rstrip() for line in out.getvalue().rstrip().split("\n"))
+    return f"{safe(title, cut=None)}\n{shown}" if title else shown
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from server.programs.report import rendered
 from tests.server.protocols.test_api import GAME, office
 from tests.tournament.test_score_sheet import event, play
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Drew, Entered, Kept, Opened, State, Turned
+from tournament.facts import AnyFact, Concluded, Drew, Entered, Froze, Kept, Opened, State, Turned
 from tournament.folding import fold
 from tournament.format import Aim, Pairing, Terms
 from tournament.record import Record
@@ -82,11 +82,41 @@ def test_the_time_left_follows_from_how_soon_one_match_ended_after_another(pause
     assert eta_of_all(record, decision) is None, "whatever was still open"
 
 
+async def test_what_is_over_takes_no_more_time_though_its_standings_are_frozen(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches an `eta` by the standings of the moment of freezing, when there were matches to play."""
+    async with office() as here:
+        opened, *rest = facts(2, lasting=7.0)
+        assert isinstance(opened, Opened)
+        await here.host.open("cup", opened)
+        record = here.host.tournaments["cup"].record
+        for fact in (*rest, Froze(True)):
+            record.add(fact)
+        await here.host.store.keep(record.kept_as, 0.0, rest)
+        assert (await here.read("/api/tournaments/cup"))["eta"] > 0.0
+        record.add(Turned(State.FINISHED))
+        shown = await here.read("/api/tournaments/cup")
+    assert (shown["state"], shown["frozen"], shown["eta"]) == ("finished", True, None)
+
+
 def test_nobody_says_how_long_it_takes_where_it_is_not_known_when_matches_ended() -> None:
     record = deciding(2)
     decision = board_of(record, 0.0).decision
     assert decision is not None
     assert eta_of_all(record, decision) is None
+
+
+async def test_a_command_says_that_the_standings_it_prints_are_frozen(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await here.host.open("cup", Opened(GAME, "swiss"))
+        record = here.host.tournaments["cup"].record
+        for fact in (Entered("ann"), Froze(True)):
+            record.add(fact)
+        standings = await here.read("/api/tournaments/cup/standings")
+        whole = await here.read("/api/tournaments/cup")
+    assert "frozen" in rendered(standings, as_json=False)
+    assert "\nfrozen: everybody sees" in shown(whole)
 
 
 def test_a_tournament_is_shown_while_it_is_worked_out_what_is_decided() -> None:

@@ -100,6 +100,20 @@ def test_whoever_has_withdrawn_can_have_no_place() -> None:
     assert "p0" not in decided_by(found.entrants, found.results, found.terms).order
 
 
+@pytest.mark.parametrize("places", [0, 1, 2])
+def test_whoever_is_left_when_all_others_have_gone_has_the_first_place(places: int) -> None:
+    found = held(6, Aim(games=12, places=places), 50, 0, 0)
+    found.withdraw("p0")
+    found.withdraw("p2")
+    known = decided_by(found.entrants, found.results, found.terms)
+    assert (known.decided, known.order, known.settled) == (True, ("p1",), 1)
+
+
+def test_whoever_is_the_first_to_enter_has_not_won_yet() -> None:
+    """Catches `"decided": true` for a tournament that has not begun."""
+    assert not decided_by(field(1), [], Terms(aim=Aim())).decided
+
+
 def test_games_that_are_taken_into_account_make_the_two_surer_and_others_no_less_sure() -> None:
     outlook = outlook_on((), held(8, Aim(games=60), 100, 0, 0, -100).results)
     before = {pair: outlook.variance(*pair) for pair in (("p0", "p1"), ("p0", "p2"), ("p2", "p3"))}

@@ -19,6 +19,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
+from msgspec.structs import replace
 
 from tournament.deciding import EACH, Decision, Outlook, decision, wanted
 from tournament.format import Aim, Entrant, Format, Pairing, Result, Terms
@@ -100,7 +101,8 @@ def decided_by(entrants: Iterable[Entrant], results: Collection[Result], terms: 
     """What a tournament has decided."""
     names = here(entrants)
     known = contenders(names, unplayed(results), results)
-    return decision(outlook_on(names, results), known, aim_of(terms))
+    found = decision(outlook_on(names, results), known, aim_of(terms))
+    return found if results else replace(found, settled=0)  # who is alone before it begins has not won
 
 
 def unplayed(results: Iterable[Result]) -> Counter[str]:

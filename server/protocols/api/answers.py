@@ -184,6 +184,7 @@ class Groups(Struct, frozen=True):
 class TableOver(Group, frozen=True):
     """One table over all tournaments of a group."""
 
+    frozen: bool  # whether the standings of any of them are
     rows: list[Across]
     next: int | None
 

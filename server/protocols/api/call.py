@@ -13,6 +13,7 @@ from server.http.exchange import Exchange
 from server.http.wire import Response
 from server.protocols.api.streams import Feed
 from tournament.record import Record
+from tournament.score_sheet import Board
 
 # What they return: the whole answer, now or later; None if the exchange is answered in another way.
 Answer = Response | Awaitable[Response | None] | None
@@ -49,6 +50,12 @@ class Look(Asked, frozen=True):
     def seen(self, record: Record) -> Record:
         """The record for standings: while they are frozen, only an organiser sees the present one."""
         return record if self.organiser else record.public
+
+    async def board(self, record: Record) -> tuple[Record, Board]:
+        """The record as above, and its standings; raises `NoBoard`."""
+        if self.organiser:
+            return record, await self.view.boards.current(record)
+        return await self.view.boards.public(record)
 
 
 class Call(Asked, frozen=True):

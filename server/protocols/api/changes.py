@@ -65,7 +65,8 @@ class Changes:
     async def _note_first(self, held: Held, begun: trio.Event) -> None:
         record, boards = held.record.public, self._view.boards
         try:
-            board = boards.latest(record) or await boards.current(record)
+            if (board := boards.latest(record)) is None:
+                record, board = await boards.public(held.record)
             told = await boards.run(lambda: {row.name: _shown(row, record) for row in board.rows})
             if self._begun.get(held.record.kept_as) is begun:
                 self._told[held.record.kept_as] = told
@@ -87,19 +88,23 @@ class Changes:
             self._telling.discard(name)
 
     async def _tell_once(self, held: Held) -> None:
-        name, record, boards = held.record.kept_as, held.record.public, self._view.boards
+        name, boards = held.record.kept_as, self._view.boards
         try:
-            board = await boards.current(record)
+            record, board = await boards.public(held.record)
         except NoBoard:
             self._marked.add(name)
             return
         told = self._told.setdefault(name, {})
         rows, left = await boards.run(partial(changed, board, record, told, ROWS))
+        if record is not held.record.public:  # frozen meanwhile, or no longer
+            self._marked.add(name)
+            return
         if rows and self._on:
             self._say(
                 {
                     "type": "standings",
                     "tournament": record.name,
+                    "frozen": record.frozen is not None,
                     "as_of": moment(board.as_of),
                     "entrants": len(board.rows),
                     "rows": rows,

@@ -48,6 +48,7 @@ from server.protocols.api.giving import LARGE, give, put
 from server.protocols.api.paging import MOST, asked
 from server.protocols.api.streams import stream_match
 from tournament.entries import Entry
+from tournament.facts import State
 from tournament.record import Record
 from tournament.score_sheet import Board
 from tournament.standings import Row
@@ -89,22 +90,22 @@ async def tournament(call: Look, found: Held) -> Response:
         for entrant in listed:
             entrant[figure] = graded.bot(entrant["name"]).accuracy
     if found.record.format.decides:
-        record = call.seen(found.record)
         shown["deciding"] = None  # null while it is being worked out
         with suppress(NoBoard):
-            board = await call.view.boards.current(record)
+            record, board = await call.board(found.record)
             if board.decision is not None:
                 shown["deciding"] = decision_shown(record, board, board.decision)
-                shown["eta"] = eta_of_all(record, board.decision)
+                over = found.record.state is State.FINISHED  # also where the standings are those of before
+                shown["eta"] = None if over else eta_of_all(record, board.decision)
     return json_response(200, shown)
 
 
 async def standings(call: Look, found: Held) -> Response | None:
-    page, record = asked(call.exchange.request), call.seen(found.record)
+    page = asked(call.exchange.request)
     form = _form(call, "csv", "trf")
     if form == "trf":
-        return await _trf(call, record)
-    board = await board_of(call, record)
+        return await _trf(call, call.seen(found.record))
+    record, board = await board_of(call, found.record)
     if form == "csv":
         await _give_csv(call, board, record)
         return None
@@ -126,10 +127,10 @@ def _form(call: Look, *others: str) -> str:
     return form
 
 
-async def board_of(call: Look, record: Record) -> Board:
-    """The standings; raises `HttpError` if they are not there yet."""
+async def board_of(call: Look, record: Record) -> tuple[Record, Board]:
+    """The standings, and the record that they are of; raises `HttpError` if they are not there yet."""
     try:
-        return await call.view.boards.current(record)
+        return await call.board(record)
     except NoBoard as error:
         raise not_yet(error) from None
 

@@ -141,6 +141,7 @@ class Standings(ToBot, frozen=True):
     tournament: str
     final: bool
     rows: list[dict[str, Any]]
+    frozen: bool | UnsetType = UNSET  # true where an organiser has frozen them: more was played since
 
 
 Said = Hello | Move | Resign | AskState | Bye

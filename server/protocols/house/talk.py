@@ -413,4 +413,4 @@ def _as_typed(move: object) -> object:
 
 def _standings(record: Record, board: Board) -> Standings:
     rows = [row_shown(row, record.format.order) | out_shown(record, row.name) for row in board.rows]
-    return Standings(record.name, final=True, rows=rows)
+    return Standings(record.name, final=True, rows=rows, frozen=record.frozen is not None or UNSET)

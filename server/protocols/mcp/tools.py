@@ -188,17 +188,18 @@ async def standings(call: Call, asked: Which) -> Told:
         if call.host.vacant(asked.tournament) is None:
             return _refused(f"there is no tournament {quoted(asked.tournament)}")
         return _table(asked.tournament, (), final=False)
-    record = held.record.public
     try:
-        board = await call.host.boards.current(record)
+        record, board = await call.host.boards.public(held.record)
     except NoBoard as error:
         return _refused(str(error))
     rows = [row_shown(row, record.format.order) for row in board.rows[:LISTED]]
-    return _table(record.name, rows, final=record.state is State.FINISHED)
+    final, frozen = held.record.state is State.FINISHED, record.frozen is not None
+    return _table(record.name, rows, final=final, frozen=frozen)
 
 
-def _table(tournament: str, rows: Sequence[Mapping[str, Any]], *, final: bool) -> Told:
+def _table(tournament: str, rows: Sequence[Mapping[str, Any]], *, final: bool, frozen: bool = False) -> Told:
     message = {"type": "standings", "tournament": tournament, "final": final, "rows": rows}
+    message |= {"frozen": True} if frozen else {}
     return Told(words.ranked(message), message)
 
 

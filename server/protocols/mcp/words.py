@@ -114,6 +114,7 @@ def ended(end: Shown, seat: str | None) -> str:
 
 def ranked(standings: Shown) -> str:
     state = "the final standings" if standings["final"] else "the standings so far"
+    state = "the standings, as an organiser froze them" if standings.get("frozen") else state
     lines = [f"{row['rank']}. {row['name']}, points: {row['points']:g}" for row in standings["rows"]]
     return "\n".join([f"Tournament {standings['tournament']}, {state}:", *lines])
 

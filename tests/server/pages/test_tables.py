@@ -101,6 +101,15 @@ def test_whoever_was_withdrawn_has_won_if_it_is_first_and_whoever_was_disqualifi
     assert tables.winners(record, board_of(record, 0.0)) == ["bob"]
 
 
+def test_where_it_is_decided_who_has_won_it_is_somebody_who_is_still_in() -> None:
+    """An entrant that has gone can have no place there, though it may be first by its strength."""
+    record = finished("decide", (1.0, 0.0), (1.0, 0.0), (0.0, 1.0))
+    record.add(Withdrew("ann", False))
+    board = board_of(record, 0.0)
+    assert board.rows[0].name == "ann"
+    assert tables.winners(record, board) == ["bob"]
+
+
 @pytest.mark.parametrize(("many", "others"), [(4, "1 other<"), (5, "2 others<")])
 def test_three_of_those_who_share_the_first_place_are_named_and_the_others_counted(
     many: int, others: str

@@ -270,6 +270,37 @@ async def test_while_standings_are_frozen_nothing_is_told_of_them(autojump_clock
         assert not told(await feed.now())
 
 
+async def test_what_is_played_after_the_freezing_is_told_to_nobody_who_waited_for_a_table_before_it(
+    autojump_clock: MockClock,
+) -> None:
+    """A table is made at most once a second, so there is time to freeze it while somebody waits for it."""
+    async with office() as here, trio.open_nursery() as nursery:
+        record, random, given = await held(here), Random(6), list[dict[str, Any]]()
+
+        async def ask() -> None:
+            given.append(await here.read("/api/tournaments/cup/standings"))
+
+        feed = await here.listen("/api/events")
+        await trio.sleep(3)
+        await here.read("/api/tournaments/cup/standings")
+        play(record, random, *NAMES[:2])
+        await here.read("/api/tournaments/cup/standings")
+        play(record, random, *NAMES[:2])
+        tell(here, record)
+        nursery.start_soon(ask)
+        await trio.sleep(0.1)
+        record.add(Froze(True))
+        known = {row.name: row.played for row in record.public.standings()}
+        play(record, random, *NAMES[:2])
+        tell(here, record)
+        await trio.sleep(5)
+        heard = told(await feed.now())
+    assert given[0]["frozen"]
+    assert {row["name"]: row["played"] for row in given[0]["rows"]} == known
+    assert heard
+    assert all(row["played"] <= known[row["name"]] for each in heard for row in each["rows"])
+
+
 def in_turn(board: Any, record: Record, known: dict[str, Any], most: int) -> list[list[str]]:
     """The names in each event, until nothing is left."""
     found: list[list[str]] = []

@@ -5,8 +5,8 @@ import trio
 from trio.testing import MockClock
 
 from tests.server.pages.gallery import GAME, Gallery, gallery
-from tests.server.protocols.test_api import office
-from tournament.facts import Described, Entered
+from tests.server.protocols.test_api import TOKEN, office
+from tournament.facts import Described, Entered, Froze
 
 
 async def week(here: Gallery, name: str, group: str, *bots: str) -> None:
@@ -70,3 +70,32 @@ async def test_a_group_whose_address_could_not_be_written_is_refused(autojump_cl
     async with office() as here:
         told = await here.tell("/api/tournaments", 400, name="week", game=GAME, group="a/b")
     assert "without / in it" in told["error"]
+
+
+@pytest.mark.slow
+async def test_the_table_of_a_group_says_that_standings_are_frozen_and_an_organiser_sees_those_of_now(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2, group="spring")
+        before = await here.read("/api/groups/spring")
+        await here.tell("/api/tournaments/cup/freeze")
+        await here.come("ann", "bob")
+        await trio.sleep(100.0)
+        told = await here.read("/api/groups/spring")
+        own = await here.listen("/api/groups/spring", f"Authorization: Bearer {TOKEN}", "Connection: close")
+        await trio.sleep(5.0)
+        present = await own.now()
+    assert (before["frozen"], before["rows"]) == (False, [])
+    assert (told["frozen"], told["rows"]) == (True, [])
+    assert b'"name":"ann"' in present
+
+
+async def test_the_page_and_the_wall_say_that_standings_are_frozen(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        record = (await here.hold("one", group="spring")).record
+        plain = [await here.read(path) for path in ("/groups/spring", "/wall/one")]
+        record.add(Froze(True))
+        await trio.sleep(5.0)
+        frozen = [await here.read(path) for path in ("/groups/spring", "/wall/one")]
+    assert ["frozen" in page for page in plain + frozen] == [False, False, True, True]

@@ -725,6 +725,20 @@ async def test_the_final_standings_say_who_is_out(autojump_clock: MockClock) -> 
     assert out == {"ann": (None, None), "bob": (None, None), "cas": ("withdrawn", True)}
 
 
+async def test_a_bot_is_told_that_the_standings_of_its_tournament_are_frozen(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches standings of before the last match that looked like the final ones."""
+    settings = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
+    async with room(settings) as hall:
+        ann, _ = await hall.hello("ann"), await hall.hello("bob")
+        await Desk(hall.host.tournaments["cup"]).freeze()
+        await ann.tell(type="resign")
+        *_, standings = await ann.messages()
+    assert standings["frozen"]
+    assert [row["played"] for row in standings["rows"]] == [0, 0]
+
+
 async def test_when_its_tournament_is_over_a_bot_is_told_the_standings_and_may_say_hello_again(
     autojump_clock: MockClock,
 ) -> None:
