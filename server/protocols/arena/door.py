@@ -125,6 +125,11 @@ class Arena:
                 return () if self._host.untold.why(wanted) else (Hint(asked.token or ""), wanted)
             case [_, "start" | "play", name] | ["evaluations", name]:
                 return (name,)
+            case [game, "evaluate"] if game in CASES:
+                try:
+                    return (_read(request, Evaluate).runId or "",)  # it may be somebody's already, elsewhere
+                except HttpError:
+                    return ()
             case _:
                 return ()
 

@@ -4,6 +4,7 @@ import http.client
 import json
 import random
 import signal
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
@@ -256,6 +257,23 @@ def test_a_name_that_was_deleted_is_used_again_at_any_host_and_every_host_shows_
         assert order(deleted, "cup", "delete") == 200
     open_tournament(hosts[0], "cup", "quoridor")
     assert [host.read("/api/tournaments/cup")["game"] for host in hosts] == ["quoridor", "quoridor"]
+
+
+def test_a_name_of_an_evaluation_is_used_once_and_leads_to_the_same_run_at_every_host(
+    hosts: list[Served],
+) -> None:
+    """Catches a request that comes again through a balancer, and has the bot evaluated twice at once."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as bot:
+        address = f"http://127.0.0.1:{bot.getsockname()[1]}"
+        content = json.dumps({"teamUrl": address, "runId": "run-1", "caseType": "BASE_AI_O"})
+        request = (
+            "POST /tic-tac-toe/evaluate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            f"Content-Length: {len(content)}\r\n\r\n{content}"
+        )
+        (begun, run), *again = [host.ask(request) for host in hosts]
+    assert (begun, len(run["battleIds"])) == (200, 1)
+    assert again == [(409, {"error": "there is a run with this runId already"})]
+    assert [host.get("/evaluations/run-1")[0] for host in hosts] == [200, 200]
 
 
 class Pair:
