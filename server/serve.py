@@ -8,7 +8,7 @@ announced is lost.
 
 import signal
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -57,6 +57,7 @@ from server.store.ledger import Ledger
 from server.store.regular_backups import RegularBackups
 from server.store.sqlite import backups, warn_of_faults
 from server.version import own_version
+from server.webhooks import positions
 from server.webhooks.delivery import deliver
 from server.workers.requests import Reading
 from server.workers.spread import Spread
@@ -159,6 +160,9 @@ async def _serve(
             peering.serve(host)
         await nursery.start(host.run)
         nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
+        if peering is None:  # else whichever host tells a webhook begins it
+            with suppress(OSError):  # it is tried again when there is something to tell
+                positions.begin(Path(settings.data) / positions.FILE, settings.webhook, engine.last())
         await _hold_all(host, settings.tournament, asked)
         where = {name: listening.where(sockets[0]) for name, sockets in doors.items()}
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)

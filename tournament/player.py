@@ -23,6 +23,7 @@ log = structlog.get_logger()
 
 TIMED = 64  # one move in so many is timed, the first included: timing each would cost more than it tells
 UNSEEN = "?"  # before the digest of a token that the player was not seen to receive
+CALLED = "??"  # the same, of one that is called to its matches: not even its moves show that it has the token
 NOWHERE = "(nowhere)"  # no name of a tournament: nothing is dealt there
 
 

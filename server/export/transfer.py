@@ -93,6 +93,8 @@ def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int]:
         _refuse(findings)
         new[found.kept_as] = _keep(engine, found.kept_as, [link.row for link in facts])
     _refuse(findings)
+    if not new and not orders:  # an export that failed leaves an empty file
+        raise Failure("there is no tournament in this file")
     if orders:
         there = [entries.kept(row) for row in engine.kept(0, HOST)]
         rows = [entries.entry(0, HOST, kept.when, kept.fact) for kept in orders if kept not in there]

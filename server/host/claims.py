@@ -14,7 +14,7 @@ from server.host.secrets import token_digest
 from tournament.desk import NOTHING, About, Desk
 from tournament.facts import Claimed, State
 from tournament.match import Match
-from tournament.player import UNSEEN
+from tournament.player import CALLED, UNSEEN
 from tournament.record import Record
 from tournament.refusals import Refusal, Senseless
 from tournament.tournament import Tournament
@@ -99,8 +99,9 @@ class Claims:
         for match, keys in record.keys.items():
             for name, key in zip(record.drawn[record.dealt[match]].names, keys, strict=True):
                 if digest := record.claims.get(name, key):
-                    arrived, digest = not digest.startswith(UNSEEN), digest.removeprefix(UNSEEN)
-                    self._reception.restore(name, record.opened.game, digest, record.name, arrived=arrived)
+                    arrived, called = not digest.startswith(UNSEEN), digest.startswith(CALLED)
+                    digest, game = digest.lstrip(UNSEEN), record.opened.game
+                    self._reception.restore(name, game, digest, record.name, arrived=arrived, called=called)
 
     def gone_on(self, match: Match) -> None:
         """A match that a stop of the host interrupted goes on: bots that moved in it have their tokens."""

@@ -112,8 +112,14 @@ class Claim:
         self.name = name
         self.digest = digest
         self.acknowledged = False  # until then the bot may never have got its token
+        self.called = False  # to its matches: that it plays does not show that it has got its token
         self.player: Player | None = None
         self.takeovers = Bucket(limits.takeovers, now)
+
+    @property
+    def plays_on(self) -> bool:
+        """Whether its bot has come back to a match by itself, before it has shown its token."""
+        return self.player is not None and self.player.seat is not None and self.player.present
 
 
 class Reception:
@@ -168,7 +174,7 @@ class Reception:
             token = secrets.token_urlsafe(16)
             claim.digest = token_digest(token)
             return self._back(where, claim, token, peer, has_it=False)
-        if claim is not None and (claim.acknowledged or here):
+        if claim is not None and (claim.acknowledged or here or claim.plays_on):
             self.failed(peer, token)
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
         if here and not (shared and all(visit.shared and visit.player.name == name for visit in here)):
@@ -228,7 +234,9 @@ class Reception:
         claim = self._claims.get(visit.key)
         return claim.digest.hex() if claim is not None and claim.acknowledged else None
 
-    def restore(self, name: str, game: str, digest: str, place: str, *, arrived: bool = True) -> None:
+    def restore(
+        self, name: str, game: str, digest: str, place: str, *, arrived: bool = True, called: bool = False
+    ) -> None:
         """Give a name back to the bot that had it before a restart, as an absent player of `place`.
 
         Unless its token was seen to have `arrived`, the first bot to come has the name. Its own bot
@@ -242,15 +250,18 @@ class Reception:
                 self._forget(where)
         if where not in self._claims:
             claim = Claim(name, bytes.fromhex(digest), trio.current_time(), self._limits)
-            claim.acknowledged = arrived
+            claim.acknowledged, claim.called = arrived, called
             claim.player = self._lobby.enter(name, game, place)
             claim.player.away()
             self._claims[where], self._gone[where] = claim, trio.current_time()
 
     def trust(self, name: str, game: str, player: Player | None = None) -> None:
-        """Whoever had the name, if that is this `player`, has said something since it was told its token."""
+        """Whoever had the name, if that is this `player`, has said something since it was told its token.
+
+        A bot that was called may have been told its match and not its token.
+        """
         claim = self._claims.get((game, key(name)))
-        if claim is not None and player in (None, claim.player):
+        if claim is not None and not claim.called and player in (None, claim.player):
             claim.acknowledged = True
 
     def invite(self, name: str, game: str, place: str) -> str:

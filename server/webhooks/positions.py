@@ -91,6 +91,14 @@ def read(path: Path) -> dict[str, int]:
         return {}
 
 
+def begin(path: Path, webhooks: Iterable[Webhook], last: int) -> None:
+    """Have new webhooks told what comes after the last entry. Raises `OSError`."""
+    positions = Positions(path)
+    for each in webhooks:
+        if positions.of(each.url) is None:
+            positions.keep(each.url, last)
+
+
 def behind(path: Path, webhooks: Iterable[Webhook], last: int) -> list[int]:
     """How many entries, up to the last one, each webhook has yet to be told of; none, if it is new."""
     told = read(path)

@@ -71,6 +71,12 @@ def moved(path: Path) -> list[bytes]:
         return list(leaving(reader, ()))
 
 
+def test_a_file_without_a_tournament_is_not_imported_in_silence(tmp_path: Path) -> None:
+    nothing = pytest.raises(Failure, match="there is no tournament in this file")
+    with closing(Sqlite(tmp_path / "quintain.sqlite")) as engine, nothing:
+        bring_in([], engine)
+
+
 def test_a_host_that_is_exported_and_imported_is_the_same(tmp_path: Path) -> None:
     filled(tmp_path / "old.sqlite")
     lines = moved(tmp_path / "old.sqlite")

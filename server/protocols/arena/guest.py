@@ -36,7 +36,7 @@ from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
 from server.protocols.common.unwelcome import status_of
 from tournament.facts import AnyFact, State
-from tournament.player import Seat
+from tournament.player import CALLED, UNSEEN, Seat
 
 DOOR = "arena"
 
@@ -209,6 +209,8 @@ class Guest:
             exchange.on_gone(partial(self._hung_up, exchange))
         else:
             self.until = trio.current_time() + self._host.limits.table_seconds
+            if player.key is not None and player.key.startswith(UNSEEN):
+                player.key = CALLED + player.key.lstrip(UNSEEN)
             place = None if self._at_open_table else player.place
             welcome = {"name": player.name, "token": visit.token, "tournament": place}
             exchange.respond(json_response(202, welcome, *PRIVATE))

@@ -1038,6 +1038,47 @@ async def test_who_is_called_again_after_a_restart_is_told_its_battle(autojump_c
     assert told[0] == told[1]
 
 
+@pytest.mark.parametrize("finishes", [True, False], ids=["finishes its battle first", "joins at once"])
+async def test_who_was_called_and_never_used_its_token_may_join_again_after_a_restart(
+    finishes: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that is told that its name is taken: it knew its battle, and perhaps not its token."""
+    store, numbers = Memory(), {"ann": "192.0.2.7:5000", "bob": "192.0.2.8:5000"}
+
+    async def join(here: Lists) -> list[int]:
+        asked = [
+            {"name": name, "teamUrl": here.telephone.connect(number)} for name, number in numbers.items()
+        ]
+        return [(await here.says("/tic-tac-toe/join", each))[0] for each in asked]
+
+    settings = {**CUP, "format": "double-round-robin"}
+    async with lists(settings, store=store) as here:
+        assert await join(here) == [202, 202]
+        await trio.sleep(1.0)
+        names = [name for number in numbers.values() for name in battles(here, number)]
+        fighters = [Fighter(here, name) for name in names]
+        for fighter in fighters:
+            await fighter.start()
+        fighters.sort(key=lambda each: each.side)
+        for fighter, field in zip(fighters, ("NW", "N"), strict=True):
+            await fighter.put(field)
+        await trio.sleep(1.0)
+    async with lists(settings, store=Late(store)) as here:
+        if finishes:
+            fighters = [Fighter(here, fighter.battle) for fighter in fighters]
+            for fighter in fighters:
+                await fighter.start()
+            assert await join(here) == [409, 409], "a bot plays one battle at a time"
+            for fighter in fighters:
+                await fighter.flip()
+            await trio.sleep(1.0)
+        assert await join(here) == [202, 202]
+        await trio.sleep(60.0)
+        calls = [battles(here, number) for number in numbers.values()]
+        assert all(calls), "both are called to a battle"
+        assert endings(here, "cup")[0][1] is (Ending.ILLEGAL if finishes else Ending.VOID)
+
+
 async def test_who_does_not_join_again_after_a_restart_plays_a_fresh_match(autojump_clock: MockClock) -> None:
     store = Memory()
     async with lists(CUP, store=store) as here:
