@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from games.catalogue import catalogue
 from games.game import Pace
+from tournament.format import OPEN as OPEN_TABLE
 from tournament.format import Result
 from tournament.pairing.drawing import seeded
 from tournament.record import Record
@@ -55,10 +56,14 @@ def trf(record: Record) -> str:
     return END.join((*lines, ""))
 
 
+def _kind(record: Record) -> str:
+    return "an open table" if record.opened.format == OPEN_TABLE else f"a {record.format.name} tournament"
+
+
 def _fits(record: Record, columns: int) -> None:
     count = len(record.entrants)
     if record.format.endless:
-        raise NotInTrf(f"TRF is a table of rounds, and a {record.format.name} tournament has none: take CSV")
+        raise NotInTrf(f"TRF is a table of rounds, and {_kind(record)} has none: take CSV")
     if count > MOST or count * columns > LARGEST:
         why = f"{count} entrants and {columns} rounds are too many for TRF"
         raise NotInTrf(f"{why}, which may have {MOST} and, multiplied, {LARGEST}: take CSV")

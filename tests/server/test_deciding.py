@@ -72,6 +72,13 @@ def test_what_is_open_is_said_until_it_is_decided() -> None:
     assert more(late, last.decision) == 0
 
 
+def test_one_pair_more_than_are_named_is_one_pair() -> None:
+    record = event("decide", ("ada", "bob", "cyd", "dan", "eve"))
+    for number in range(3):
+        play(record, Random(number), "ada", "bob")
+    assert next(said(record, board_of(record, 0.0))).endswith("; and 1 more pair.")
+
+
 @pytest.mark.parametrize("pause", [0.0, 3600.0])
 def test_the_time_left_follows_from_how_soon_one_match_ended_after_another(pause: float) -> None:
     record = deciding(2, lasting=7.0, pause=pause)

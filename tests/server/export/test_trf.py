@@ -207,6 +207,9 @@ def test_where_the_format_has_no_place_for_a_tournament_it_is_refused() -> None:
     ladder = Record("cup", Opened("connect-4", "ladder"))
     with pytest.raises(NotInTrf, match="a table of rounds, and a ladder tournament has none"):
         trf(ladder)
+    table = Record("open-connect-4", Opened("connect-4", "open"))
+    with pytest.raises(NotInTrf, match="a table of rounds, and an open table has none"):
+        trf(table)
     many = Record("cup", Opened("connect-4", "swiss"))
     for number in range(10_000):
         many.add(Entered(f"bot {number}"))
