@@ -266,8 +266,10 @@ class Peers:
             return False  # even while this host, which drains, still knows what it had
         if tournament in self.host.tournaments:
             return self.is_here(tournament)
-        if self.host.vacant(tournament) is None or self.there_is(tournament):
+        if self.host.vacant(tournament) is None:
             return False
+        if self.there_is(tournament) and not self._ledger.has_opened(tournament):
+            return False  # it is another host's: what was claimed here before is still held here
         try:
             return await self._ledger.claim(tournament)
         except Unavailable:

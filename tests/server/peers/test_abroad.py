@@ -298,6 +298,22 @@ async def test_nobody_has_a_host_hold_the_table_of_a_game_that_there_is_not(
         nursery.cancel_scope.cancel()
 
 
+async def test_a_table_that_a_host_holds_for_an_order_that_was_refused_is_its_for_the_next_order(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a stranger whose order leaves the organiser's to wait for a host that was never there."""
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        _, peers = await sharing(nursery, registry)
+        table = OPEN + "connect-4"
+        assert await peers.claimed(table)
+        registry.leases, registry.changes = {table: Lease(7, 5)}, 2  # as all hosts know by now
+        await trio.sleep(2 * EVERY)
+        assert await peers.claimed(table)
+        nursery.cancel_scope.cancel()
+
+
 async def test_what_is_kept_after_a_takeover_is_not_earlier_though_the_other_host_s_clock_was_ahead(
     autojump_clock: MockClock,
 ) -> None:
