@@ -94,23 +94,23 @@ class Program:
 
     def end(self) -> bool:
         """End the program in any case; True if it ended by itself when there was nothing more to read."""
-        with contextlib.suppress(OSError):
-            if self._process.stdin is not None:
-                self._process.stdin.close()
         try:
+            with contextlib.suppress(OSError):
+                if self._process.stdin is not None:
+                    self._process.stdin.close()
             self._process.wait(EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
-            willing = False
+            return False
         else:
-            willing = True
-        self.kill()
-        self._process.wait()
-        for thread in self._threads:
-            thread.join(EXIT_TIMEOUT)
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
-        return willing
+            return True
+        finally:  # also if an interrupt comes meanwhile
+            self.kill()
+            self._process.wait()
+            for thread in self._threads:
+                thread.join(EXIT_TIMEOUT)
+            for pipe in (self._process.stdout, self._process.stderr):
+                if pipe is not None:
+                    pipe.close()
 
     def kill(self) -> None:
         """Kill the program and all processes that it has started, which would keep its pipes open."""

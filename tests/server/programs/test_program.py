@@ -1,5 +1,6 @@
 """Programs that are bots, and what they are put through before they play for points."""
 
+import signal
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from server.programs.contestant import Hired, House, thinking
 from server.programs.local_match import local_match, question
 from server.programs.program import Gone, Program, move_in
 from server.programs.trials import TRIALS, Broke, Ground
+from tests.hang import is_alive
 from tests.server.example_programs import command
 from tournament.events import Ending
 from tournament.match import Match
@@ -42,6 +44,19 @@ BROKEN = {  # by which program breaks it, a trial and a word of the sentence
     "strict": ("passes over what it does not know", "what is this?"),
     "stubborn": ("ends when its input ends", "it goes on"),
 }
+
+
+def test_a_program_is_ended_also_if_an_interrupt_comes_while_it_is(tmp_path: Path) -> None:
+    """It sends the interrupt itself, when its input ends, and goes on."""
+    running = tmp_path / "running"
+    program = Program(f"sh -c 'echo $$ > {running}; cat > /dev/null; kill -INT $PPID; exec sleep 600'")
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            program.end()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert not is_alive(int(running.read_text()))
 
 
 @pytest.mark.parametrize("trial", TRIALS)
