@@ -21,13 +21,18 @@ import sys, threading
 from server.allocator import give_back
 
 def use():
-    for size in range(1, 32, 6):  # each that is freed lets a library that is left alone keep a larger one
-        block = bytearray(size << 20)
-    pieces = [bytearray(100_000) for _ in range(400)]
-    kept.append(bytearray(1000))  # above them
-    del pieces
+    together.wait()
+    with in_turn:
+        for size in range(1, 32, 6):  # each that is freed lets a library that is left alone keep a larger one
+            block = bytearray(size << 20)
+        pieces = [bytearray(100_000) for _ in range(400)]
+        kept.append(bytearray(1000))  # above them
+        del pieces, block
+    together.wait()
 
-kept = []
+# All threads are there at once, and have heaps of their own, but they use them in turn: so what is held
+# does not depend on how they take turns.
+together, in_turn, kept = threading.Barrier(4), threading.Lock(), []
 if sys.argv[1] == "give back":
     give_back()
 before = own()
