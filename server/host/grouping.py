@@ -1,9 +1,13 @@
 """Tournaments that belong together, by the name of their group, and the table over all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from server.host.view import Held, View
 from tournament.across import Across, across
+from tournament.record import Record
+from tournament.score_sheet import Board
+
+Boarded = Callable[[Record], Awaitable[tuple[Record, Board]]]
 
 
 def groups(view: View) -> dict[str, list[Held]]:
@@ -19,7 +23,12 @@ def members(tournaments: Mapping[str, Held], name: str) -> list[Held]:
     return [each for each in tournaments.values() if each.record.opened.belongs == name]
 
 
-async def table_over(view: View, held: list[Held]) -> list[Across]:
-    """The table over some tournaments, as the public may see it; raises `NoBoard` if one is missing."""
-    rows = [(await view.boards.public(each.record))[1].rows for each in held]
+def frozen(held: Sequence[Held]) -> bool:
+    """Whether the standings of any of them are."""
+    return any(each.record.frozen is not None for each in held)
+
+
+async def table_over(view: View, held: Sequence[Held], board: Boarded) -> list[Across]:
+    """The table over some tournaments, from the boards that `board` returns, and raises `NoBoard` without."""
+    rows = [(await board(each.record))[1].rows for each in held]
     return await view.boards.run(lambda: across(rows))

@@ -3,7 +3,7 @@
 from collections import ChainMap
 from typing import Any
 
-from server.host.grouping import members, table_over
+from server.host.grouping import frozen, members, table_over
 from server.host.view import View
 from server.pages import formatting
 from server.pages.paging import page_of
@@ -14,14 +14,14 @@ async def page(host: View, name: str, asked: int) -> dict[str, Any] | None:
     """What the template is given; `asked` is the page of the table. None: there is no such group."""
     if not (held := members(host.tournaments, name)):
         return None
-    rows = await table_over(host, held)
+    rows = await table_over(host, held, host.boards.public)
     number, pages = page_of(len(rows), PAGE, asked)
     shown = rows[(number - 1) * PAGE : number * PAGE]
     said = ChainMap(*(each.record.public.affiliations for each in reversed(held)))  # the latest first
     return {
         "name": name,
         "held": held,
-        "frozen": any(each.record.frozen is not None for each in held),
+        "frozen": frozen(held),
         "rows": shown,
         "affiliations": {row.name: said[row.name] for row in shown if row.name in said},
         "page": number,

@@ -1,6 +1,7 @@
 """Rounds by the clock: none begins before its time or before the last is over, also after a restart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from math import inf
 from typing import Any
 
@@ -108,9 +109,9 @@ async def test_a_restart_between_two_rounds_keeps_the_plan(autojump_clock: MockC
     assert third == pytest.approx(begin + 10 * MINUTE, abs=1.0)
 
 
-async def test_a_swiss_round_is_drawn_when_it_begins_among_those_who_are_left(
-    autojump_clock: MockClock,
-) -> None:
+@asynccontextmanager
+async def waiting_swiss() -> AsyncGenerator[World]:
+    """A Swiss whose first round is over, and that waits for the time of the next; it is held to its end."""
     here = World(Opened("tic-tac-toe", "swiss", round_every=5 * MINUTE))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(here.timekeeper.run)
@@ -120,12 +121,19 @@ async def test_a_swiss_round_is_drawn_when_it_begins_among_those_who_are_left(
         nursery.start_soon(here.tournament.run)
         await here.desk.start()
         await trio.sleep(4 * MINUTE)
+        yield here
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_swiss_round_is_drawn_when_it_begins_among_those_who_are_left(
+    autojump_clock: MockClock,
+) -> None:
+    async with waiting_swiss() as here:
         record = here.tournament.record
         assert {pairing.round for pairing in record.drawn.values()} == {1}
         assert record.state is State.RUNNING
         await here.desk.withdraw("ann")
-        await here.tournament.finished()
-        nursery.cancel_scope.cancel()
     later = [pairing for pairing in record.drawn.values() if pairing.round > 1]
     assert later
     assert not any("ann" in pairing.names for pairing in later)
@@ -135,21 +143,11 @@ async def test_a_round_that_waits_for_its_time_is_drawn_anew_after_two_orders_at
     autojump_clock: MockClock,
 ) -> None:
     """Catches a round that was drawn with somebody who had been withdrawn while a match was voided."""
-    here = World(Opened("tic-tac-toe", "swiss", round_every=5 * MINUTE))
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(here.timekeeper.run)
-        for name in NAMES:
-            await here.tournament.enter(name)
-            nursery.start_soon(play, here.come(name), first)
-        nursery.start_soon(here.tournament.run)
-        await here.desk.start()
-        await trio.sleep(4 * MINUTE)
+    async with waiting_swiss() as here:
         over, _ = here.concluded()
         async with trio.open_nursery() as orders:
             orders.start_soon(here.desk.withdraw, over.players[0])
             orders.start_soon(here.desk.void, over.match, "a cable")
-        await here.tournament.finished()
-        nursery.cancel_scope.cancel()
     later = [pairing for pairing in here.tournament.record.drawn.values() if pairing.round > 1]
     assert later
     assert all(over.players[0] not in pairing.names for pairing in later)

@@ -4,13 +4,12 @@ Each function answers one route of `table.py`.
 """
 
 from server.host.boards import NoBoard
-from server.host.grouping import groups
+from server.host.grouping import frozen, groups, table_over
 from server.host.view import Held
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Look
 from server.protocols.api.paging import asked
 from server.protocols.api.reading import not_yet
-from tournament.across import across
 
 
 def listed(call: Look) -> Response:
@@ -22,10 +21,9 @@ def listed(call: Look) -> Response:
 async def table(call: Look, name: str, held: list[Held]) -> Response:
     page = asked(call.exchange.request)
     try:
-        tables = [(await call.board(each.record))[1].rows for each in held]
+        rows = await table_over(call.view, held, call.board)
     except NoBoard as error:
         raise not_yet(error) from None
-    rows = await call.view.boards.run(lambda: across(tables))
-    frozen = any(each.record.frozen is not None for each in held)
-    shown = {"group": name, "tournaments": [each.record.name for each in held], "frozen": frozen}
+    names = [each.record.name for each in held]
+    shown = {"group": name, "tournaments": names, "frozen": frozen(held)}
     return json_response(200, shown | {"rows": rows[page.after : page.end], "next": page.next(len(rows))})
