@@ -56,10 +56,14 @@ campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign 
 	HYPOTHESIS_PROFILE=campaign $(PYTEST) -n $(WORKERS) $(ARGS)
 	$(IN)python -m tests.fuzz --sessions 100000
 	$(IN)python -m tests.simulation --seeds 1-20000 --jobs $(WORKERS)
+	$(IN)python -m tests.simulation --doors --seeds 1-2000 --jobs $(WORKERS)
 	$(IN)python -m tests.simulation.cluster --seeds 1-20000 --jobs $(WORKERS)
+	$(IN)python -m tests.crashes --crashes 1000
+	$(IN)python -m tests.powercuts --cuts 1000
 	$(IN)python -m tests.chaos --kills 1000
 	$(IN)python -m tests.chaos --kills 100 --how term
 	$(IN)python -m tests.chaos --kills 50 --how restart-postgres
+	$(IN)python -m tests.cluster --faults 200
 	$(IN)python -m tests.soak --minutes 30
 	$(IN)python -m tests.adversaries --seconds 20
 	$(IN)python -m tests.calibration --jobs $(WORKERS)

@@ -44,6 +44,7 @@ from server.protocols.hexagon_dots.messages import FOUND, Joiner, Wanted
 DOOR = "hexagon-dots"
 MADE, FOUND_BY_HOST = "made", "found"  # kinds of addresses in a way back, by who arranges the match
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
+ROUNDS = 3  # of the event loop, in which a hang-up is read and taken in
 SIZES = 512  # boards that are known to be valid: more than there are
 
 AT = re.compile("/g/[0-9a-f]{8}")  # a game's address
@@ -226,6 +227,18 @@ class HexagonDots:
             name = checked(_read(exchange, Joiner, '{"name":"ann"}').name)
         except BadName as error:
             raise Bad(str(error)) from None
+        if self._is_here(gate, name):
+            return self._join_after_hang_ups(gate, exchange, name)
+        return self._take_in(gate, exchange, name)
+
+    async def _join_after_hang_ups(self, gate: Gate, exchange: Exchange, name: str) -> None:
+        """Have a bot join whose name is here: its hang-up may be on the way, and be read after this."""
+        for _ in range(ROUNDS):
+            await trio.lowlevel.checkpoint()
+        if not exchange.gone and (joining := self._take_in(gate, exchange, name)) is not None:
+            await joining
+
+    def _take_in(self, gate: Gate, exchange: Exchange, name: str) -> Awaitable[object] | None:
         if (back := self._coming_back(gate, name)) is not None:
             try:
                 self._host.reception.expect_no_seat_of_others(
@@ -251,6 +264,11 @@ class HexagonDots:
         away = [bot for bot in self._bots.get(key(name), ()) if bot.away]
         here = next((bot for bot in away if bot.is_at(gate)), None)
         return here or next((bot for bot in away if bot.home is None or not gate.fixed), None)
+
+    def _is_here(self, gate: Gate, name: str) -> bool:
+        """Whether somebody is here under a name who would keep others of that name from joining at a gate."""
+        here = [bot for bot in self._bots.get(key(name), ()) if not bot.away]
+        return any(not gate.fixed or bot.home is None or bot.is_at(gate) for bot in here)
 
     def _is_at(self, gate: Gate, name: str) -> bool:
         return any(bot.is_at(gate) for bot in self._bots.get(key(name), ()))

@@ -178,6 +178,26 @@ async def test_at_an_address_of_match_a_name_is_one_players(
         assert await answered(again) == (409, HERE)
 
 
+@pytest.mark.parametrize("found", [True, False])
+@pytest.mark.parametrize("rounds", range(4))
+async def test_who_hung_up_and_joins_at_once_is_let_in(
+    rounds: int, found: bool, autojump_clock: MockClock
+) -> None:
+    """Even if the event loop goes a few rounds before it reads the hang-up, and has the request by then."""
+    async with table() as here:
+        game = await (here.found() if found else here.made())
+        gone, back, bob = here.bot("ann"), here.bot("ann"), here.bot("bob")
+        await gone.join(game)
+        await back.ask("GET", "/games")  # its connection is there before the other ends
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(back.join, game)
+            for _ in range(rounds):
+                await trio.lowlevel.checkpoint()
+            await gone.hang_up()
+        await bob.join(game)
+        assert drawn(said(await back.turn())) == []
+
+
 async def test_in_a_tournament_a_name_is_one_players(autojump_clock: MockClock) -> None:
     async with table() as here:
         ann, bob = await here.pair()
