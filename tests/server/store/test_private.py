@@ -1,7 +1,6 @@
 """Who can read what a host keeps: its owner alone, whoever made the files and when."""
 
 import os
-import resource
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -18,6 +17,7 @@ from server.export.signing import signer
 from server.store.choice import beside, opened
 from server.store.data_folder import JOURNAL, TOKEN, organiser_token, prepared
 from server.store.private import create, make_folder, tighten
+from tests.server.store.faults import little_room
 from tournament.entries import entry
 from tournament.facts import Entered
 
@@ -117,11 +117,6 @@ def test_a_secret_that_a_power_cut_has_emptied_is_made_anew(
 def test_a_secret_that_does_not_fit_on_the_disk_is_not_half_there(
     tmp_path: Path, name: str, make: Callable[[Path], object]
 ) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))  # bytes a file: as near to it as anybody may get
-    try:
-        with pytest.raises(ConfigError, match=f"{name}: .*File too large"):
-            make(tmp_path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with little_room(16), pytest.raises(ConfigError, match=f"{name}: .*File too large"):
+        make(tmp_path)
     assert not (tmp_path / name).exists()
