@@ -362,7 +362,7 @@ async def _hold_all(
             except Refusal as refusal:
                 raise ConfigError(f"tournament {each.name}: {refusal}") from None
         elif asked is None or asked["name"] != each.name:  # flags were compared before
-            warn_of_another(each.name, each.opened(), host.known[each.name].record.opened)
+            warn_of_another(each, host.known[each.name].record.opened)
 
 
 def _moves(host: Host, workers: Workers | None) -> int:
