@@ -17,8 +17,8 @@ from server.host.names import key as name_key
 from server.host.opening import OPEN
 from server.host.reception import Key, Visit
 from server.http.exchange import App, Exchange
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session, Sessions
 from server.show.lending import Lending
