@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from games.brains import SURE, Stop, worth_in_time
 from games.game import Game
-from games.perfect import share
+from games.perfect import Counted
 
 DEPTH = 3  # plies that the brain looks ahead
 MOST = 400_000  # positions looked at for one match: some four seconds
@@ -30,18 +30,11 @@ class Slip(Struct, frozen=True):
     lost: float  # of an evaluation from −1 to 1, so at most 2
 
 
-class Estimate(Struct, frozen=True):
-    """The estimate of one match; pairs are in the order of the seats."""
+class Estimate(Counted, frozen=True):
+    """Moves held against the best that the brain sees: about as good is good enough."""
 
     depth: int
     slips: tuple[Slip, ...]
-    kept: tuple[int, int]  # moves that were about as good as the best that the brain sees …
-    had: tuple[int, int]  # … out of so many: those made when all was lost already are not counted
-    ungraded: int  # moves that would take too long to grade
-
-    @property
-    def accuracy(self) -> tuple[float | None, float | None]:
-        return share(self.kept[0], self.had[0]), share(self.kept[1], self.had[1])
 
 
 def estimate(
@@ -79,7 +72,7 @@ def estimate(
             kept[seat] += lost <= NEAR
             if lost >= SLIP:
                 slips.append(Slip(ply, seat, round(lost, 2)))
-    return Estimate(DEPTH, tuple(slips), (kept[0], kept[1]), (had[0], had[1]), ungraded)
+    return Estimate((kept[0], kept[1]), (had[0], had[1]), ungraded, DEPTH, tuple(slips))
 
 
 def in_words(slip: Slip, player: str) -> str:

@@ -23,10 +23,9 @@ class Mistake(Struct, frozen=True):
     came: Value  # what the move left
 
 
-class Grades(Struct, frozen=True):
-    """The grades of one match, or of several added up; pairs are in the order of the seats."""
+class Counted(Struct, frozen=True):
+    """How many moves of one match were as good as they could be; pairs are in the order of the seats."""
 
-    mistakes: tuple[Mistake, ...]
     kept: tuple[int, int]  # moves that kept what there was to lose …
     had: tuple[int, int]  # … out of so many
     ungraded: int  # moves that would take too long to grade
@@ -34,6 +33,12 @@ class Grades(Struct, frozen=True):
     @property
     def accuracy(self) -> tuple[float | None, float | None]:
         return share(self.kept[0], self.had[0]), share(self.kept[1], self.had[1])
+
+
+class Grades(Counted, frozen=True):
+    """Moves graded against perfect play."""
+
+    mistakes: tuple[Mistake, ...]
 
 
 def share(kept: int, had: int) -> float | None:
@@ -65,7 +70,7 @@ def grades(game: Game[Any, Any], options: Mapping[str, object], moves: Sequence[
             kept[seat] += came == best
             if came < best:
                 mistakes.append(Mistake(ply, seat, CALLED[best], CALLED[came]))
-    return Grades(tuple(reversed(mistakes)), (kept[0], kept[1]), (had[0], had[1]), ungraded)
+    return Grades((kept[0], kept[1]), (had[0], had[1]), ungraded, tuple(reversed(mistakes)))
 
 
 def in_words(mistake: Mistake, player: str) -> str:

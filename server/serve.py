@@ -31,6 +31,7 @@ from server.http.routes import HttpDoor, spelling_of
 from server.http.service import Http
 from server.logs import Output, announce
 from server.net import listening
+from server.net.admission import Admission
 from server.net.hosts import expected_hosts
 from server.net.open_files import room_for_files, shortage, too_few
 from server.net.proxies import Proxies
@@ -140,7 +141,7 @@ async def _serve(
     )
     ledger.committed = host.measures.commits.observe
     host.elsewhere = in_a_thread
-    admission = listening.Admission(
+    admission = Admission(
         settings.limits,
         files,
         Proxies(settings.proxies),
@@ -302,7 +303,7 @@ def _workers(
     settings: Settings,
     host: Host,
     ledger: Ledger,
-    admission: listening.Admission,
+    admission: Admission,
     show: Show | None,
     spoken: Sequence[tuple[Dialect, HttpDoor]],
 ) -> Workers:
@@ -362,7 +363,7 @@ async def _hold_all(
             except Refusal as refusal:
                 raise ConfigError(f"tournament {each.name}: {refusal}") from None
         elif asked is None or asked["name"] != each.name:  # flags were compared before
-            warn_of_another(each.name, each.opened(), host.known[each.name].record.opened)
+            warn_of_another(each, host.known[each.name].record.opened)
 
 
 def _moves(host: Host, workers: Workers | None) -> int:

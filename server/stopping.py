@@ -18,7 +18,7 @@ from server.exits import DONE, INTERRUPTED
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.view import Held
-from server.net.listening import Admission
+from server.net.admission import Admission
 from server.programs.report import report
 from server.webhooks import positions
 from server.webhooks.posting import SECONDS

@@ -162,10 +162,8 @@ class Tournament:
         invited = record.entrants if record.opened.by_invitation else record.invited
         return any(name in invited and name not in record.out for name in self._presence.absent)
 
-    async def enter(
-        self, name: str, rating: float | None = None, *, let_in: bool = False, seated: Seated | None = None
-    ) -> None:
-        """Take somebody in. `let_in` is an organiser's leave to enter where nobody can by coming.
+    async def enter(self, name: str, rating: float | None = None, *, seated: Seated | None = None) -> None:
+        """Take in somebody who comes by itself.
 
         A tournament that has an end also keeps to whom the name belongs, if the entrant is `seated`. In a
         running tournament without an end, the record does not have an entrant before it has finished a
@@ -175,12 +173,12 @@ class Tournament:
             await self._seat(seated)
             return  # and stays one: an entrant that comes again need not wait for what is being decided
         if self.record.format.endless and self.record.state is not State.REGISTERING:
-            expect_room(self.record, let_in=let_in)
+            expect_room(self.record, let_in=False)
             self._newcomers[name] = Entrant(name, rating)
             return
         async with self.deciding:
             if name not in self.record.entrants:
-                expect_room(self.record, let_in=let_in)
+                expect_room(self.record, let_in=False)
                 seats = () if seated is None or self.record.format.endless else (seated,)
                 await self.keep(Entered(name, rating), *seats)
 

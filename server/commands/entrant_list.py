@@ -24,6 +24,7 @@ from server.store.private import FILE, make_folder
 from tournament.desk import AFFILIATION, CONTACT
 
 MOST = 10_000  # bots on a list
+TOKEN = 22  # characters of a token
 DIGITS = 3  # at least, of the number before the name of a file
 DIVIDERS = (",", ";", "\t")  # of columns
 PLAIN = re.compile(r"[^A-Za-z0-9_-]")
@@ -111,7 +112,12 @@ def invite(
         except OSError as error:
             raise Failure(f"{path}: cannot be made: {error.strerror}") from None
         try:
+            # With room for the token: if there is none, no token is asked for.
+            path.write_text(letter(one, about, url, "-" * TOKEN), encoding="utf-8")
             token = ask(one)
+        except OSError as error:
+            path.unlink()
+            raise Failure(f"{path}: cannot be written: {error.strerror}; nobody is invited by it") from None
         except BaseException:
             path.unlink()
             raise

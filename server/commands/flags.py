@@ -4,6 +4,7 @@ Every help page imports this, so it imports only what parses the command line.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, cast
 
 from cyclopts import Parameter, Token, convert
@@ -28,77 +29,83 @@ Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
 Seed = Annotated[int | None, Whole]
 Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
 
-# How a tournament is opened, for commands that open one, or start a host with one.
-Absent = Annotated[
-    Literal["wait", "settle"] | None,
-    Parameter(
-        help="settle, unless set, where the format has an end: a bot that misses two matches in a row loses"
-        " the others one by one; wait: each of its matches waits 30 s for it."
-    ),
-]
-StartAt = Annotated[
-    str | None,
-    Parameter(help="When it starts by itself, such as 2026-03-01T18:00:00Z; UTC unless it says otherwise."),
-]
-RoundsAt = Annotated[
-    tuple[str, ...],
-    Parameter(
-        negative="",
-        show_default=False,
-        help="The earliest time at which a round begins; given once for each round. With the first the"
-        " tournament starts, unless --start-at says otherwise.",
-    ),
-]
-RoundEvery = Annotated[
-    str | None,
-    Parameter(
-        help="How long after one round begins the next does, such as 90s, 30m or 1h; it waits for the one"
-        " before."
-    ),
-]
-CheckIn = Annotated[
-    str | None,
-    Parameter(
-        help="How long before --start-at entrants check in, such as 15m, by being connected. Whoever has"
-        " not checked in is not drawn."
-    ),
-]
-ByInvitation = Annotated[
-    bool,
-    Parameter(
-        negative="",
-        show_default=False,
-        help="Only bots that you invite or enter by name take part (quintain tournament invite, enter).",
-    ),
-]
-Group = Annotated[str | None, Parameter(help="A name shared by tournaments that belong together.")]
-Confidence = Annotated[
-    float | None,
-    Parameter(
-        validator=Number(gte=0.5, lt=1),
-        help="For the format decide: how certain the ranking has to be, 0.95 unless set.",
-    ),
-]
-Places = Annotated[
-    int | None,
-    Whole,
-    Parameter(
-        validator=Number(gte=0),
-        help="For decide: how many places to settle, 1 unless set; 0 for the whole order.",
-    ),
-]
-Within = Annotated[
-    float | None,
-    Parameter(
-        validator=Number(gte=1, lte=1000),
-        help="For decide: differences up to this many Elo count as equal, 20 unless set.",
-    ),
-]
-Most = Annotated[
-    int | None,
-    Whole,
-    Parameter(
-        validator=Number(gte=1),
-        help="For decide: the most matches to play, 200 for each entrant unless set.",
-    ),
-]
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TournamentFlags:
+    """How a tournament is opened, for commands that open one, or start a host with one."""
+
+    absent: Annotated[
+        Literal["wait", "settle"] | None,
+        Parameter(
+            help="settle, unless set, where the format has an end: a bot that misses two matches in a row"
+            " loses the others one by one; wait: each of its matches waits 30 s for it."
+        ),
+    ] = None
+    start_at: Annotated[
+        str | None,
+        Parameter(
+            help="When it starts by itself, such as 2026-03-01T18:00:00Z; UTC unless it says otherwise."
+        ),
+    ] = None
+    rounds_at: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="The earliest time at which a round begins; given once for each round. With the first the"
+            " tournament starts, unless --start-at says otherwise.",
+        ),
+    ] = ()
+    round_every: Annotated[
+        str | None,
+        Parameter(
+            help="How long after one round begins the next does, such as 90s, 30m or 1h; it waits for the one"
+            " before."
+        ),
+    ] = None
+    check_in: Annotated[
+        str | None,
+        Parameter(
+            help="How long before --start-at entrants check in, such as 15m, by being connected. Whoever has"
+            " not checked in is not drawn."
+        ),
+    ] = None
+    by_invitation: Annotated[
+        Flag,
+        Parameter(
+            help="Only bots that you invite or enter by name take part (quintain tournament invite, enter)."
+        ),
+    ] = False
+    group: Annotated[str | None, Parameter(help="A name shared by tournaments that belong together.")] = None
+    confidence: Annotated[
+        float | None,
+        Parameter(
+            validator=Number(gte=0.5, lt=1),
+            help="For the format decide: how certain the ranking has to be, 0.95 unless set.",
+        ),
+    ] = None
+    places: Annotated[
+        int | None,
+        Whole,
+        Parameter(
+            validator=Number(gte=0),
+            help="For decide: how many places to settle, 1 unless set; 0 for the whole order.",
+        ),
+    ] = None
+    within: Annotated[
+        float | None,
+        Parameter(
+            validator=Number(gte=1, lte=1000),
+            help="For decide: differences up to this many Elo count as equal, 20 unless set.",
+        ),
+    ] = None
+    games: Annotated[
+        Count,
+        Parameter(help="For decide: the most matches to play, 200 for each entrant unless set."),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that were set."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {each.name: values[each.name] for each in fields(self) if values[each.name] != each.default}

@@ -9,23 +9,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from server import without_rich as without_rich  # before everything that logs
-from server.commands.flags import (
-    Absent,
-    ByInvitation,
-    CheckIn,
-    Confidence,
-    Count,
-    Entrants,
-    Flag,
-    Group,
-    Most,
-    Places,
-    RoundEvery,
-    RoundsAt,
-    StartAt,
-    Whole,
-    Within,
-)
+from server.commands.flags import Count, Entrants, Flag, TournamentFlags, Whole
 from server.commands.games import GameName
 from server.config import settings, with_tournament
 from server.exits import ConfigError
@@ -52,17 +36,7 @@ def serve(
     format: str | None = None,
     entrants: Entrants = None,
     rounds: Count = None,
-    absent: Absent = None,
-    start_at: StartAt = None,
-    rounds_at: RoundsAt = (),
-    round_every: RoundEvery = None,
-    check_in: CheckIn = None,
-    by_invitation: ByInvitation = False,
-    group: Group = None,
-    confidence: Confidence = None,
-    places: Places = None,
-    within: Within = None,
-    games: Most = None,
+    how: TournamentFlags | None = None,
     until_done: Flag = False,
     json: Flag = False,
     workers: Workers = None,
@@ -141,12 +115,10 @@ def serve(
     if (tournament is None) != (game is None):
         raise ConfigError("--tournament and --game go together: a name, and what is played")
     about = {"format": format, "entrants": entrants, "rounds": rounds}
-    about |= {"absent": absent, "start_at": start_at, "group": group, "by_invitation": by_invitation or None}
-    about |= {"rounds_at": list(rounds_at) or None, "round_every": round_every, "check_in": check_in}
-    about |= {"confidence": confidence, "places": places, "within": within, "games": games}
-    if tournament is None and _given(about):
-        named = ", ".join(f"--{key.replace('_', '-')}" for key in about)
-        raise ConfigError(f"{named} need a --tournament that they are about")
+    about |= (how or TournamentFlags()).given()
+    if tournament is None and (given := _given(about)):
+        named = ", ".join(f"--{key.replace('_', '-')}" for key in given)
+        raise ConfigError(f"there is no --tournament that {named} could be about")
     if until_done and tournament is None:
         raise ConfigError("--until-done needs a --tournament to wait for")
     found = settings(config, os.environ, _given(flags))

@@ -10,23 +10,7 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from server.commands import tournament_entrants
-from server.commands.flags import (
-    Absent,
-    ByInvitation,
-    CheckIn,
-    Confidence,
-    Count,
-    Entrants,
-    Flag,
-    Group,
-    Most,
-    Places,
-    RoundEvery,
-    RoundsAt,
-    Seed,
-    StartAt,
-    Within,
-)
+from server.commands.flags import Count, Entrants, Flag, Seed, TournamentFlags
 from server.commands.games import GameName
 from server.commands.hosts import Desk, Host
 from server.commands.tournament_answers import COLUMNS, cells, order, shown, tell
@@ -133,17 +117,7 @@ def create(
     bank: Positive = None,
     gain: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
     option: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
-    absent: Absent = None,
-    start_at: StartAt = None,
-    rounds_at: RoundsAt = (),
-    round_every: RoundEvery = None,
-    check_in: CheckIn = None,
-    by_invitation: ByInvitation = False,
-    group: Group = None,
-    confidence: Confidence = None,
-    places: Places = None,
-    within: Within = None,
-    games: Most = None,
+    how: TournamentFlags | None = None,
     desk: Desk | None = None,
     json: Flag = False,
 ) -> int:
@@ -175,12 +149,10 @@ def create(
         An option of the game, as NAME=VALUE; may be given several times.
     """
     wanted: dict[str, Any] = {"name": name, "game": game, "format": format}
-    given = {"entrants": entrants, "rounds": rounds, "seed": seed}
-    given |= {"absent": absent, "start_at": start_at, "group": group, "by_invitation": by_invitation or None}
-    given |= {"rounds_at": list(rounds_at) or None, "round_every": round_every, "check_in": check_in}
-    given |= {"confidence": confidence, "places": places, "within": within, "games": games}
+    how = how or TournamentFlags()
+    given = {"entrants": entrants, "rounds": rounds, "seed": seed, **how.given()}
     wanted |= {key: value for key, value in given.items() if value is not None}
-    if places is not None and entrants is not None and places > entrants:
+    if (places := how.places) is not None and entrants is not None and places > entrants:
         raise Misuse(f"of {entrants} entrants 0 (all) to {entrants} places can be settled, not {places}")
     if turn is not None or bank is not None or gain:
         wanted["pace"] = {"turn": turn, "bank": bank, "gain": gain}

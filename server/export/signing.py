@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from server.exits import ConfigError
+from server.store import private
 
 POSSIBLE = find_spec("cryptography") is not None
 FILE = "signing-key"  # in the data folder
@@ -33,10 +34,8 @@ def signer(folder: Path) -> Signer | None:
         return None
     path = folder / FILE
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(os.urandom(32).hex() + "\n")
-    except FileExistsError:
-        pass
+        if not path.exists() or path.stat().st_size == 0:  # an empty one was left by a power cut
+            private.write(path, os.urandom(32).hex().encode() + b"\n")
     except OSError as error:
         raise ConfigError(f"{path}: the host's key cannot be written: {error.strerror}") from None
     return known_signer(folder)

@@ -26,7 +26,7 @@ from server.host.opening import OPEN
 from server.host.practice import Sparring, Turn, opponents, plainly
 from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
-from server.net.listening import network_of
+from server.net.admission import network_of
 from tournament.events import AnyEvent, Began, Moved
 from tournament.kinds import Kind
 from tournament.player import NOWHERE, Player, Seat

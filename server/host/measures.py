@@ -10,7 +10,8 @@ import trio
 
 from server.host.histogram import Histogram
 from server.host.view import Held
-from server.net.listening import Attend, Visitor
+from server.net.admission import Visitor
+from server.net.listening import Attend
 from server.net.sockets import readiness
 from server.net.wire import Wire
 from tournament.events import Ending

@@ -54,7 +54,7 @@ class Shared(Protocol):
 
 
 class Admitted(Protocol):
-    """What is known of the client; `server/net/listening.py` has those that were admitted."""
+    """What is known of the client; `server/net/admission.py` has those that were admitted."""
 
     @property
     def proxied(self) -> bool: ...

@@ -25,6 +25,8 @@ class Stories:
             return None if live is None else (record, Story(record, live))
         which = record.kept_as, name
         story = self._kept.pop(which, None) or Story(record, await tournament.concluded(name))
+        if story.deleted:  # while that was read
+            return None
         self._kept[which] = story
         while len(self._kept) > STORIES:
             del self._kept[next(iter(self._kept))]

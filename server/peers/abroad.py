@@ -110,7 +110,8 @@ class Peers:
         self._to = to
         self._in_thread = in_thread
         self._limiter = trio.CapacityLimiter(1)
-        self._directory = Known(keeping, ledger)
+        directory = self._directory = Known(keeping, ledger)
+        self.held, self.entered, self.expects = directory.held, directory.entered, directory.expects
         self.settled = True  # False: this host still has slow work to do at its start
         self._host: Host | None = None
         self._read = 0  # the number of the latest entry that was taken in …
@@ -199,16 +200,6 @@ class Peers:
         return None if holder is None else self._to(holder.id)
 
     # An `Abroad`
-
-    @property
-    def held(self) -> Mapping[str, Away]:
-        return self._directory.held
-
-    def entered(self, name: str, game: str) -> Iterable[Record]:
-        return self._directory.entered(name, game)
-
-    def expects(self, name: str, game: str) -> bool:
-        return self._directory.expects(name, game)
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         name = self.where(wanted)

@@ -13,8 +13,8 @@ import trio
 
 from server.host.abroad import Handed
 from server.host.host import STOPPING, Host
+from server.net.admission import Visitor
 from server.net.lines import Lines, LineTooLong
-from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Piece, Wire
 from server.protocols.catalogue import carried, lines

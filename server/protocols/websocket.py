@@ -25,6 +25,7 @@ import trio
 
 from server.host.abroad import Handed
 from server.host.host import STOPPING, Host
+from server.net.admission import Visitor
 from server.net.frames import (
     GOING_AWAY,
     POLICY,
@@ -41,7 +42,6 @@ from server.net.frames import (
 )
 from server.net.guard import PEER_GONE
 from server.net.limits import Bucket
-from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Piece, Wire
 from server.protocols.catalogue import frames, spoken

@@ -15,8 +15,8 @@ from server.http.exchange import App, Exchange
 from server.http.head import RETRY_SOON
 from server.http.loan import Loan
 from server.http.wire import Request, Response, json_response
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission
 from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToPlay
 
 TEXT = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))

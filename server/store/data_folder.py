@@ -131,11 +131,11 @@ def organiser_token(folder: Path) -> OrganiserToken:
         return OrganiserToken(brought, None)
     path = folder / TOKEN
     try:
-        return OrganiserToken(path.read_text(encoding="ascii").strip(), path)
-    except FileNotFoundError:
+        # An empty one, left by a power cut, would be the token of whoever brings none.
+        if path.exists() and (kept := path.read_text(encoding="ascii").strip()):
+            return OrganiserToken(kept, path)
         token = secrets.token_urlsafe(32)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(token + "\n")
+        private.write(path, f"{token}\n".encode())
         return OrganiserToken(token, path, made=True)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: the organiser's token cannot be read: {error}") from None
+        raise ConfigError(f"{path}: the organiser's token cannot be kept there: {error}") from None

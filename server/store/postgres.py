@@ -168,22 +168,7 @@ class Postgres(PostgresReader):
         def transact() -> list[bytes]:
             if self._writer is None:
                 self._writer = self._back()
-            known, self._heads = self._heads, {}  # if this fails, they have to be looked up
-            try:
-                with self._writer.transaction():
-                    known = Heads(partial(latest, self._writer), known)
-                    found = _write_new(self._writer, entries, known)
-                    write_jots(self._writer, entries, jots)
-            except _SomeAreThere:
-                with self._writer.transaction():
-                    known = Heads(partial(latest, self._writer))
-                    found = [
-                        _there(self._writer, row) or _write_new(self._writer, [row], known)[0]
-                        for row in entries
-                    ]
-                    write_jots(self._writer, entries, jots)
-            self._heads = known
-            return found
+            return self._write(self._writer, entries, jots)
 
         self._asked = max([self._asked, *(entry.number for entry in entries)])
         return self._database.persistently(transact, self._drop_writer)
@@ -196,6 +181,22 @@ class Postgres(PostgresReader):
         super().close()
 
     # Within
+
+    def _write(self, session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> list[bytes]:
+        """Write in one transaction what is not there already; returns the entries' heads."""
+        known, self._heads = self._heads, {}  # if this fails, they have to be looked up
+        try:
+            with session.transaction():
+                known = Heads(partial(latest, session), known)
+                found = _write_new(session, entries, known)
+                write_jots(session, entries, jots)
+        except _SomeAreThere:
+            with session.transaction():
+                known = Heads(partial(latest, session))
+                found = [_there(session, row) or _write_new(session, [row], known)[0] for row in entries]
+                write_jots(session, entries, jots)
+        self._heads = known
+        return found
 
     def _expect_schema(self) -> None:
         """Lock the database for this host, and bring its schema up to date."""

@@ -20,6 +20,16 @@ def create(path: Path) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, FILE))
 
 
+def write(path: Path, *pieces: bytes) -> None:
+    """Write a file anew, whole or not at all: it is on the disk when this returns. Raises `OSError`."""
+    part = path.with_name(path.name + ".part")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE), "wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+    part.rename(path)
+
+
 def tighten(path: Path) -> None:
     """Take all rights from everybody else, if the file exists and is ours."""
     try:

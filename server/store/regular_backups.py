@@ -1,8 +1,8 @@
 """Backups that the host makes by itself, regularly: each is verified before it counts; old ones are deleted.
 
 A backup that cannot be made, or turns out damaged, is logged and tried again, and no older one is deleted
-for it. Files that people have put into the folder stay: only files whose names begin like ours are
-deleted.
+for it. Files that people have put into the folder stay: only files that are named as ours are, by a time,
+are deleted.
 """
 
 import sqlite3
@@ -102,14 +102,21 @@ class RegularBackups:
         log.info("backed up", file=str(path), bytes=path.stat().st_size, entries=entries)
 
     def _ours(self) -> list[Path]:
-        """Our own backups, the oldest first: their names are in the order of time."""
-        return sorted(self._folder.glob(f"{PREFIX}*.sqlite"))
+        """Our own backups, the oldest first: one of a time to come was made before the clock was set back."""
+        now, made = self._wall(), dict[Path, float]()
+        for path in self._folder.glob(f"{PREFIX}*.sqlite"):
+            with suppress(ValueError):  # a foreign name that begins like ours
+                made[path] = _time_of(path)
+        return sorted(made, key=lambda path: (made[path] <= now, made[path]))
 
     def _latest(self) -> float | None:
-        for path in reversed(self._ours()):
-            with suppress(ValueError):  # a foreign name that begins like ours
-                return float(timegm(time.strptime(path.stem.removeprefix(PREFIX), STAMP)))
-        return None
+        ours = self._ours()
+        return _time_of(ours[-1]) if ours else None
+
+
+def _time_of(path: Path) -> float:
+    """When a backup was made, by its name; raises `ValueError` for a foreign one."""
+    return float(timegm(time.strptime(path.stem.removeprefix(PREFIX), STAMP)))
 
 
 def verified(path: Path, at_least: int) -> int:

@@ -36,17 +36,19 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
     if path.exists() and not force:
         raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
-    aside = _put_aside(path, now)
     part = path.with_name(f"{path.name}.part")
     try:
         part.unlink(missing_ok=True)
         private.create(part)
         shutil.copyfile(backup, part)
         synced(part)
+        aside = _put_aside(path, now)  # not before there is another: a host without one begins from nothing
         part.rename(path)
         synced(folder)
     except OSError as error:
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
     return aside
 
 

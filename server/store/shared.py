@@ -48,35 +48,27 @@ class SharedPostgres(Postgres):
     host = 0  # which of the hosts this is; set when it is registered
     reached = 0  # the number of the latest entry that this host has written or seen at its start
 
-    def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
-        """As in `Engine`; the entries' own numbers are this host's tickets."""
-        entries = [row for row in rows if isinstance(row, Entry)]
-        jots = [row for row in rows if isinstance(row, Jot)]
-
-        def transact() -> list[bytes]:
-            if self._writer is None:
-                self._writer = self._back()
-            try:
-                try:
-                    with self._writer.transaction():
-                        found, last = self._write_new(self._writer, entries)
-                        write_jots(self._writer, entries, jots)
-                except psycopg.errors.UniqueViolation:  # some of them are there already
-                    with self._writer.transaction():
-                        found, last = self._write_each(self._writer, entries)
-                        write_jots(self._writer, entries, jots)
-            except psycopg.Error as error:
-                if error.sqlstate == REFUSED:
-                    raise Stale(f"{self._database.where}: {error.diag.message_primary}") from None
-                if isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):
-                    raise Unavailable("this host was stopped while it wrote") from None
-                raise
-            self.reached = max(self.reached, last)
-            return found
-
-        return self._database.persistently(transact, self._drop_writer)
-
     # Within
+
+    def _write(self, session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> list[bytes]:
+        """As in `Postgres`; the entries' own numbers are this host's tickets."""
+        try:
+            try:
+                with session.transaction():
+                    found, last = self._write_new(session, entries)
+                    write_jots(session, entries, jots)
+            except psycopg.errors.UniqueViolation:  # some of them are there already
+                with session.transaction():
+                    found, last = self._write_each(session, entries)
+                    write_jots(session, entries, jots)
+        except psycopg.Error as error:
+            if error.sqlstate == REFUSED:
+                raise Stale(f"{self._database.where}: {error.diag.message_primary}") from None
+            if isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):
+                raise Unavailable("this host was stopped while it wrote") from None
+            raise
+        self.reached = max(self.reached, last)
+        return found
 
     def _write_new(self, session: Connection, entries: Sequence[Entry]) -> tuple[list[bytes], int]:
         """Write all of them; returns the heads and the number of the last. Others wait until the commit."""

@@ -5,7 +5,6 @@ that entry. If it is missing, damaged, of another version or of another journal,
 is lost is time: everything is read from the start. Only the journal is ever believed.
 """
 
-import os
 from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import takewhile
@@ -15,6 +14,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from server.store import private
 from server.store.journal import Reader
 from tournament import entries
 from tournament.entries import Entry
@@ -100,14 +100,8 @@ def save(path: Path, known: Folded) -> None:
     content = _encoder.encode(
         Content(VERSION, known.number, _hash_of(known.latest), known.audit, [*known.records], snapshots)
     )
-    part = path.with_name(path.name + ".part")
     try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            for piece in (MAGIC, _hash(content), content):
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        part.rename(path)
+        private.write(path, MAGIC, _hash(content), content)
     except OSError as error:
         log.warning("no snapshot could be written: the next start reads more", why=str(error))
 

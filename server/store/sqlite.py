@@ -7,7 +7,7 @@ connection writes and checkpoints; others only read.
 import os
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -135,11 +135,13 @@ class SqliteReader:
         return found and found[0].hex()
 
     def backup(self, path: Path) -> None:
-        connection = self._connect(self._path)  # a reader may not do this
         try:
-            _copy(connection, path)
-        finally:
-            connection.close()
+            with closing(self._connect(self._path)) as connection:  # a reader may not do this
+                _copy(connection, path)
+        except sqlite3.Error as error:
+            if reason := PASSING.get(_code(error)):
+                raise Unavailable(f"{path}: no copy can be written: {reason} ({error})") from error
+            raise _unusable(self._path, str(error)) from error
 
     def check(self) -> list[str]:
         try:
@@ -405,9 +407,12 @@ def _copy(connection: Connection, target: Path) -> None:
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
     private.create(part)
-    connection.execute("VACUUM INTO ?", (str(part),))
-    synced(part)
-    part.rename(target)
+    try:
+        connection.execute("VACUUM INTO ?", (str(part),))
+        synced(part)
+        part.rename(target)
+    finally:
+        part.unlink(missing_ok=True)  # where the disk is full, half a copy is in the way
     synced(target.parent)
 
 

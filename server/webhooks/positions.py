@@ -4,7 +4,6 @@ Hosts that share a database keep it there as well, for the one that goes on when
 """
 
 import hashlib
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import msgspec
 import structlog
 
 from server.config import Webhook
+from server.store import private
 
 if TYPE_CHECKING:
     from server.store.duties import Duties  # psycopg, which it needs, is an extra
@@ -45,12 +45,7 @@ class Positions:
         self._write()
 
     def _write(self) -> None:
-        part = self._path.with_name(self._path.name + ".part")
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(msgspec.json.encode(self._told))
-            file.flush()
-            os.fsync(file.fileno())
-        part.rename(self._path)
+        private.write(self._path, msgspec.json.encode(self._told))
 
 
 class SharedPositions(Positions):

@@ -18,8 +18,8 @@ from msgspec import Struct
 from server.host.abroad import Handed
 from server.host.reception import Key as Name
 from server.host.reception import Present
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission
 from server.net.wire import Piece
 from server.show.conduit import Back, Conduit, Gone, Known, NoRoom
 from server.show.lending import RELAYED, Lending

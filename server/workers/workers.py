@@ -4,21 +4,21 @@ A bot's connection goes to the worker that holds its tournament, and so does a r
 (`requests.py`). A tournament goes to the worker with the least to do, and stays there.
 """
 
-from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from functools import partial
 
 import trio
 
 from server.config import Settings
-from server.host.abroad import HeldAbroad, Holder, Wanted
+from server.host.abroad import Holder, Wanted
 from server.host.exposition import Family
 from server.host.host import Host
 from server.host.names import key as name_key
 from server.host.opening import OPEN
 from server.host.reception import Key, Visit
 from server.http.exchange import App, Exchange
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session, Sessions
 from server.show.lending import Lending
@@ -55,7 +55,8 @@ class Workers:
         self._spread = spread
         self._nursery: trio.Nursery | None = None
         self._ledger = ledger
-        self._directory = Directory(count, ledger, together())
+        directory = self._directory = Directory(count, ledger, together())
+        self.held, self.entered, self.expects = directory.held, directory.entered, directory.expects
         self._reading = reading
         self._keys = Keys()
         self._tables = trio.Lock()  # held while an open table is opened
@@ -85,16 +86,6 @@ class Workers:
             show.on_connected = self._introduce
 
     # An `Abroad`
-
-    @property
-    def held(self) -> Mapping[str, HeldAbroad]:
-        return self._directory.held
-
-    def entered(self, name: str, game: str) -> Iterable[Record]:
-        return self._directory.entered(name, game)
-
-    def expects(self, name: str, game: str) -> bool:
-        return self._directory.expects(name, game)
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         number = self._where(wanted, leaving)

@@ -20,9 +20,10 @@ from server.http.exchange import Exchange
 from server.http.service import Http
 from server.http.sharing import READS
 from server.http.wire import Request, Response
+from server.net.admission import Admission
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.net.listening import Admission, listeners, serve
+from server.net.listening import listeners, serve
 from server.show.borrowing import Borrowing
 from server.show.lending import Lending
 from tests.bench.crowd import Crowd

@@ -10,8 +10,9 @@ from server.host.host import Host
 from server.http.routes import routed
 from server.http.service import Http
 from server.logs import set_up
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission, listeners, serve, where
+from server.net.listening import listeners, serve, where
 from server.pages.addresses import Addresses
 from server.pages.door import Pages
 from server.protocols.api.door import Api

@@ -21,7 +21,7 @@ from msgspec import Struct
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.thinker import Thinker
-from server.net.listening import Admission, Visitor
+from server.net.admission import Admission, Visitor
 from server.net.wire import Wire
 from server.protocols.common.tournament_end import TournamentEnds
 from tests.fuzz.mutate import spoilt

@@ -10,8 +10,8 @@ import trio
 from msgspec.structs import replace
 
 from server.host.host import Host
+from server.net.admission import Visitor
 from server.net.guard import PEER_GONE
-from server.net.listening import Visitor
 from server.net.wire import Wire
 from tests.effort import tries
 from tests.fuzz import line

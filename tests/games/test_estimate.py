@@ -57,7 +57,7 @@ def test_it_is_what_trying_everything_says_three_plies_deep() -> None:
         moves.append(game.write(move))
         position = after
     assert estimate(game, options, moves) == Estimate(
-        DEPTH, tuple(slips), (kept[0], kept[1]), (had[0], had[1]), 0
+        (kept[0], kept[1]), (had[0], had[1]), 0, DEPTH, tuple(slips)
     )
     assert 0 < sum(kept) < sum(had)
 

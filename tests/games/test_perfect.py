@@ -128,7 +128,7 @@ def test_a_mistake_says_what_there_was_and_what_is_left() -> None:
 
 
 def test_whoever_had_nothing_to_lose_has_no_accuracy() -> None:
-    assert grades(tictactoe.GAME, {}, ()) == Grades((), (0, 0), (0, 0), 0)
+    assert grades(tictactoe.GAME, {}, ()) == Grades((0, 0), (0, 0), 0, ())
     found = grades(tictactoe.GAME, {}, ["C"])
     assert found is not None
     assert found.accuracy == (1.0, None)

@@ -15,7 +15,7 @@ from server.config import Evaluation, Settings
 from server.host.host import Host
 from server.http.routes import HttpDoor, routed
 from server.http.service import Http
-from server.net.listening import Admission, Visitor
+from server.net.admission import Admission, Visitor
 from server.net.wire import Wire
 from server.protocols import tcp, websocket
 from server.protocols.arena.door import Arena

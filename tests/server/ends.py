@@ -14,7 +14,8 @@ from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, CloseConnection, RejectConnection, Request, TextMessage
 
 from server.host.host import Host
-from server.net.listening import Admission, Visitor, listeners, serve
+from server.net.admission import Admission, Visitor
+from server.net.listening import listeners, serve
 from server.net.wire import Wire
 from tests.server.windowed import Weather, windowed_pair
 

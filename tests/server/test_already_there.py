@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from games.game import Pace
 from server.already_there import expect_the_same, warn_of_another
 from server.exits import ConfigError
+from server.host.tournament_settings import TournamentSettings
 from tests.server.run import quintain
 from tournament.facts import Opened, State, Turned
 from tournament.format import Terms
@@ -35,6 +36,12 @@ def test_what_the_flags_say_and_what_they_leave_out_is_the_same(more: dict[str, 
         ({"format": "round-robin"}, "of another format: swiss"),
         ({"entrants": 4}, "for another number of entrants: 8"),
         ({"rounds": 4, "format": "knockout"}, "of another format: swiss, of another number of rounds: 5"),
+        ({"absent": "settle"}, "with another policy on absent bots: wait"),
+        ({"start_at": "2026-03-01T18:00:00Z"}, "starting at another time: not set"),
+        ({"rounds_at": ["2026-03-01T18:00:00Z"]}, "with other times of rounds: not set"),
+        ({"round_every": "30m"}, "with rounds at other distances: not set"),
+        ({"check_in": "15m"}, "with another time to check in: not set"),
+        ({"by_invitation": True}, "by invitation: no"),
     ],
 )
 def test_what_differs_is_said(more: dict[str, Any], said: str) -> None:
@@ -45,6 +52,26 @@ def test_what_differs_is_said(more: dict[str, Any], said: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"confidence": 0.99}, "of another confidence: 0.95"),
+        ({"places": 0}, "with other places to settle: 1"),
+        ({"within": 5}, "with other differences that count: 20"),
+        ({"games": 10}, "with another number of matches: not set"),
+    ],
+)
+def test_a_ranking_that_is_to_be_decided_otherwise_is_another_tournament(
+    more: dict[str, Any], said: str
+) -> None:
+    """Catches a host that goes on until something is certain that nobody has asked for any more."""
+    wanted = CUP | {"format": "decide"}
+    there = Record("cup", TournamentSettings(**wanted).opened())
+    expect_the_same(wanted | {"confidence": 0.95}, [there])
+    with pytest.raises(ConfigError, match=said):
+        expect_the_same(wanted | more, [there])
+
+
 def test_a_name_that_is_free_again_may_be_used_for_anything() -> None:
     expect_the_same(CUP | {"game": "connect-4"}, there(State.DELETED))
     expect_the_same(CUP | {"name": "new"}, there())
@@ -53,23 +80,26 @@ def test_a_name_that_is_free_again_may_be_used_for_anything() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (Opened("connect-4", "swiss"), "of another game: santorini"),
+        ({"game": "connect-4"}, "of another game: santorini"),
         (
-            Opened("santorini", "round-robin", 9),
+            {"format": "round-robin", "entrants": 9},
             "of another format: swiss, for another number of entrants: 8",
         ),
-        (Opened("santorini", "swiss", pace=Pace(turn=9.0)), "at another pace: bank 60, gain 2"),
-        (Opened("santorini", "swiss", options={"stuck": "loses"}), "with other options: stuck draws"),
+        ({"pace": Pace(turn=9.0)}, "at another pace: bank 60, gain 2"),
+        ({"options": {"stuck": "loses"}}, "with other options: stuck draws"),
+        ({"check_in": "1m", "absent": "wait"}, "with another policy on absent bots: settle"),
     ],
 )
-def test_what_a_configuration_asks_for_in_vain_is_logged(wanted: Opened, said: str) -> None:
-    there = Opened("santorini", "swiss", 8, Terms(rounds=5), {"stuck": "draws"}, Pace(bank=60.0, gain=2.0))
+def test_what_a_configuration_asks_for_in_vain_is_logged(wanted: dict[str, Any], said: str) -> None:
+    there: dict[str, Any] = CUP | {"format": "swiss", "entrants": 8, "rounds": 5}
+    there |= {"options": {"stuck": "draws"}, "pace": Pace(bank=60.0, gain=2.0)}
+    opened = TournamentSettings(**there).opened()
     with capture_logs() as logged:
-        warn_of_another("cup", there, there)
-        warn_of_another("cup", Opened("santorini", "swiss"), there)
+        warn_of_another(TournamentSettings(**there), opened)
+        warn_of_another(TournamentSettings(**CUP, format="swiss"), opened)
     assert not logged, "what it leaves out is no difference"
     with capture_logs() as logged:
-        warn_of_another("cup", wanted, there)
+        warn_of_another(TournamentSettings(**(CUP | {"format": "swiss"} | wanted)), opened)
     (warning,) = logged
     assert said in warning["it"]
 

@@ -1,12 +1,14 @@
 """Inviting everybody on a list: who is on it, and a file for each with a token that only its owner reads."""
 
 import json
+import secrets
 from pathlib import Path
 
 import pytest
 
 from server.commands.entrant_list import Invited, invite, listed
 from server.exits import Failure
+from tests.server.store.faults import little_room
 
 ABOUT = {"tournament": "friday", "game": "santorini", "format": "swiss", "start_at": None}
 
@@ -67,6 +69,19 @@ def test_a_thousand_invitations_sort_as_the_list_does(tmp_path: Path) -> None:
     written = [*invite(bots, tmp_path, ABOUT, "http://host", lambda bot: bot.name)]
     assert sorted(written) == written
     assert written[0].name == "0001-bot-1.txt"
+
+
+def test_a_full_disk_costs_no_token_for_it_is_told_only_once(tmp_path: Path) -> None:
+    asked = list[Invited]()
+
+    def ask(bot: Invited) -> str:
+        asked.append(bot)
+        return secrets.token_urlsafe(16)
+
+    with little_room(100), pytest.raises(Failure, match=r"001-ann\.txt: cannot be written: File too large"):
+        list(invite([Invited("ann")], tmp_path, ABOUT, "http://host", ask))
+    assert asked == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_who_is_refused_has_no_invitation_and_those_before_keep_theirs(tmp_path: Path) -> None:

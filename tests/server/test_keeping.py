@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -30,6 +29,7 @@ from tests.lacking import lacking
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
+from tests.server.store.faults import little_room
 from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
 from tournament import entries
@@ -190,6 +190,28 @@ def test_a_backup_is_made_beside_a_host_and_goes_back_where_it_came_from(
     assert f"{aside}: what was there before" in capsys.readouterr().out
 
 
+def test_a_backup_that_the_disk_has_no_room_for_is_refused_in_one_line_and_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    """Catches a host that begins from nothing, after a restore that had put aside what was there."""
+    where = Where(data=str(tmp_path / "data"))
+    path, copy = prepared(str(tmp_path / "data")) / "quintain.sqlite", tmp_path / "copy.sqlite"
+    rows = filled(path)
+    rows.append(entries.entry(len(rows) + 1, "", 6.0, Ordered("the organiser", "drain", "x" * 100_000)))
+    with closing(Sqlite(path)) as engine:
+        engine.write(rows[-1:])
+    backup(str(copy), where=where)
+    with little_room(copy.stat().st_size - 1000):
+        with pytest.raises(Failure, match=r"again\.sqlite: no copy can be written: the disk f"):
+            backup(str(tmp_path / "again.sqlite"), where=where)
+        with pytest.raises(Failure, match=r"quintain\.sqlite: cannot be written: File too large"):
+            restore(str(copy), force=True, where=where)
+    with closing(SqliteReader(path)) as reader:
+        assert list(reader.kept()) == rows
+    assert not [*tmp_path.rglob("*.part"), *tmp_path.rglob("before-restore-*")]
+    assert not (tmp_path / "again.sqlite").exists()
+
+
 def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
     tmp_path: Path, server: Server
 ) -> None:
@@ -322,13 +344,11 @@ def test_the_doctor_speaks_in_lines_or_json_and_ends_with_one_where_something_is
 
 def test_a_folder_on_a_full_disk_is_refused_in_one_line(tmp_path: Path) -> None:
     """An empty file still fits on such a disk, and then the database is said to be at fault."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))  # bytes a file: as near to it as anybody may get
-    try:
-        with pytest.raises(ConfigError, match=r"friday: nothing can be kept in this folder: File too large$"):
-            prepared(str(tmp_path / "friday"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with (
+        little_room(4096),
+        pytest.raises(ConfigError, match=r"friday: nothing can be kept in this folder: File too large$"),
+    ):
+        prepared(str(tmp_path / "friday"))
     assert list((tmp_path / "friday").iterdir()) == []
     assert prepared(str(tmp_path / "friday")) == tmp_path / "friday"
 

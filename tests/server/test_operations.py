@@ -98,33 +98,21 @@ def play(host: Served, proxied: bool) -> None:
 
 
 @pytest.mark.parametrize("show", ["0", "1"])
-def test_a_new_webhook_is_told_of_the_tournaments_that_are_opened_at_its_first_start(
+def test_a_new_webhook_is_told_of_a_tournament_from_its_opening_at_the_first_start_to_the_end_of_the_host(
     tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch, show: str
 ) -> None:
     monkeypatch.setenv("QUINTAIN_SHOW", show)
     with Receiver() as receiver:
-        settings = FILE_OF_SETTINGS.format(url=receiver.url).replace("match.ended", "tournament.opened")
-        (tmp_path / "quintain.toml").write_text(settings)
-        host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done")
-        play(host, proxied=False)
-        host.end()
-        told = [(each["type"], each["tournament"]) for each in receiver.told]
-        assert told == [("tournament.opened", "cup"), ("tournament.begun", "cup")]
-        receiver.shutdown()
-
-
-@pytest.mark.parametrize("show", ["0", "1"])
-def test_a_host_that_ends_with_its_tournament_has_told_webhooks_how(
-    tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch, show: str
-) -> None:
-    monkeypatch.setenv("QUINTAIN_SHOW", show)
-    with Receiver() as receiver:
-        (tmp_path / "quintain.toml").write_text(FILE_OF_SETTINGS.format(url=receiver.url))
+        settings = FILE_OF_SETTINGS.format(url=receiver.url)
+        (tmp_path / "quintain.toml").write_text(
+            settings.replace("events = [", 'events = ["tournament.opened", ')
+        )
         host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done")
         play(host, proxied=False)  # nobody stays to be told more
         code, _, _ = host.end()
         assert code == 0
-        assert [each["type"] for each in receiver.told] == ["tournament.begun", "match.ended"]
+        told = [(each["type"], each["tournament"]) for each in receiver.told]
+        assert told == [(what, "cup") for what in ("tournament.opened", "tournament.begun", "match.ended")]
         receiver.shutdown()
 
 

@@ -11,9 +11,9 @@ from msgspec import Struct
 from server.http.exchange import App, Chunks, Exchange
 from server.http.service import Http
 from server.http.wire import Response, Room
+from server.net.admission import Visitor
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.net.listening import Visitor
 from server.net.wire import StreamWire, Wire
 from tests.server.windowed import End, Weather, windowed_pair
 

@@ -63,7 +63,7 @@ class Organiser:
         self._world.changed()
 
     async def _enter(self, name: str, rating: float | None = None) -> None:
-        await self._ask(lambda tournament: tournament.enter(name, rating, let_in=name in self._contest.late))
+        await self._ask(lambda tournament: tournament.enter(name, rating))
 
     async def _open(self) -> None:
         world, contest = self._world, self._contest
@@ -96,7 +96,7 @@ class Organiser:
                     self.voided.add(match)
             case "enter":
                 for name in self._contest.late:
-                    await self._enter(name)
+                    await self._ask(lambda tournament, name=name: Desk(tournament).enter(name))
             case "challenge":
                 await self._ask(self._challenge)
             case _:

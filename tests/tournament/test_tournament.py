@@ -377,7 +377,7 @@ async def test_an_order_that_has_waited_until_the_tournament_was_deleted_is_not_
         with pytest.raises(NotThere, match="cup was deleted"):
             await ORDERS[order](here.desk)
         with pytest.raises(Refusal, match="cup was deleted"):
-            await here.tournament.enter("eve", let_in=True)
+            await here.tournament.enter("eve")
         assert record.facts == facts
 
 
@@ -473,10 +473,10 @@ async def test_late_is_only_who_an_organiser_lets_in_and_only_where_the_format_c
                 await here.tournament.enter("cas")
             nursery.start_soon(play, here.come("cas"), first)
             if late:
-                await here.tournament.enter("cas", let_in=True)
+                await here.desk.enter("cas")
             else:
                 with pytest.raises(Refusal, match="takes no more"):
-                    await here.tournament.enter("cas", let_in=True)
+                    await here.desk.enter("cas")
             await trio.sleep(200.0)
             assert here.tournament.record.state is State.FINISHED
             nursery.cancel_scope.cancel()

@@ -10,7 +10,6 @@ A dialect keeps no flag of its own for any of this: it asks `state`, `visit` and
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import TypedDict, Unpack
 
 import structlog
@@ -172,30 +171,25 @@ class Attendance:
         stranger. Messages that were put off meanwhile are given to `early`, one by one.
         """
         self.happens(Happening.CAME)
-        come = partial(self._come, name, game, authenticated, admitted, refused, early, wishes)
-        start_in_turn(self._host.guard, self._host.coming, come)
 
-    async def _come(
-        self,
-        name: str,
-        game: str,
-        authenticated: Callable[[], None],
-        admitted: Callable[[Visit], None],
-        refused: Callable[[Unwelcome], None],
-        early: Callable[[bytes, float], None],
-        wishes: Wishes,
-    ) -> None:
-        try:
-            visit = await self._decided(name, game, wishes)
-        except Unwelcome as reason:
-            if not self.over:
-                refused(reason)
-        else:
-            if visit is not None:
-                self._log_coming(visit, wishes)
-                authenticated()
-                admitted(visit)
-                self.take_place()
+        async def decide() -> None:
+            try:
+                visit = await self._decided(name, game, wishes)
+            except Unwelcome as reason:
+                if not self.over:
+                    refused(reason)
+            else:
+                if visit is not None:
+                    self._log_coming(visit, wishes)
+                    authenticated()
+                    admitted(visit)
+                    self.take_place()
+            self._hear_early(early)
+
+        start_in_turn(self._host.guard, self._host.coming, decide)
+
+    def _hear_early(self, early: Callable[[bytes, float], None]) -> None:
+        """Give `early` what came while the bot was arriving."""
         while self._early and self.state not in (State.ARRIVING, State.OVER):
             try:
                 early(*self._early.pop(0))

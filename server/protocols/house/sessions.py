@@ -25,7 +25,7 @@ from server.http.exchange import Chunks, Exchange
 from server.http.head import HttpError
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Response, json_response
-from server.net.listening import network_of
+from server.net.admission import network_of
 from server.protocols.common.http_tape import requested, responded
 from server.protocols.common.unwelcome import status_of
 from server.protocols.dialect import Channel

@@ -4,7 +4,7 @@ import trio
 
 from server.host.host import Host
 from server.http.exchange import Exchange
-from server.net.listening import network_of
+from server.net.admission import network_of
 from server.protocols.mcp.place import Place
 
 SWEEP = 1.0  # seconds between looks at who is silent

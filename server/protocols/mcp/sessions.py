@@ -7,8 +7,8 @@ not forgotten: whoever has its token goes on in another session, or without one.
 import secrets
 from math import inf
 
+from server.net.admission import network_of
 from server.net.limits import Limits
-from server.net.listening import network_of
 
 IDLE = 3600.0  # seconds after which a session is forgotten
 

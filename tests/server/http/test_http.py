@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from server.http.exchange import Exchange
 from server.http.service import Http
 from server.http.wire import Response
+from server.net.admission import Admission
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.net.listening import Admission, listeners, serve
+from server.net.listening import listeners, serve
 from tests.server.at_once import TIMES, connections, say_in_order
 from tests.server.web import HEAD, STREAM, TRIED, Holds, echo, get, post, serving
 from tests.server.windowed import Weather, on_virtual_time

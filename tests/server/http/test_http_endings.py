@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 
 from server.http.exchange import Exchange
 from server.http.wire import Response
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission
 from tests.effort import tries
 from tests.server.spoilt import streams
 from tests.server.web import HEAD, STREAM, TRIED, Client, Holds, Streams, echo, get, post, serving

@@ -14,10 +14,11 @@ import trio
 import trio.testing
 
 from server.host.host import Host
+from server.net.admission import Admission
 from server.net.frames import TEXT, masked
 from server.net.guard import Guard, Spawner
 from server.net.limits import Limits
-from server.net.listening import Admission, listeners, serve
+from server.net.listening import listeners, serve
 from server.net.proxies import Proxies
 from server.protocols import tcp, websocket
 from tests.hang import HANG

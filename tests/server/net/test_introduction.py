@@ -11,9 +11,10 @@ import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from server.net.admission import Admission, Visitor
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.net.listening import Admission, Visitor, listeners, serve, where
+from server.net.listening import listeners, serve, where
 from server.net.proxies import Proxies
 from server.net.proxy_header import SECOND
 from server.net.wire import Wire

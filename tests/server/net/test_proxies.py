@@ -9,8 +9,8 @@ from trio.testing import MockClock
 
 from server.http.exchange import Exchange
 from server.http.wire import Response
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission
 from server.net.proxies import Proxies
 from tests.server.served import Served
 from tests.server.web import get, serving

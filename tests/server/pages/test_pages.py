@@ -530,3 +530,20 @@ async def test_while_the_journal_cannot_be_read_whoever_asks_for_a_match_is_told
             assert told.body.startswith(b"<!doctype html") == (not address.startswith("/api"))
         here.host.store.concluded = answer
         assert (await here.ask(path)).status == 200
+
+
+@pytest.mark.parametrize("path", ["/matches/cup-1", "/embed/matches/cup-1", "/matches/cup-1/frames"])
+async def test_a_match_whose_tournament_is_deleted_while_it_is_read_is_no_more(
+    autojump_clock: MockClock, path: str
+) -> None:
+    """Catches a fault of ours where there is none: the gallery ends with none caught."""
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        answer = here.host.store.concluded
+
+        async def slow(tournament: str, match: str) -> Concluded:
+            await here.host.delete(here.host.tournaments["cup"], "the organiser")
+            return await answer(tournament, match)
+
+        here.host.store.concluded = slow
+        assert (await here.ask(path)).status == 404

@@ -1,6 +1,7 @@
 """What a host does with tournaments that it has come to hold, on a virtual clock."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import pytest
@@ -54,41 +55,50 @@ class Journal(Rows):
         return ()
 
 
+class Leases(Registry):
+    """In which this host holds nothing at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.leases = {}
+
+    async def change(self, leases: dict[str, Lease]) -> None:
+        """Have the leases be these from now on, and wait until the host has heard of them."""
+        self.leases, self.changes = leases, self.changes + 1
+        await trio.sleep(2 * EVERY)
+
+
+@asynccontextmanager
 async def sharing(
-    nursery: trio.Nursery, registry: Registry, rows: Journal | None = None
-) -> tuple[Host, Peers]:
+    registry: Leases | None = None, rows: Journal | None = None
+) -> AsyncGenerator[tuple[Host, Peers, Leases, trio.Nursery]]:
     """A host that runs, and is told of its leases."""
-    rows = rows or Journal()
+    registry, rows = registry or Leases(), rows or Journal()
     keeping = Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
     await keeping.register(CARD)
     ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
     peers = Peers(keeping, ledger, cast("SharedPostgres", rows), lambda _: None, cast("Any", here))
     host = Host(store=ledger, wall=trio.current_time, load=peers.load, whole=False)
     peers.serve(host)
-    await nursery.start(keeping.run)
-    await nursery.start(host.run)
-    nursery.start_soon(peers.run)
-    return host, peers
+    async with trio.open_nursery() as nursery:
+        await nursery.start(keeping.run)
+        await nursery.start(host.run)
+        nursery.start_soon(peers.run)
+        yield host, peers, registry, nursery
+        nursery.cancel_scope.cancel()
 
 
 async def test_what_another_host_gave_up_is_taken_up(autojump_clock: MockClock) -> None:
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        host, _ = await sharing(nursery, registry)
-        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
-        await trio.sleep(2 * EVERY)
+    async with sharing() as (host, _, registry, _):
+        await registry.change({"cup": Lease(7, 2)})
         assert [*host.tournaments] == ["cup"]
-        nursery.cancel_scope.cancel()
 
 
 async def test_moves_are_read_once_to_take_tournaments_up_and_not_remembered(
     autojump_clock: MockClock,
 ) -> None:
-    rows, registry = Journal(), Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        host, _ = await sharing(nursery, registry, rows)
+    rows = Journal()
+    async with sharing(rows=rows) as (host, _, registry, _):
         registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
         before = rows.looks
         await trio.sleep(2 * EVERY)
@@ -96,17 +106,13 @@ async def test_moves_are_read_once_to_take_tournaments_up_and_not_remembered(
         assert rows.looks == before + 1
         host.store.jotted()
         assert rows.looks == before + 2
-        nursery.cancel_scope.cancel()
 
 
 async def test_whoever_waits_for_news_of_a_tournament_waits_for_a_request_made_after_it_asked(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Catches 404 for a tournament that another host has just opened, while the database takes its time."""
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        _, peers = await sharing(nursery, registry)
+    async with sharing() as (_, peers, registry, _):
         slow = 0.8
 
         async def late(ask: Callable[[], Any], limiter: object = None) -> Any:
@@ -119,28 +125,24 @@ async def test_whoever_waits_for_news_of_a_tournament_waits_for_a_request_made_a
         registry.leases, registry.changes = {"cup": Lease(8, 2)}, 2
         await peers.renewed()
         assert peers._keeping.leases.all == {"cup": Lease(8, 2)}
-        nursery.cancel_scope.cancel()
 
 
 async def test_what_is_known_of_a_tournament_is_not_read_again_to_take_it_up(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a takeover that takes the longer, the longer a tournament has been going on."""
-    registry, rows = Registry(), Journal()
+    registry, rows = Leases(), Journal()
     registry.leases = {"cup": Lease(8, 1)}
     rows.facts = (*FACTS[:1], *(Entered(f"bot-{number}") for number in range(BEFORE)))
-    async with trio.open_nursery() as nursery:
-        host, _ = await sharing(nursery, registry, rows)
+    async with sharing(registry, rows) as (host, _, _, _):
         await trio.sleep(2 * EVERY)
         rows.read = 0
         rows.facts = (*rows.facts, Entered("late"), Turned(State.RUNNING))
-        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
-        await trio.sleep(2 * EVERY)
+        await registry.change({"cup": Lease(7, 2)})
         record = host.tournaments["cup"].record
         assert record.state is State.RUNNING
         assert len(record.entrants) == BEFORE + 1
         assert rows.read == 2
-        nursery.cancel_scope.cancel()
 
 
 async def test_what_its_host_opened_just_before_it_died_is_taken_up_as_it_was(
@@ -150,7 +152,7 @@ async def test_what_its_host_opened_just_before_it_died_is_taken_up_as_it_was(
     rows = Journal()
     rows.facts = ()
 
-    class Dying(Registry):
+    class Dying(Leases):
         """Whoever hears that it holds the tournament has not read yet that it was opened."""
 
         def renew(
@@ -161,40 +163,28 @@ async def test_what_its_host_opened_just_before_it_died_is_taken_up_as_it_was(
             return super().renew(host, changes, willing=willing, starting=starting, patient=patient)
 
     registry = Dying()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        host, _ = await sharing(nursery, registry, rows)
-        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
-        await trio.sleep(2 * EVERY)
+    async with sharing(registry, rows) as (host, _, _, _):
+        await registry.change({"cup": Lease(7, 2)})
         record = host.tournaments["cup"].record
         assert (record.state, [*record.entrants]) == (State.RUNNING, ["ann", "bob"])
-        nursery.cancel_scope.cancel()
 
 
 async def test_a_host_that_stops_takes_up_nothing_more_and_is_not_willing_to(
     autojump_clock: MockClock,
 ) -> None:
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        host, peers = await sharing(nursery, registry)
+    async with sharing() as (host, peers, registry, _):
         await host.stop()
-        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
-        await trio.sleep(2 * EVERY)
+        await registry.change({"cup": Lease(7, 2)})
         assert registry.willing[-1] is False
         assert not host.tournaments
         await peers.give_up()
         assert registry.leases["cup"].host is None
-        nursery.cancel_scope.cancel()
 
 
 async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_opened(
     autojump_clock: MockClock,
 ) -> None:
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        host, peers = await sharing(nursery, registry)
+    async with sharing() as (host, peers, registry, _):
         assert await peers.opens("connect-4")
         for lease in (Lease(7, 2), Lease(None, 2), Lease(8, 2)):
             registry.leases, registry.changes = {OPEN + "connect-4": lease}, registry.changes + 1
@@ -205,18 +195,14 @@ async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_o
             assert peers.where(wanted) == OPEN + "connect-4"
         with pytest.raises(Refusal):
             await host.table("connect-4")
-        nursery.cancel_scope.cancel()
 
 
 async def test_a_bot_is_served_in_what_is_taken_over_only_when_what_was_played_there_goes_on(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a request that is refused because its match is about to go on, and a bot that gives up then."""
-    registry = Registry()
-    registry.leases = {}
     wanted = Wanted("ann", "tic-tac-toe", "cup")
-    async with trio.open_nursery() as nursery:
-        host, peers = await sharing(nursery, registry)
+    async with sharing() as (host, peers, registry, nursery):
         hold, early = host.hold, list[object]()
 
         def held(record: Record) -> Tournament:
@@ -230,43 +216,32 @@ async def test_a_bot_is_served_in_what_is_taken_over_only_when_what_was_played_t
             early.append(host.tournaments["cup"].gone_on.is_set())
 
         host.hold = held
-        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
-        await trio.sleep(2 * EVERY)
+        await registry.change({"cup": Lease(7, 2)})
         assert early == ["cup", True]
         assert peers.where(wanted) is None
-        nursery.cancel_scope.cancel()
 
 
 async def test_a_bot_is_not_served_by_a_host_that_drains_once_another_one_holds_its_tournament(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a host that passes a bot to and fro between itself and nobody, and does nothing else."""
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        host, peers = await sharing(nursery, registry)
-        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
-        await trio.sleep(2 * EVERY)
+    async with sharing() as (host, peers, registry, _):
+        await registry.change({"cup": Lease(7, 2)})
         await host.stop()
         await peers.give_up()
-        registry.leases, registry.changes = {"cup": Lease(8, 3)}, 3
-        await trio.sleep(2 * EVERY)
+        await registry.change({"cup": Lease(8, 3)})
         assert "cup" in host.tournaments
         holder = peers.holder(Wanted("ann", "tic-tac-toe", "cup"))
         assert holder is not None
         handed = Handed("tcp", cast("Wire", None), "", ((b"hello", 0.0),), lambda: None)
         assert await holder.take(handed) == ()
-        nursery.cancel_scope.cancel()
 
 
 async def test_the_first_bot_at_a_table_is_served_here_unless_another_host_was_quicker(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a bot that is refused because somebody at another host opens the table in the same moment."""
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        host, peers = await sharing(nursery, registry)
+    async with sharing() as (host, peers, registry, _):
         ours, theirs = OPEN + "connect-4", OPEN + "tic-tac-toe"
         registry.leases = {theirs: Lease(8, 2)}  # which this host has not heard yet
         assert [peers.where(Wanted("ann", game, None)) for game in ("connect-4", "tic-tac-toe")] == [
@@ -281,54 +256,39 @@ async def test_the_first_bot_at_a_table_is_served_here_unless_another_host_was_q
         assert (await host.table("connect-4")).record.name == ours
         assert await peers.claimed(ours)
         assert not await peers.claimed("cup"), "no bot opens a tournament"
-        nursery.cancel_scope.cancel()
 
 
 async def test_nobody_has_a_host_hold_the_table_of_a_game_that_there_is_not(
     autojump_clock: MockClock,
 ) -> None:
     """Catches strangers whose requests fill the database with leases, all of which every host reads."""
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        _, peers = await sharing(nursery, registry)
+    async with sharing() as (_, peers, _, _):
         for name in (OPEN + "nothing", OPEN):
             assert not await peers.claimed(name)
         assert not peers._keeping.leases.held
-        nursery.cancel_scope.cancel()
 
 
 async def test_a_table_that_a_host_holds_for_an_order_that_was_refused_is_its_for_the_next_order(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a stranger whose order leaves the organiser's to wait for a host that was never there."""
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        _, peers = await sharing(nursery, registry)
+    async with sharing() as (_, peers, registry, _):
         table = OPEN + "connect-4"
         assert await peers.claimed(table)
-        registry.leases, registry.changes = {table: Lease(7, 5)}, 2  # as all hosts know by now
-        await trio.sleep(2 * EVERY)
+        await registry.change({table: Lease(7, 5)})
         assert await peers.claimed(table)
-        nursery.cancel_scope.cancel()
 
 
 async def test_what_is_kept_after_a_takeover_is_not_earlier_though_the_other_host_s_clock_was_ahead(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a record that verifying finds rearranged."""
-    registry = Registry()
-    registry.leases = {}
-    async with trio.open_nursery() as nursery:
-        host, peers = await sharing(nursery, registry)
+    async with sharing() as (host, peers, registry, _):
         reader = cast("Journal", peers._reader)
         reader.at = trio.current_time() + 120.0  # each of two clocks a minute off
-        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
-        await trio.sleep(2 * EVERY)
+        await registry.change({"cup": Lease(7, 2)})
         await host.tournaments["cup"].keep(Entered("ann"))
         assert reader.whens[-1] == reader.at
-        nursery.cancel_scope.cancel()
 
 
 class Many(Journal):
@@ -356,10 +316,9 @@ async def test_what_is_not_over_is_taken_up_first_and_the_journal_is_read_once_f
     autojump_clock: MockClock,
 ) -> None:
     """Catches a takeover that takes the longer, the more tournaments there have been."""
-    registry, rows = Registry(), Many()
+    registry, rows = Leases(), Many()
     registry.leases = dict.fromkeys(rows.names, Lease(8, 1))
-    async with trio.open_nursery() as nursery:
-        host, _ = await sharing(nursery, registry, rows)
+    async with sharing(registry, rows) as (host, _, _, _):
         await trio.sleep(2 * EVERY)
         hold, held = host.hold, list[tuple[str, int]]()
 
@@ -373,17 +332,15 @@ async def test_what_is_not_over_is_taken_up_first_and_the_journal_is_read_once_f
         assert held[0][0] == "ladder"
         assert {name for name, _ in held} == {*rows.names}
         assert held[0][1] == held[-1][1], "nothing was read in between"
-        nursery.cancel_scope.cancel()
 
 
 async def test_a_bot_waits_for_its_own_tournament_to_go_on_and_for_no_other(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a bot that waits until all that its host has just taken over goes on."""
-    registry, rows = Registry(), Many()
+    registry, rows = Leases(), Many()
     registry.leases = dict.fromkeys(rows.names, Lease(8, 1))
-    async with trio.open_nursery() as nursery:
-        host, peers = await sharing(nursery, registry, rows)
+    async with sharing(registry, rows) as (host, peers, _, nursery):
         await trio.sleep(2 * EVERY)
         hold, there = host.hold, dict[str, int]()
 
@@ -398,20 +355,15 @@ async def test_a_bot_waits_for_its_own_tournament_to_go_on_and_for_no_other(
             return hold(record)
 
         host.hold = held
-        registry.leases, registry.changes = dict.fromkeys(rows.names, Lease(7, 2)), 2
-        await trio.sleep(2 * EVERY)
+        await registry.change(dict.fromkeys(rows.names, Lease(7, 2)))
         assert there["ladder"] < there[""] == len(rows.names)
-        nursery.cancel_scope.cancel()
 
 
 async def test_a_host_that_has_only_begun_takes_over_only_if_no_other_one_does(
     autojump_clock: MockClock,
 ) -> None:
-    registry = Registry()
-    registry.leases = {}
     other = Peer(8, "", "", "", "")
-    async with trio.open_nursery() as nursery:
-        _, peers = await sharing(nursery, registry)
+    async with sharing() as (_, peers, registry, _):
         for settled, others, willing in (
             (False, (other,), False),
             (False, (), True),
@@ -423,4 +375,3 @@ async def test_a_host_that_has_only_begun_takes_over_only_if_no_other_one_does(
             peers.settled, registry.peers = settled, others
             await trio.sleep(4 * EVERY)
             assert registry.willing[-1] is willing, (settled, others)
-        nursery.cancel_scope.cancel()

@@ -9,8 +9,8 @@ import trio
 import trio.testing
 
 from server.host.host import Host
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission
 from server.protocols.tcp import attend
 from tests.server.ends import LineEnd, in_memory
 from tests.server.transcripts import Bot, hosting

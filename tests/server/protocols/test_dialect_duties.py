@@ -17,8 +17,8 @@ from trio.testing import MockClock
 
 from server.host.host import Host
 from server.host.wire_log import NO_TAPE, Tape
+from server.net.admission import Admission, Visitor
 from server.net.limits import Limits, Rate
-from server.net.listening import Admission, Visitor
 from server.net.wire import Wire
 from server.protocols.common.attendance import Attendance
 from server.protocols.dialect import Channel, Speak, Talk

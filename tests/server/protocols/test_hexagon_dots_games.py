@@ -18,8 +18,8 @@ from server.host.host import Host
 from server.host.reception import taken
 from server.http.routes import routed
 from server.http.service import Http
+from server.net.admission import Visitor
 from server.net.limits import Limits
-from server.net.listening import Visitor
 from server.net.wire import Wire
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.bot import Bot

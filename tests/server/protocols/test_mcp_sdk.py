@@ -16,7 +16,8 @@ from server.config import Settings
 from server.host.host import Host
 from server.http.routes import routed
 from server.http.service import Http
-from server.net.listening import Admission, listeners, serve
+from server.net.admission import Admission
+from server.net.listening import listeners, serve
 from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp
 from tests.hang import HANG

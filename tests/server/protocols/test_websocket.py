@@ -21,10 +21,11 @@ from wsproto.connection import Connection, ConnectionType
 from wsproto.events import CloseConnection, Event, Pong, TextMessage
 
 from server.host.host import Host
+from server.net.admission import NO_PROXIES, Admission
 from server.net.frames import CLOSE, PING, PONG, TEXT
 from server.net.hosts import Hosts
 from server.net.limits import Limits, Rate
-from server.net.listening import NO_PROXIES, Admission, listeners, serve
+from server.net.listening import listeners, serve
 from server.net.proxies import Proxies
 from server.net.wire import READ
 from server.protocols.websocket import attend

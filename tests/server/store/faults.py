@@ -1,11 +1,24 @@
-"""Databases that fail, at any write and as often as one likes."""
+"""Databases that fail, at any write and as often as one likes; and disks that are full."""
 
-from collections.abc import Sequence
+import resource
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from server.exits import Unavailable
 from server.store.journal import Engine, Jot
 from tournament.entries import Entry
+
+
+@contextmanager
+def little_room(size: int) -> Generator[None]:
+    """As on a full disk: a limit of so many bytes a file, so a write fails in the middle."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 class Faulty:

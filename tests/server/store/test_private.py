@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,9 +11,13 @@ from structlog.testing import capture_logs
 
 from server.commands.keeping import Kept, backup, restore
 from server.config import Settings
+from server.exits import ConfigError
+from server.export import signing
+from server.export.signing import signer
 from server.store.choice import beside, opened
-from server.store.data_folder import JOURNAL, prepared
+from server.store.data_folder import JOURNAL, TOKEN, organiser_token, prepared
 from server.store.private import create, make_folder, tighten
+from tests.server.store.faults import little_room
 from tournament.entries import entry
 from tournament.facts import Entered
 
@@ -90,3 +94,29 @@ def test_what_is_there_already_keeps_its_content_and_what_is_not_there_is_no_fau
     assert (tmp_path / "kept").read_text() == "kept"
     assert logs == []
     make_folder(tmp_path)
+
+
+secrets = pytest.mark.parametrize(("name", "make"), [(TOKEN, organiser_token), (signing.FILE, signer)])
+
+
+@secrets
+def test_a_secret_that_a_power_cut_has_emptied_is_made_anew(
+    tmp_path: Path, name: str, make: Callable[[Path], object]
+) -> None:
+    """Catches an organiser's token that everybody has who brings none."""
+    (tmp_path / name).touch(0o600)
+    make(tmp_path)
+    kept = (tmp_path / name).read_text()
+    assert len(kept.strip()) >= 32
+    assert rights(tmp_path / name) == 0o600
+    make(tmp_path)
+    assert (tmp_path / name).read_text() == kept
+
+
+@secrets
+def test_a_secret_that_does_not_fit_on_the_disk_is_not_half_there(
+    tmp_path: Path, name: str, make: Callable[[Path], object]
+) -> None:
+    with little_room(16), pytest.raises(ConfigError, match=f"{name}: .*File too large"):
+        make(tmp_path)
+    assert not (tmp_path / name).exists()

@@ -87,12 +87,13 @@ async def test_what_is_kept_can_be_restored_with_all_that_there_was(
 async def test_what_people_have_put_there_stays(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    theirs = [tmp_path / name for name in ("20260101-000000.sqlite", "regular-notes.txt", "friday.sqlite")]
+    names = ("20260101-000000.sqlite", "regular-notes.txt", "friday.sqlite", f"{PREFIX}last-year.sqlite")
+    theirs = [tmp_path / name for name in names]
     for each in theirs:
         each.touch()
     await run(backups(engine, tmp_path, keep=1), 3.5 * DAY)
     assert all(each.exists() for each in theirs)
-    assert len([each for each in ours(tmp_path) if each.suffix == ".sqlite"]) == 1
+    assert len([each for each in ours(tmp_path) if each.suffix == ".sqlite" and each not in theirs]) == 1
 
 
 async def test_one_that_fails_is_told_of_tried_again_and_costs_none_that_is_there(
@@ -126,8 +127,13 @@ async def test_what_a_host_has_left_that_died_over_it_is_cleared_away(
 async def test_a_clock_that_was_set_back_puts_no_backup_off(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    (tmp_path / f"{PREFIX}21000101-000000.sqlite").touch()
-    assert await run(backups(engine, tmp_path), 10.0) == ["backed up"]
+    """Nor does a copy from before that take the place of those that are made now."""
+    ahead = tmp_path / f"{PREFIX}21000101-000000.sqlite"
+    ahead.touch()
+    assert await run(backups(engine, tmp_path, keep=1), 10.0) == ["backed up"]
+    assert len(ours(tmp_path)) == 1
+    assert not ahead.exists()
+    assert await run(backups(engine, tmp_path, keep=1), 0.9 * DAY) == []
 
 
 def test_a_copy_counts_only_if_it_is_whole(engine: Sqlite, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The journal in an SQLite file: real faults of real disks, upgrades, copies."""
 
-import resource
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from server.store import sqlite
 from server.store.journal import Jot
 from server.store.reserve import Reserve
 from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
+from tests.server.store.faults import little_room
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
 from tournament.entries import Entry
@@ -123,18 +123,11 @@ def test_a_full_database_is_trouble_that_passes(engine: Sqlite) -> None:
 
 
 def test_a_disk_that_takes_no_more_is_trouble_that_passes(engine: Sqlite, path: Path) -> None:
-    """A limit on the size of files: what is written beyond it fails in the middle."""
     engine.write(large(1))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (path.with_name(f"{path.name}-wal").stat().st_size + 5000, hard)
-    )
-    try:
+    with little_room(path.with_name(f"{path.name}-wal").stat().st_size + 5000):
         for _ in range(3):
             with pytest.raises(Unavailable, match="the disk f"):
                 engine.write(large(2))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert engine.last() == 1
     engine.write(large(2))
     assert engine.last() == 2

@@ -12,9 +12,10 @@ from trio.testing import MockClock
 from server.host.abroad import Handed, HeldAbroad, Wanted
 from server.host.host import ELSEWHERE, Host
 from server.host.reception import Visit
+from server.net.admission import Admission
 from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated
 from server.net.limits import Limits
-from server.net.listening import Admission, listeners, serve
+from server.net.listening import listeners, serve
 from server.net.wire import Piece
 from server.protocols import tcp, websocket
 from tests.server.at_once import TIMES, connections, say_in_order

@@ -11,8 +11,8 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
+from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.listening import Admission
 from server.net.wire import Piece
 from server.show.lending import Lending
 from server.workers.messages import Ready

@@ -16,7 +16,7 @@ from server.host.host import Host
 from server.host.thinker import Thinker
 from server.http.routes import routed
 from server.http.service import Http
-from server.net.listening import Admission, Visitor
+from server.net.admission import Admission, Visitor
 from server.net.wire import Wire
 from server.protocols import tcp, websocket
 from server.protocols.api.door import Api

@@ -1,0 +1,118 @@
+"""Who gets in and who goes, on simulated connections."""
+
+import pytest
+
+from server.net.admission import Admission, Visitor
+from server.net.limits import Limits
+from tests.server.windowed import End, windowed_pair
+
+LIMITS = Limits(connections_per_address=3, unauthenticated=5, spare_files=2)
+
+
+class Gate:
+    """Admits simulated connections and knows which of them are still open."""
+
+    def __init__(self, limits: Limits = LIMITS, files: float = 1000) -> None:
+        self.admission = Admission(limits, files)
+        self.ends: list[End] = []
+        self.visitors: list[Visitor | None] = []
+
+    def come(self, *peers: str) -> None:
+        for peer in peers:
+            end, _ = windowed_pair(peer=peer)
+            self.ends.append(end)
+            self.visitors.append(self.admission.admit(end))
+
+    def knows(self, *numbers: int) -> None:
+        for number in numbers:
+            visitor = self.visitors[number]
+            assert visitor is not None
+            visitor.authenticated()
+
+    @property
+    def here(self) -> list[int]:
+        """The numbers of those that were admitted and not driven out."""
+        return [
+            number
+            for number, (end, visitor) in enumerate(zip(self.ends, self.visitors, strict=True))
+            if visitor is not None and end.open
+        ]
+
+
+async def test_of_one_address_the_oldest_stranger_makes_room() -> None:
+    gate = Gate()
+    gate.come("192.0.2.1", "192.0.2.2", "192.0.2.1", "192.0.2.1", "192.0.2.1")
+    assert gate.here == [1, 2, 3, 4]
+    gate.knows(2)
+    gate.come("192.0.2.1", "192.0.2.1")
+    assert gate.here == [1, 2, 5, 6]
+
+
+async def test_of_one_address_whose_connections_are_all_known_no_other_comes_in() -> None:
+    gate = Gate()
+    gate.come(*["192.0.2.1"] * 3)
+    gate.knows(0, 1, 2)
+    gate.come("192.0.2.1", "192.0.2.2")
+    assert gate.here == [0, 1, 2, 4]
+
+
+async def test_of_too_many_strangers_the_oldest_goes_and_the_known_stay() -> None:
+    gate = Gate()
+    gate.come(*(f"192.0.2.{number}" for number in range(5)))
+    gate.knows(1)
+    gate.come("192.0.2.5", "192.0.2.6", "192.0.2.7")
+    assert gate.here == [1, 3, 4, 5, 6, 7]
+    assert len(gate.admission) == 6
+
+
+async def test_where_all_files_are_open_strangers_make_room_and_the_known_do_not() -> None:
+    gate = Gate(files=6)
+    gate.come(*(f"192.0.2.{number}" for number in range(4)))
+    gate.knows(0, 1, 3)
+    gate.come("192.0.2.4")
+    assert gate.here == [0, 1, 3, 4]
+    gate.knows(4)
+    gate.come("192.0.2.5", "127.0.0.1")
+    assert gate.here == [0, 1, 3, 4]
+
+
+async def test_where_all_files_are_open_even_the_own_machines_strangers_make_room_after_all_others() -> None:
+    gate = Gate(files=6)
+    gate.come("127.0.0.1", "192.0.2.1", "::1", "")
+    gate.knows(2)
+    gate.come("127.0.0.1")
+    assert gate.here == [0, 2, 3, 4], "an older connection from this machine stays, while there are others"
+    gate.come("192.0.2.2")
+    assert gate.here == [2, 3, 4, 5]
+    gate.knows(3, 4, 5)
+    gate.come("127.0.0.1")
+    assert gate.here == [2, 3, 4, 5]
+    assert len(gate.admission) == 4
+
+
+async def test_who_leaves_makes_room_once() -> None:
+    gate = Gate()
+    gate.come(*["192.0.2.1"] * 3)
+    gate.knows(0, 1, 2)
+    assert gate.visitors[0] is not None
+    gate.visitors[0].leave()
+    gate.visitors[0].leave()
+    gate.come("192.0.2.1", "192.0.2.1")
+    assert gate.here == [0, 1, 2, 4]
+    assert len(gate.admission) == 3
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.1.2.3", "::1", ""])
+async def test_ones_own_machine_may_come_as_often_as_it_likes_unless_told_otherwise(peer: str) -> None:
+    gate = Gate()
+    gate.come(*[peer] * 50)
+    assert len(gate.here) == 50
+    strict = Gate(Limits(connections_per_address=3, trust_loopback=False))
+    strict.come(*[peer] * 50)
+    assert len(strict.here) == (3 if peer else 50)
+
+
+async def test_a_customers_64_bits_of_ipv6_are_one_address() -> None:
+    gate = Gate()
+    gate.come(*(f"2001:db8:0:1::{number:x}" for number in range(4)), "2001:db8:0:2::1")
+    assert gate.here == [1, 2, 3, 4]
