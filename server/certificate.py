@@ -19,8 +19,29 @@ from server.exits import ConfigError
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
+class Certificate:
+    """The host's certificate, as it was last read."""
+
+    def __init__(self, tls: Tls) -> None:
+        """Raises `ConfigError` if the files cannot be used."""
+        self._tls = tls
+        self._context = context(tls)
+
+    def now(self) -> ssl.SSLContext:
+        """The TLS context of a connection that begins now."""
+        return self._context
+
+    def read_again(self) -> None:
+        """Take up what is in the files now; if that cannot be used, raises `ConfigError` and changes nothing.
+
+        One context is never given another certificate: where its key does not follow, because somebody is
+        just replacing the files, it would have none.
+        """
+        self._context = context(self._tls)
+
+
 def context(tls: Tls) -> ssl.SSLContext:
-    """The TLS context of connections; raises `ConfigError` if the files cannot be used."""
+    """A TLS context for connections; raises `ConfigError` if the files cannot be used."""
     made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     for name, path in (("certificate", tls.certificate), ("key", tls.key)):
@@ -36,25 +57,21 @@ def context(tls: Tls) -> ssl.SSLContext:
 
 
 async def renew(
-    used: ssl.SSLContext | None,
-    tls: Tls | None,
-    *,
-    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    certificate: Certificate | None, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
     """At every SIGHUP, read the files again, for later connections."""
-    if not hasattr(signal, "SIGHUP") or (tls is None and _has_terminal()):  # or this is not a Unix
+    if not hasattr(signal, "SIGHUP") or (certificate is None and _has_terminal()):  # or this is not a Unix
         task_status.started()
         return
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         task_status.started()
         async for _ in signals:
-            if used is None or tls is None:
+            if certificate is None:
                 log.info("there is no certificate to be read again")
                 continue
             try:
-                context(tls)  # tried on another context first: files that do not match would be half in use
-                used.load_cert_chain(tls.certificate, tls.key)
-            except (ConfigError, OSError) as error:
+                certificate.read_again()
+            except ConfigError as error:
                 log.error("the certificate is the one before", why=str(error))
             else:
                 log.info("the certificate was read again")

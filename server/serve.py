@@ -119,7 +119,7 @@ async def _serve(
     first: Started | None,
     asked: Mapping[str, Any] | None,
 ) -> int:
-    tls = None if settings.tls is None else certificate.context(settings.tls)
+    tls = None if settings.tls is None else certificate.Certificate(settings.tls)
     peering = _peering(settings, engine)
     ledger = Ledger(engine) if peering is None else peering.ledger
     beside = first is not None  # whether another process does all that only looks
@@ -239,11 +239,11 @@ async def _serve(
                     guard=host.guard,
                     admission=admission,
                     limits=settings.limits,
-                    tls=tls if name != "tcp" else None,
+                    tls=None if tls is None or name == "tcp" else tls.now,
                     headers=name != "http",  # there, proxies write X-Forwarded-For
                 )
                 nursery.start_soon(admit)
-        await nursery.start(certificate.renew, tls, settings.tls)
+        await nursery.start(certificate.renew, tls)
         nursery.start_soon(watch_lag, host.measures.lag)
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm(interpreter.LARGE_SURPLUS)
