@@ -9,6 +9,7 @@ import os
 import signal
 import ssl
 from pathlib import Path
+from typing import Never
 
 import structlog
 import trio
@@ -49,8 +50,13 @@ def context(tls: Tls) -> ssl.SSLContext:
             Path(path).open("rb").close()  # OpenSSL does not say which of the two it could not read
         except OSError as error:
             raise ConfigError(f"tls.{name}: {path} cannot be read: {error.strerror}") from None
+
+    def password() -> Never:
+        # Otherwise OpenSSL would ask at the terminal or on standard input, while the whole host waits.
+        raise ConfigError(f"tls.key: {tls.key} is encrypted; expected a key without a password")
+
     try:
-        made.load_cert_chain(tls.certificate, tls.key)
+        made.load_cert_chain(tls.certificate, tls.key, password)
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(f"tls: the certificate cannot be used: {error}") from None
     return made

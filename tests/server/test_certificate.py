@@ -14,6 +14,12 @@ import pytest
 import trio
 import trio.testing
 import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from server.certificate import Certificate, context
 from server.config import Tls
@@ -47,6 +53,21 @@ def test_of_two_files_the_one_that_cannot_be_read_is_named(tmp_path: Path, missi
     with pytest.raises(ConfigError) as error:
         context(Tls(**files))
     assert str(error.value) == f"tls.{missing}: {files[missing]} cannot be read: No such file or directory"
+
+
+def test_nobody_is_asked_for_the_password_of_a_key(tmp_path: Path) -> None:
+    """Catches a question at the terminal or on standard input, during which the whole host stood still."""
+    issued = trustme.CA().issue_cert("localhost")
+    issued.cert_chain_pems[0].write_to_path(tmp_path / "host.pem")
+    key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+    locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret"))
+    (tmp_path / "host.key").write_bytes(locked)
+    with pytest.raises(ConfigError) as error:
+        context(Tls(str(tmp_path / "host.pem"), str(tmp_path / "host.key")))
+    assert (
+        str(error.value)
+        == f"tls.key: {tmp_path / 'host.key'} is encrypted; expected a key without a password"
+    )
 
 
 class Replaced:
