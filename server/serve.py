@@ -48,7 +48,14 @@ from server.show.draws import in_a_thread
 from server.show.lending import Lending
 from server.show.process import Show
 from server.show.which import Which
-from server.stopping import LINGER, print_standings, until_all_are_gone, until_the_end, until_webhooks_know
+from server.stopping import (
+    LINGER,
+    print_standings,
+    until_all_are_gone,
+    until_bots_know,
+    until_the_end,
+    until_webhooks_know,
+)
 from server.store import snapshots
 from server.store.choice import opened
 from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_token, prepared
@@ -265,10 +272,9 @@ async def _serve(
                 code = await until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
             over = not host.draining  # whether its tournament is over, or else it was told to stop
-            if over:  # there is time, and clients that poll have yet to ask how it ended
+            if over:  # there is time
                 await print_standings(host, until_done, as_json)
-                with trio.move_on_after(LINGER):
-                    await until_all_are_gone(admission)
+                await until_bots_know(host, workers, admission, settings.grace)
             with trio.move_on_after(LINGER):
                 await _stop(host, workers, peering, http, show)
                 await until_all_are_gone(admission)
