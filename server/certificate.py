@@ -9,6 +9,7 @@ import os
 import signal
 import ssl
 from pathlib import Path
+from typing import Never
 
 import structlog
 import trio
@@ -19,8 +20,29 @@ from server.exits import ConfigError
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
+class Certificate:
+    """The host's certificate, as it was last read."""
+
+    def __init__(self, tls: Tls) -> None:
+        """Raises `ConfigError` if the files cannot be used."""
+        self._tls = tls
+        self._context = context(tls)
+
+    def now(self) -> ssl.SSLContext:
+        """The TLS context of a connection that begins now."""
+        return self._context
+
+    def read_again(self) -> None:
+        """Take up what is in the files now; if that cannot be used, raises `ConfigError` and changes nothing.
+
+        One context is never given another certificate: where its key does not follow, because somebody is
+        just replacing the files, it would have none.
+        """
+        self._context = context(self._tls)
+
+
 def context(tls: Tls) -> ssl.SSLContext:
-    """The TLS context of connections; raises `ConfigError` if the files cannot be used."""
+    """A TLS context for connections; raises `ConfigError` if the files cannot be used."""
     made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     for name, path in (("certificate", tls.certificate), ("key", tls.key)):
@@ -28,33 +50,34 @@ def context(tls: Tls) -> ssl.SSLContext:
             Path(path).open("rb").close()  # OpenSSL does not say which of the two it could not read
         except OSError as error:
             raise ConfigError(f"tls.{name}: {path} cannot be read: {error.strerror}") from None
+
+    def password() -> Never:
+        # Otherwise OpenSSL would ask at the terminal or on standard input, while the whole host waits.
+        raise ConfigError(f"tls.key: {tls.key} is encrypted; expected a key without a password")
+
     try:
-        made.load_cert_chain(tls.certificate, tls.key)
+        made.load_cert_chain(tls.certificate, tls.key, password)
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(f"tls: the certificate cannot be used: {error}") from None
     return made
 
 
 async def renew(
-    used: ssl.SSLContext | None,
-    tls: Tls | None,
-    *,
-    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    certificate: Certificate | None, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
     """At every SIGHUP, read the files again, for later connections."""
-    if not hasattr(signal, "SIGHUP") or (tls is None and _has_terminal()):  # or this is not a Unix
+    if not hasattr(signal, "SIGHUP") or (certificate is None and _has_terminal()):  # or this is not a Unix
         task_status.started()
         return
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         task_status.started()
         async for _ in signals:
-            if used is None or tls is None:
+            if certificate is None:
                 log.info("there is no certificate to be read again")
                 continue
             try:
-                context(tls)  # tried on another context first: files that do not match would be half in use
-                used.load_cert_chain(tls.certificate, tls.key)
-            except (ConfigError, OSError) as error:
+                certificate.read_again()
+            except ConfigError as error:
                 log.error("the certificate is the one before", why=str(error))
             else:
                 log.info("the certificate was read again")

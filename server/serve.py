@@ -49,7 +49,14 @@ from server.show.draws import in_a_thread
 from server.show.lending import Lending
 from server.show.process import Show
 from server.show.which import Which
-from server.stopping import LINGER, print_standings, until_all_are_gone, until_the_end, until_webhooks_know
+from server.stopping import (
+    LINGER,
+    print_standings,
+    until_all_are_gone,
+    until_bots_know,
+    until_the_end,
+    until_webhooks_know,
+)
 from server.store import snapshots
 from server.store.choice import opened
 from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_token, prepared
@@ -120,7 +127,7 @@ async def _serve(
     first: Started | None,
     asked: Mapping[str, Any] | None,
 ) -> int:
-    tls = None if settings.tls is None else certificate.context(settings.tls)
+    tls = None if settings.tls is None else certificate.Certificate(settings.tls)
     peering = _peering(settings, engine)
     ledger = Ledger(engine) if peering is None else peering.ledger
     beside = first is not None  # whether another process does all that only looks
@@ -240,11 +247,11 @@ async def _serve(
                     guard=host.guard,
                     admission=admission,
                     limits=settings.limits,
-                    tls=tls if name != "tcp" else None,
+                    tls=None if tls is None or name == "tcp" else tls.now,
                     headers=name != "http",  # there, proxies write X-Forwarded-For
                 )
                 nursery.start_soon(admit)
-        await nursery.start(certificate.renew, tls, settings.tls)
+        await nursery.start(certificate.renew, tls)
         nursery.start_soon(watch_lag, host.measures.lag)
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm(interpreter.LARGE_SURPLUS)
@@ -266,10 +273,9 @@ async def _serve(
                 code = await until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
             over = not host.draining  # whether its tournament is over, or else it was told to stop
-            if over:  # there is time, and clients that poll have yet to ask how it ended
+            if over:  # there is time
                 await print_standings(host, until_done, as_json)
-                with trio.move_on_after(LINGER):
-                    await until_all_are_gone(admission)
+                await until_bots_know(host, workers, admission, settings.grace)
             with trio.move_on_after(LINGER):
                 await _stop(host, workers, peering, http, show)
                 await until_all_are_gone(admission)

@@ -44,11 +44,7 @@ async def until_the_end(
             supervised.notify(supervised.STOPPING)
             log.info("stopping", signal=signal.Signals(number).name, grace=grace)
             nursery.start_soon(stop_now)
-            with trio.move_on_after(grace):
-                async with trio.open_nursery() as draining:
-                    draining.start_soon(host.drain)
-                    if workers is not None:
-                        draining.start_soon(workers.drain)
+            await _drained(host, workers, grace)
             nursery.cancel_scope.cancel()
 
         async def stop_now() -> None:
@@ -65,6 +61,25 @@ async def until_the_end(
                 log.warning("the tournament that was waited for was deleted", tournament=until_done)
         nursery.cancel_scope.cancel()
     return code
+
+
+async def _drained(host: Host, workers: Workers | None, grace: float) -> None:
+    """Begin nothing more, and wait for what no restart can make up for, but no longer than `grace`."""
+    with trio.move_on_after(grace):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(host.drain)
+            if workers is not None:
+                nursery.start_soon(workers.drain)
+
+
+async def until_bots_know(host: Host, workers: Workers | None, admission: Admission, grace: float) -> None:
+    """Wait until bots have heard how the tournament ended that was waited for.
+
+    Clients that poll have yet to ask, and whoever is to be told the standings may have to wait for them.
+    """
+    with trio.move_on_after(LINGER):
+        await until_all_are_gone(admission)
+    await _drained(host, workers, grace)
 
 
 async def until_all_are_gone(admission: Admission) -> None:

@@ -121,12 +121,13 @@ async def serve(
     guard: Guard,
     admission: Admission,
     limits: Limits,
-    tls: ssl.SSLContext | None = None,
+    tls: Callable[[], ssl.SSLContext] | None = None,
     headers: bool = False,
 ) -> Never:
     """Accept forever, each connection in a task of the guard. The listener is closed at the end.
 
-    With `headers`, a proxy of ours may say first for whom it connects, in the PROXY protocol.
+    `tls` is called for the context of each connection. With `headers`, a proxy of ours may say first for whom
+    it connects, in the PROXY protocol.
     """
     full = False
     set_options(listener)
@@ -166,7 +167,7 @@ async def _attended(
     visitor: Visitor,
     guard: Guard,
     limits: Limits,
-    tls: ssl.SSLContext | None,
+    tls: Callable[[], ssl.SSLContext] | None,
     introductions: Turns | None,
 ) -> None:
     wire: Wire = connected
@@ -177,7 +178,7 @@ async def _attended(
         if source and not visitor.introduced_as(source):
             return
         if tls is not None:
-            stream = trio.SSLStream(WireStream(wire), tls, server_side=True)
+            stream = trio.SSLStream(WireStream(wire), tls(), server_side=True)
             wire = StreamWire(stream, guard, peer=wire.peer, secure=True)
             with trio.move_on_after(limits.handshake_seconds) as deadline:
                 await stream.do_handshake()

@@ -44,7 +44,7 @@ from server.workers.messages import (
     Tell,
     ToldEnd,
 )
-from server.workers.starting import feed_pair, started
+from server.workers.starting import feed_pair, processor_time, started
 
 LOOK = 1.0  # seconds between two looks for messages of a worker, which reports twice as often
 
@@ -78,11 +78,13 @@ class Worker:
         have_met: Callable[[int], None] = lambda number: None,
         told_end: Callable[[str, str], None] = lambda tournament, name: None,
         moved: Callable[[int, Name, Present | None], None] = lambda number, where, present: None,
+        used: Callable[[int], float] = processor_time,
     ) -> None:
         """`know` is called with each secret that leads to it and its number, `open_table` with its number and
         the game whose table it needs, `have_met` with its number when one of its processes is ready,
         `told_end` with a tournament, as it is kept, and a bot that has heard of its end, `moved` with its
         number and who has a place with it under a name; `show` is the way to the process that shows.
+        `used` returns how much processor time a process has used.
         """
         self.number = number
         self.lending = lending  # lends requests to it
@@ -97,6 +99,7 @@ class Worker:
         self._have_met = have_met
         self._told_end = told_end
         self._moved = moved
+        self._used = used
         self._present: set[Name] = set()  # names under which somebody has a place with its process
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
@@ -161,16 +164,17 @@ class Worker:
         return child.returncode
 
     async def _watch(self, child: "subprocess.Popen[bytes]") -> None:
-        """Kill a process that was ready and says nothing any more.
+        """Kill a process that gives no sign of life any more.
 
+        Until it is ready it says nothing, however long that takes with a large journal; but it works.
         It counts looks, not seconds: a stall of this process is no fault of the other.
         """
-        silent, heard = 0, self._heard
+        silent, signs = 0, (self._heard, 0.0)
         while silent < self._limits.worker_seconds / LOOK:
             await trio.sleep(LOOK)
             self.hear_now()
-            silent = silent + 1 if self.ready and heard == self._heard else 0
-            heard = self._heard
+            before, signs = signs, (self._heard, 0.0 if self.ready else self._used(child.pid))
+            silent = silent + 1 if signs == before else 0
         log.error("a worker gives no sign of life and is killed", worker=self.number, seconds=silent * LOOK)
         child.kill()
 

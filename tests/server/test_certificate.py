@@ -5,12 +5,23 @@ import socket
 import ssl
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
+import trio
+import trio.testing
 import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
-from server.certificate import context
+from server.certificate import Certificate, context
 from server.config import Tls
 from server.exits import ConfigError
 from tests.hang import HANG
@@ -42,6 +53,65 @@ def test_of_two_files_the_one_that_cannot_be_read_is_named(tmp_path: Path, missi
     with pytest.raises(ConfigError) as error:
         context(Tls(**files))
     assert str(error.value) == f"tls.{missing}: {files[missing]} cannot be read: No such file or directory"
+
+
+def test_nobody_is_asked_for_the_password_of_a_key(tmp_path: Path) -> None:
+    """Catches a question at the terminal or on standard input, during which the whole host stood still."""
+    issued = trustme.CA().issue_cert("localhost")
+    issued.cert_chain_pems[0].write_to_path(tmp_path / "host.pem")
+    key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+    locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret"))
+    (tmp_path / "host.key").write_bytes(locked)
+    with pytest.raises(ConfigError) as error:
+        context(Tls(str(tmp_path / "host.pem"), str(tmp_path / "host.key")))
+    assert (
+        str(error.value)
+        == f"tls.key: {tmp_path / 'host.key'} is encrypted; expected a key without a password"
+    )
+
+
+class Replaced:
+    """The names of a certificate's files, one of which is replaced when they have been asked for so often."""
+
+    def __init__(self, folder: Path, after: int, replace: Callable[[], object]) -> None:
+        self.after = after
+        self._folder = folder
+        self._replace = replace
+
+    @property
+    def certificate(self) -> str:
+        return self._named("host.pem")
+
+    @property
+    def key(self) -> str:
+        return self._named("host.key")
+
+    def _named(self, name: str) -> str:
+        if self.after == 0:
+            self._replace()
+        self.after -= 1
+        return str(self._folder / name)
+
+
+@pytest.mark.parametrize("after", range(6))
+async def test_files_that_are_just_being_replaced_leave_no_host_without_a_certificate(
+    tmp_path: Path, after: int
+) -> None:
+    """Catches a certificate in use beside no key, with which no handshake came to its end any more."""
+    authority, trust = trustme.CA(), ssl.create_default_context()
+    authority.configure_trust(trust)
+    issue(authority, tmp_path)
+    another = authority.issue_cert("localhost").private_key_pem
+    names = Replaced(tmp_path, -1, lambda: another.write_to_path(tmp_path / "host.key"))
+    certificate = Certificate(cast("Tls", names))
+    issue(authority, tmp_path)
+    names.after = after
+    with suppress(ConfigError):
+        certificate.read_again()
+    ours, theirs = trio.testing.memory_stream_pair()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.SSLStream(ours, certificate.now(), server_side=True).do_handshake)
+        await trio.SSLStream(theirs, trust, server_hostname="localhost").do_handshake()
 
 
 @pytest.mark.slow

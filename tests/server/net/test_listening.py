@@ -44,8 +44,11 @@ async def listening(
             guard = Guard(nursery)
             handler = Http(echo, guard, limits).attend if http else attend
             admission = Admission(limits, room_for_files())
+            context = None if tls is None else lambda: tls
             nursery.start_soon(
-                partial(serve, listener, handler, guard=guard, admission=admission, limits=limits, tls=tls)
+                partial(
+                    serve, listener, handler, guard=guard, admission=admission, limits=limits, tls=context
+                )
             )
             yield listener, guard
             nursery.cancel_scope.cancel()

@@ -17,11 +17,13 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from server.export.json_views import match_in_play, moment
 from server.net.limits import Limits, Rate
+from server.net.listening import Admission
 from server.pages.match import item
 from server.pages.story import Story
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.talk import House
+from server.stopping import LINGER, until_bots_know
 from tests.server.cutting import cut, places
 from tests.server.protocols.room import Guest, Room, room
 from tests.server.windowed import Weather
@@ -776,6 +778,31 @@ async def test_a_host_that_is_to_stop_tells_the_standings_first(autojump_clock: 
         await ann.tell(type="resign")
         await hall.host.drain()
         await hall.host.stop()
+        for guest in (ann, bob):
+            told = [message["type"] for message in await guest.messages()]
+            assert told == ["end", "standings", "refused", "[closed]"]
+
+
+async def test_a_host_whose_tournament_is_over_tells_the_standings_before_it_ends(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that ended by `--until-done` while bots were still waiting for the standings."""
+    settings = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
+
+    async def slowly(work: Callable[[], Any]) -> Any:
+        await trio.sleep(2 * LINGER)
+        return work()
+
+    async with room(settings) as hall:
+        host = hall.host
+        host.boards.run = slowly
+        ann, bob = await hall.hello("ann"), await hall.hello("bob")
+        await ann.messages()
+        await bob.messages()
+        await ann.tell(type="resign")
+        await host.tournaments["cup"].finished()
+        await until_bots_know(host, None, Admission(host.limits), 3 * LINGER)
+        await host.stop()
         for guest in (ann, bob):
             told = [message["type"] for message in await guest.messages()]
             assert told == ["end", "standings", "refused", "[closed]"]

@@ -122,6 +122,7 @@ async def playing(
         authority = trustme.CA()
         authority.issue_cert("localhost").configure_cert(tls)
         authority.configure_trust(trusting)
+    context = None if tls is None else lambda: tls
     (listener,) = await listeners("127.0.0.1", 0, limits)
     with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
@@ -132,7 +133,7 @@ async def playing(
             attend = both.http.attend
             nursery.start_soon(
                 partial(
-                    serve, listener, attend, guard=both.guard, admission=admission, limits=limits, tls=tls
+                    serve, listener, attend, guard=both.guard, admission=admission, limits=limits, tls=context
                 )
             )
             try:

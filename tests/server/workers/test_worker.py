@@ -1,8 +1,9 @@
 """What worker 0 has to do with another worker: one that hangs, and the time between two of its processes."""
 
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import pytest
@@ -16,20 +17,21 @@ from server.net.limits import Limits
 from server.net.wire import Piece
 from server.show.lending import Lending
 from server.workers.messages import Ready
+from server.workers.starting import processor_time
 from server.workers.worker import LOOK, Worker
-from tests.hang import HANG
+from tests.hang import HANG, wait_for
 from tests.server.windowed import windowed_pair
 
 LIMITS = Limits()
 
 
-def worker_0_has() -> Worker:
+def worker_0_has(used: Callable[[int], float] = processor_time) -> Worker:
     admission = Admission(LIMITS)
     lending = Lending(LIMITS, admission)
 
     def nothing(number: int, said: str) -> None: ...
 
-    return Worker(1, cast(Any, None), nothing, nothing, lending, None, admission, LIMITS)
+    return Worker(1, cast(Any, None), nothing, nothing, lending, None, admission, LIMITS, used=used)
 
 
 @pytest.fixture
@@ -52,10 +54,28 @@ async def test_a_process_that_says_nothing_any_more_is_killed(
     assert trio.current_time() - begun <= LIMITS.worker_seconds + 2 * LOOK
 
 
+async def test_a_process_that_does_nothing_any_more_before_it_is_ready_is_killed(
+    child: "subprocess.Popen[bytes]", autojump_clock: MockClock
+) -> None:
+    """Catches tournaments that nobody went on with, and bots that waited at the door for ever."""
+    worker = worker_0_has(used=lambda process: 1.0)
+    begun = trio.current_time()
+    with trio.fail_after(HANG):
+        await worker._watch(child)
+    assert child.wait(HANG) != 0
+    assert trio.current_time() - begun <= LIMITS.worker_seconds + 2 * LOOK
+
+
+def test_a_process_that_works_uses_processor_time() -> None:
+    before = processor_time(os.getpid())
+    wait_for(lambda: processor_time(os.getpid()) > before, "processor time")
+    assert processor_time(-1) == 0.0
+
+
 async def test_a_process_that_is_starting_or_says_something_now_and_then_is_not_killed(
     child: "subprocess.Popen[bytes]", autojump_clock: MockClock
 ) -> None:
-    worker, seconds = worker_0_has(), LIMITS.worker_seconds
+    worker, seconds = worker_0_has(used=lambda process: trio.current_time()), LIMITS.worker_seconds
     with trio.fail_after(20 * HANG):
         async with trio.open_nursery() as nursery:
 
