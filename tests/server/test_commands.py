@@ -23,6 +23,7 @@ SUBCOMMANDS = tuple(name for name in tournaments if not name.startswith("-"))
 PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
 DOCUMENTED = (ROOT / "docs/command-line.md").read_text()
 DECIDE = ("--game", "quoridor", "--format", "decide", "--entrants", "4")
+PLAYS = ("play", "--game", "quoridor", "--bot", "cat", "--token", "sixteen-or-more-of-it")
 
 
 @pytest.fixture
@@ -113,6 +114,7 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("bot", "greedy", "--game", "quoridor", "--url", "nowhere"), 2, "expected an address"),
         (("bot", "greedy", "--game", "quoridor", "--url", "tcp://127.0.0.1:1"), 1, "no host answers"),
         (("play", "--game", "quoridor", "--bot", "./is-not-there"), 1, "cannot be started"),
+        ((*PLAYS, "--record", "is-not-there/talk"), 1, "is-not-there/talk: cannot be written: No such file"),
         (("match", "brain:first", "brain:genius", "--game", "quoridor"), 2, "there is no brain 'genius'"),
         (("match", "./is-not-there", "brain:first", "--game", "quoridor"), 1, "cannot be started"),
         (("match", "brain:first", "brain:first", "--game", "quoridor", "--games", "0"), 2, "games"),
