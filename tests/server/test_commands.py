@@ -1,6 +1,7 @@
 """The commands as their users meet them: help, exit codes, errors in one line."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -209,3 +210,34 @@ def test_whoever_reads_what_is_printed_may_go() -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file here is always full")
+def test_a_disk_that_is_full_is_said_in_a_line() -> None:
+    """Catches a traceback after `quintain export --all > host.jsonl`, and a second one for what was left."""
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "server", "config"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert run.returncode == 1
+    assert re.fullmatch(r"quintain: standard output cannot be written: .+\n", run.stderr)
+
+
+@pytest.mark.slow
+def test_what_an_encoding_has_no_letters_for_is_printed_all_the_same() -> None:
+    """Catches a traceback in place of a result, and of help."""
+    words = ("match", "brain:first", "brain:first", "--game", "tic-tac-toe", "--games", "2")
+    for command, told in ((words, b"2 games of tic-tac-toe"), (("play", "--help"), b"quintain play")):
+        run = subprocess.run(
+            [sys.executable, "-m", "server", *command],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+        )
+        assert (run.returncode, run.stderr) == (0, b"")
+        assert told in run.stdout
