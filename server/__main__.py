@@ -7,6 +7,7 @@ help comes at once.
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import TypeVar, cast
 
 from cyclopts import App, Argument, CycloptsError, MissingArgumentError, UnusedCliTokensError
@@ -42,6 +43,9 @@ def main() -> None:
     """Run, and leave with the right code: a line for what is somebody else's fault, a traceback for ours."""
     code: int | None = FAILED
     sys.excepthook = tell_traceback
+    output: object = sys.stdout
+    if isinstance(output, TextIOWrapper):
+        output.reconfigure(errors="backslashreplace")  # a letter that it does not have is no reason to fail
     try:
         app = command_line(sys.argv[1:])
         code = app(exit_on_error=False, print_error=False, verbose=False, result_action="return_value")

@@ -65,6 +65,7 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     """
     from server.export.signing import known_signer
     from server.export.transfer import leaving
+    from server.programs.terminal import printing
     from server.store.choice import beside
 
     if bool(names) == all:
@@ -72,8 +73,10 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     found = where.settings()
     with closing(beside(found)) as reader:
         for line in leaving(reader, names, known_signer(Path(found.data))):
-            sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
+            with printing():
+                sys.stdout.buffer.write(line)
+    with printing():
+        sys.stdout.buffer.flush()
     return DONE
 
 

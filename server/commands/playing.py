@@ -33,7 +33,7 @@ def played(
             raise
         raise Misuse(str(error)) from None
     except OSError as error:
-        if record is None or error.filename != record:
+        if record is None or error.filename != str(record):
             raise
         raise Failure(f"{record}: cannot be written: {error.strerror}") from None
     except (quintain_bot.Refused, quintain_bot.Unreachable) as error:

@@ -10,6 +10,7 @@ second for each game and with as much rest as work. Those who ask meanwhile get 
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
+from heapq import merge
 from itertools import islice
 from typing import Any
 
@@ -124,17 +125,27 @@ def rated(records: Sequence[Record]) -> Rated:
 
 
 def backwards(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:
-    """The results that say something about strength, the latest first."""
-    for record in reversed(records):
-        taken_back = set[int]()
-        for end in range(len(record.results.decisions), 0, -PIECE):
-            for each in reversed(record.results.decisions[max(0, end - PIECE) : end]):
-                if isinstance(each, int):
-                    taken_back.add(each)
-                elif each.pairing.number in taken_back:
-                    taken_back.discard(each.pairing.number)
-                elif says_something(each):
-                    yield record, each
+    """The results that say something about strength, the latest first, whatever the tournament."""
+    return merge(*map(_backwards, reversed(records)), key=_ended, reverse=True)
+
+
+def _backwards(record: Record) -> Iterator[tuple[Record, Result]]:
+    taken_back = set[int]()
+    for end in range(len(record.results.decisions), 0, -PIECE):
+        for each in reversed(record.results.decisions[max(0, end - PIECE) : end]):
+            if isinstance(each, int):
+                taken_back.add(each)
+            elif each.pairing.number in taken_back:
+                taken_back.discard(each.pairing.number)
+            elif says_something(each):
+                yield record, each
+
+
+def _ended(played: tuple[Record, Result]) -> float:
+    """When the match of a result was over; of earlier ones that is not known."""
+    record, result = played
+    match = record.results.counted.get(result.pairing.number)
+    return 0.0 if match is None else record.matches[match].ended or 0.0
 
 
 def versions(name: str, found: Found, ratings: Rated) -> list[Version]:
@@ -152,7 +163,8 @@ def versions(name: str, found: Found, ratings: Rated) -> list[Version]:
             tally.wins += match.score[seat] == 1
             tally.draws += match.score[seat] == 0.5
             tally.losses += match.score[seat] == 0
-            tally.latest = tally.latest if match.ended is None else match.ended
+            if match.ended is not None:  # in another tournament it may have played later
+                tally.latest = max(match.ended, tally.latest or match.ended)
     return [
         _version(version, tallies[version], ratings.get(called(name, version)))
         for version in islice(sorted(tallies, key=lambda each: -(tallies[each].latest or 0.0)), LISTED)

@@ -5,7 +5,9 @@ tournament. An index follows the records, so a page costs what the bot has playe
 never more than some ten thousand matches; it may be made in a thread.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import islice
 from typing import Any
 
 from markupsafe import Markup
@@ -21,8 +23,10 @@ from server.pages.paging import page_of
 from server.pages.strength_over_time import Curves
 from tournament.facts import Concluded
 from tournament.record import Record
+from tournament.remembered import Remembered
 
 PAGE = 50  # matches on a page
+MIXED = 500  # the latest matches in a tournament, which are listed among those in others as they ended
 OPPONENTS = 30
 NOBODY: Mapping[str, Rated] = {}
 
@@ -111,12 +115,30 @@ def kept(host: View, name: str) -> Mapping[str, Kept]:
 
 
 def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[Played]:
-    """Some of the matches; those that are skipped cost nothing."""
+    """Some of the matches. The latest of all tournaments come in the order in which they ended.
+
+    Earlier ones come one tournament after another: those of them that are skipped cost nothing.
+    """
+    each = [_backwards(record, numbers[-MIXED:]) for record, numbers in reversed(found)]
+    for record, match in islice(merge(*each, key=_ended, reverse=True), skip, skip + most):
+        yield _played(record, match, name)
+        most -= 1
+    skip = max(0, skip - sum(min(MIXED, len(numbers)) for _, numbers in found))
     for record, numbers in reversed(found):
-        chosen = numbers[max(0, len(numbers) - skip - most) : max(0, len(numbers) - skip)]
-        for number in reversed(chosen):
-            yield _played(record, record.matches[record.endings[number]], name)
-        skip, most = max(0, skip - len(numbers)), most - len(chosen)
+        earlier = numbers[:-MIXED]
+        chosen = earlier[max(0, len(earlier) - skip - most) : max(0, len(earlier) - skip)]
+        for _, match in _backwards(record, chosen):
+            yield _played(record, match, name)
+        skip, most = max(0, skip - len(earlier)), most - len(chosen)
+
+
+def _backwards(record: Record, numbers: Sequence[int]) -> Iterator[tuple[Record, Remembered]]:
+    return ((record, record.matches[record.endings[number]]) for number in reversed(numbers))
+
+
+def _ended(match: tuple[Record, Remembered]) -> float:
+    """Of earlier matches it is not known when they ended."""
+    return match[1].ended or 0.0
 
 
 def _played(record: Record, match: Concluded, name: str) -> Played:

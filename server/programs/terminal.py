@@ -5,10 +5,12 @@ are for a terminal only, and colours not where `NO_COLOR` is set.
 """
 
 import io
+import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
+from server.exits import Failure
 from server.log_writer import tell
 from server.net.escaping import safe
 
@@ -21,7 +23,20 @@ FIGURES = 24  # characters, for how many of how many and how long it takes
 
 def say(text: str) -> None:
     """Print a result."""
-    print(safe(text, cut=None), flush=True)  # noqa: T201
+    with printing():
+        print(safe(text, cut=None), flush=True)  # noqa: T201
+
+
+@contextmanager
+def printing() -> "Generator[None]":
+    """Results are written to standard output, and flushed, within this: one line says why they cannot be."""
+    try:
+        yield
+    except BrokenPipeError:  # its reader has gone, and need not be told
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the end would try the rest again
+        raise Failure(f"standard output cannot be written: {error.strerror}") from None
 
 
 def note(text: str) -> None:
@@ -56,7 +71,18 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str 
     console.width = max(WIDTH, least)
     console.print(drawn)
     shown = "\n".join(line.rstrip() for line in out.getvalue().rstrip().split("\n"))
+    if not _has("─"):
+        shown = shown.replace("─", "-")
     return f"{safe(title, cut=None)}\n{shown}" if title else shown
+
+
+def _has(letter: str) -> bool:
+    """Whether the encoding of standard output has this letter; a file on Windows has but 256 of them."""
+    try:
+        letter.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextmanager

@@ -70,6 +70,15 @@ def test_without_scripts_the_page_says_that_it_needs_them(browser: Browser, serv
         assert said.startswith("This page needs scripts")
 
 
+def test_the_page_is_no_wider_than_its_window(browser: Browser, served: Served) -> None:
+    """Catches a link beside the board that was, where there is just room for two columns."""
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/quoridor/play")
+        for width in (320, 991, 992, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_a_second_click_is_no_answer_to_the_next_question(browser: Browser, served: Served) -> None:
     """Catches a spot that can still be clicked when its move has been sent: in this game that loses."""
     with visitor(browser, served.http) as person:

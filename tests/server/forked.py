@@ -113,6 +113,7 @@ def _run(
         os.dup2(end.fileno(), number)
         end.close()
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

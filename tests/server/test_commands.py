@@ -1,6 +1,7 @@
 """The commands as their users meet them: help, exit codes, errors in one line."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,7 @@ SUBCOMMANDS = tuple(name for name in tournaments if not name.startswith("-"))
 PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
 DOCUMENTED = (ROOT / "docs/command-line.md").read_text()
 DECIDE = ("--game", "quoridor", "--format", "decide", "--entrants", "4")
+PLAYS = ("play", "--game", "quoridor", "--bot", "cat", "--token", "sixteen-or-more-of-it")
 
 
 @pytest.fixture
@@ -113,6 +115,7 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("bot", "greedy", "--game", "quoridor", "--url", "nowhere"), 2, "expected an address"),
         (("bot", "greedy", "--game", "quoridor", "--url", "tcp://127.0.0.1:1"), 1, "no host answers"),
         (("play", "--game", "quoridor", "--bot", "./is-not-there"), 1, "cannot be started"),
+        ((*PLAYS, "--record", "is-not-there/talk"), 1, "is-not-there/talk: cannot be written: No such file"),
         (("match", "brain:first", "brain:genius", "--game", "quoridor"), 2, "there is no brain 'genius'"),
         (("match", "./is-not-there", "brain:first", "--game", "quoridor"), 1, "cannot be started"),
         (("match", "brain:first", "brain:first", "--game", "quoridor", "--games", "0"), 2, "games"),
@@ -207,3 +210,34 @@ def test_whoever_reads_what_is_printed_may_go() -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file here is always full")
+def test_a_disk_that_is_full_is_said_in_a_line() -> None:
+    """Catches a traceback after `quintain export --all > host.jsonl`, and a second one for what was left."""
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "server", "config"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert run.returncode == 1
+    assert re.fullmatch(r"quintain: standard output cannot be written: .+\n", run.stderr)
+
+
+@pytest.mark.slow
+def test_what_an_encoding_has_no_letters_for_is_printed_all_the_same() -> None:
+    """Catches a traceback in place of a result, and of help."""
+    words = ("match", "brain:first", "brain:first", "--game", "tic-tac-toe", "--games", "2")
+    for command, told in ((words, b"2 games of tic-tac-toe"), (("play", "--help"), b"quintain play")):
+        run = subprocess.run(
+            [sys.executable, "-m", "server", *command],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+        )
+        assert (run.returncode, run.stderr) == (0, b"")
+        assert told in run.stdout

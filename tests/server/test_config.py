@@ -155,7 +155,7 @@ def test_what_does_not_go_together_names_where_the_key_at_fault_was_set_last(fil
 
 @pytest.mark.parametrize(
     ("written", "seconds"),
-    [("5", 5.0), ('"90s"', 90.0), ('"10m"', 600.0), ('"6h"', 21600.0), ('"1.5d"', 129600.0)],
+    [("5", 5.0), ('"5"', 5.0), ('"90s"', 90.0), ('"10m"', 600.0), ('"6h"', 21600.0), ('"1.5d"', 129600.0)],
 )
 def test_a_duration_is_seconds_or_says_its_unit(file: Path, written: str, seconds: float) -> None:
     file.write_text(f"grace = {written}\nbackups = {{ every = {written} }}\n")

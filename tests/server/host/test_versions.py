@@ -8,7 +8,7 @@ import trio
 from trio.testing import MockClock
 
 from server.host.appearances import Index
-from server.host.versions import LISTED, Version, Versions, called, rated, versions
+from server.host.versions import LISTED, Version, Versions, backwards, called, rated, versions
 from server.net.guard import Guard
 from tests.server.pages.sitting import sitting
 from tests.server.protocols.test_api import GAME, office
@@ -22,8 +22,8 @@ from tournament.record import Record
 SCORES = {0: (1.0, 0.0), 1: (0.0, 1.0)}
 
 
-def record(results: Sequence[tuple[str | None, int]], opponent: str = "bob") -> Record:
-    """Matches of ann, in the versions given, and who has won each: 0 is ann."""
+def record(results: Sequence[tuple[str | None, int]], opponent: str = "bob", since: float = 0.0) -> Record:
+    """Matches of ann, in the versions given, and who has won each: 0 is ann. A second later another ends."""
     made = Record("cup", Opened(GAME, "ladder"))
     for name in ("ann", opponent):
         made.add(Entered(name))
@@ -33,7 +33,7 @@ def record(results: Sequence[tuple[str | None, int]], opponent: str = "bob") -> 
             Concluded(
                 *(f"cup-{number}", number, ("ann", opponent), winner, Ending.PLAYED, "so", SCORES[winner]),
                 moves=(number, 1),
-                ended=float(number),
+                ended=since + number,
                 versions=(version, None),
             )
         )
@@ -71,6 +71,19 @@ def test_what_counts_no_more_is_in_no_version() -> None:
 def test_the_matches_of_all_tournaments_of_a_game_count_together() -> None:
     (one,) = of_ann(record([("1", 0)] * 5), record([("1", 1)] * 3, "cas"))
     assert (one.played, one.points) == (8, 5.0)
+
+
+@pytest.mark.slow
+def test_the_latest_version_is_the_one_that_played_last_in_whatever_tournament() -> None:
+    """Catches a version that was not the latest because it had played before in a tournament opened since."""
+    table, cup = record([("1", 0), ("2", 1)], since=100.0), record([("2", 1)])
+    assert [(each.version, each.latest) for each in of_ann(table, cup)] == [("2", 102.0), ("1", 101.0)]
+
+
+def test_results_are_gone_through_in_the_order_in_which_matches_ended_in_whatever_tournament() -> None:
+    table, cup = record([("1", 0)] * 3, since=100.0), record([("1", 1)] * 2, since=101.5)
+    played = [(each, result.pairing.number) for each, result in backwards([table, cup])]
+    assert played == [(cup, 2), (table, 3), (cup, 1), (table, 2), (table, 1)]
 
 
 @pytest.mark.slow

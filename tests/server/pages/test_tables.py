@@ -198,9 +198,9 @@ async def test_while_there_are_no_standings_a_page_asks_to_be_looked_at_again(
         assert "bot 3" in await here.read("/tournaments/cup")
 
 
-@pytest.mark.parametrize("name", ["bot 3", "bot 11"])
-def test_the_pages_of_a_bot_have_each_of_its_matches_once_the_latest_first(name: str) -> None:
-    records = [large(600), large(400, kind="ladder")]
+@pytest.mark.parametrize(("name", "field"), [("bot 3", 20), ("bot 11", 20), ("bot 1", 2)])
+def test_the_pages_of_a_bot_have_each_of_its_matches_once_the_latest_first(name: str, field: int) -> None:
+    records = [large(bot.MIXED + 100, field), large(400, field, "ladder")]
     records[0].add(Voided(records[0].endings[-2], "a fault"))
     index, curves, found = bot.Index(), bot.Curves(), list[str]()
     seen = bot.seen(name, records, 1, index, curves)
@@ -213,6 +213,18 @@ def test_the_pages_of_a_bot_have_each_of_its_matches_once_the_latest_first(name:
     assert found == mine[::-1]
     assert seen["count"] == len(mine)
     assert len(seen["played"]) == bot.PAGE
+
+
+def test_the_latest_match_of_a_bot_is_first_in_whatever_tournament_it_was_played() -> None:
+    """Catches a match just played at the open table, below all of a tournament that was opened since."""
+    table, cup, random = large(0, kind="ladder"), large(0), Random(1)
+    for at, record in enumerate((table, table, cup, table, cup, table)):
+        drew, over = happened(record, random, "bot 1", "bot 2")
+        record.add(drew)
+        record.add(structs.replace(over, ended=float(at + 1)))
+    seen = bot.seen("bot 1", [table, cup], 1, bot.Index(), bot.Curves())
+    assert seen is not None
+    assert [each.ended for each in seen["played"]] == [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
 
 
 def test_a_page_of_a_bot_follows_what_is_played_meanwhile() -> None:

@@ -3,11 +3,12 @@
 import os
 import pty
 from collections.abc import Iterator
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
 
 import pytest
 
-from server.programs.terminal import progress, table
+from server.programs.terminal import progress, say, table
 
 
 class Screen:
@@ -90,3 +91,11 @@ def test_a_cell_of_a_table_has_all_of_its_lines() -> None:
 
 def test_what_a_terminal_would_obey_is_escaped_in_a_table() -> None:
     assert "\x1b" not in table(("name ",), [("\x1b[31mann",)], "\x1b[2J")
+
+
+@pytest.mark.parametrize(("encoding", "line"), [("utf-8", "─"), ("cp1252", "-"), ("ascii", "-")])
+def test_the_line_under_the_headings_is_one_that_the_output_can_hold(encoding: str, line: str) -> None:
+    out = TextIOWrapper(BytesIO(), encoding)
+    with redirect_stdout(out):
+        say(table(("name ", "points"), [("ann", 1)]))
+    assert line * 10 in out.buffer.getvalue().decode(encoding)
