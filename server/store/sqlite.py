@@ -41,6 +41,8 @@ PASSING = {  # errors after which trying again makes sense, by SQLite's primary 
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
 }
+# What SQLite says where it cannot put anything beside a database.
+UNWRITABLE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 T = TypeVar("T")
 
@@ -63,14 +65,21 @@ Connect = Callable[[Path], Connection]
 
 
 def reading(path: Path) -> Connection:
-    """A connection for whoever only reads, also on a disk to which nothing can be written any more.
+    """A connection for whoever only reads, also on a disk that takes nothing any more: full, or read-only.
 
     There SQLite cannot open a database that was closed, because it wants a write-ahead log beside it. Where
-    there is none, and nobody can make one, no host has it open.
+    nothing is in one, and nobody can make one, no host has it open.
     """
-    if os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists():
-        return connected(path)
-    return only_read(path)
+    connection = connected(path)
+    try:
+        connection.execute("PRAGMA user_version")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        log_of_writes = path.with_name(path.name + "-wal")
+        if _code(error) not in UNWRITABLE or (log_of_writes.exists() and log_of_writes.stat().st_size):
+            raise
+        return only_read(path)
+    return connection
 
 
 def only_read(path: Path) -> sqlite3.Connection:

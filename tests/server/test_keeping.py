@@ -387,6 +387,20 @@ def test_what_was_kept_can_be_read_where_nothing_can_be_written_any_more(tmp_pat
     assert facts_of(tmp_path / "copy.sqlite") == facts_of(folder / "quintain.sqlite")
 
 
+def test_what_was_kept_can_be_read_on_a_full_disk_and_the_doctor_finds_it_sound(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    rows = filled(folder / "quintain.sqlite")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))  # SQLite needs more beside a database
+    try:
+        found = {each.about: each for each in examination(settings(None, {}, {"data": str(folder)}))}
+        with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
+            assert list(reader.kept()) == rows
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (found["journal"].state, found["journal"].said) == (State.OK, f"sound; {len(rows)} facts")
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
