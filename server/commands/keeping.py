@@ -1,6 +1,7 @@
 """`quintain export`, `import`, `backup` and `restore`: taking facts out of a store, or into one."""
 
 import os
+import sqlite3
 import sys
 import time
 from contextlib import closing
@@ -146,6 +147,8 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
             reader.backup(path)
         except OSError as error:
             raise Failure(f"{path}: cannot be written: {error.strerror}") from None
+        except sqlite3.Error as error:
+            raise Failure(f"{path}: no copy could be made: {error}") from None
     say(f"{path}: {path.stat().st_size} bytes")
     return DONE
 

@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 import structlog
 
 from server.exits import ConfigError, Unavailable
-from server.store import private, schema
+from server.store import schema
 from server.store.journal import Jot, paged
 from server.store.postgres_database import STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
@@ -81,19 +81,19 @@ class PostgresReader:
 
     def backup(self, path: Path) -> None:
         """Write an SQLite file, as every host does, so that a backup can be read anywhere."""
-        from server.store.sqlite import Sqlite
+        from server.store.sqlite import Sqlite, whole_or_none
 
-        part = path.with_name(path.name + ".part")
-        part.unlink(missing_ok=True)
-        private.create(part)
-        with self._database.session() as session, session.transaction():
+        with (
+            whole_or_none(path) as part,
+            self._database.session() as session,
+            session.transaction(),
+        ):
             session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             with closing(Sqlite(part)) as copy:
                 for rows in batches(session, f"SELECT {COLUMNS} FROM journal ORDER BY number"):  # noqa: S608
                     copy.write([Entry(*row) for row in rows])
                 for rows in batches(session, JOTTED):
                     copy.write([Jot(*row) for row in rows])
-        part.rename(path)
 
     def check(self) -> list[str]:
         """Read every row, and look at every index."""

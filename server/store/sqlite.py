@@ -32,6 +32,7 @@ BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked 
 WAL_BYTES = 64 << 20  # the size to which the write-ahead log is cut back after it had to grow
 LARGE = 64 << 20  # bytes: a larger database is examined after it has been opened, as that takes seconds
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
+PART = ".part"  # how the name of a copy ends that is not whole yet
 BATCH = 200  # rows in a statement: SQLite takes some thousands of values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -410,14 +411,34 @@ def backups(path: Path) -> Path:
 
 
 def _copy(connection: Connection, target: Path) -> None:
-    """Copy all of it as of now. It is on the disk when this returns, and never under its name by halves."""
-    part = target.with_name(target.name + ".part")
-    part.unlink(missing_ok=True)
+    """Copy all of it as of now."""
+    with whole_or_none(target) as part:
+        connection.execute("VACUUM INTO ?", (str(part),))
+
+
+@contextmanager
+def whole_or_none(target: Path) -> Generator[Path]:
+    """A database to be written, which has its name and is on the disk when this ends.
+
+    If it cannot be written, nothing is left of it: where the disk is full, a host waits for that room.
+    """
+    part = target.with_name(target.name + PART)
+    _remove(part)
     private.create(part)
-    connection.execute("VACUUM INTO ?", (str(part),))
-    synced(part)
-    part.rename(target)
-    synced(target.parent)
+    try:
+        yield part
+        synced(part)
+        part.rename(target)
+        synced(target.parent)
+    except BaseException:
+        _remove(part)
+        raise
+
+
+def _remove(path: Path) -> None:
+    """Remove a database that nobody has open, with what SQLite may have left beside it."""
+    for end in ("", "-journal", *BESIDE):
+        path.with_name(path.name + end).unlink(missing_ok=True)
 
 
 def synced(path: Path) -> None:

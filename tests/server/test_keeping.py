@@ -190,6 +190,22 @@ def test_a_backup_is_made_beside_a_host_and_goes_back_where_it_came_from(
     assert f"{aside}: what was there before" in capsys.readouterr().out
 
 
+def test_a_backup_that_finds_no_room_is_refused_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    filled(folder / "quintain.sqlite")
+    monkeypatch.chdir(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        with pytest.raises(Failure, match=r"^copy\.sqlite: no copy could be made: "):
+            backup("copy.sqlite", where=Where(data=str(folder)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == ["data"]
+
+
 def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
     tmp_path: Path, server: Server
 ) -> None:

@@ -345,6 +345,22 @@ def test_a_copy_is_of_one_instant_and_never_half_there(engine: Sqlite, tmp_path:
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_of_a_copy_that_finds_no_room_nothing_is_left(engine: Sqlite, tmp_path: Path) -> None:
+    """A host whose disk is full waits for the room that it takes."""
+    for number in range(1, 11):
+        engine.write(large(number))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, hard))
+    try:
+        with pytest.raises(sqlite3.OperationalError):
+            engine.backup(tmp_path / "copies.sqlite")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.glob("copies*"))
+    engine.backup(tmp_path / "copies.sqlite")
+    assert len(list(tmp_path.glob("copies*"))) == 1
+
+
 def test_readers_can_change_nothing(engine: Sqlite) -> None:
     with engine._reader() as reader, pytest.raises(sqlite3.OperationalError, match="readonly"):
         reader.execute("DELETE FROM journal")
