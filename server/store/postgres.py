@@ -6,7 +6,7 @@ repeated, which changes nothing if it had succeeded.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,8 @@ from tournament.store import Conflict
 MIGRATIONS = sorted((Path(__file__).parent / "migrations" / "postgres").glob("*.sql"))
 LOCK = int.from_bytes(b"quintain")  # the key of the lock that a host holds, in its database
 JOTTED = "SELECT match, ply, moves, times FROM jotted ORDER BY match, ply"
-COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
+UNCHAINED = "number, tournament, at, kind, key, body"  # of an entry before there were chains
+COLUMNS = f"{UNCHAINED}, salt"  # of an entry
 ENTER = f"""
     INSERT INTO journal ({COLUMNS}, head) SELECT * FROM unnest(
         %s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[])
@@ -81,19 +82,7 @@ class PostgresReader:
 
     def backup(self, path: Path) -> None:
         """Write an SQLite file, as every host does, so that a backup can be read anywhere."""
-        from server.store.sqlite import Sqlite, whole_or_none
-
-        with (
-            whole_or_none(path) as part,
-            self._database.session() as session,
-            session.transaction(),
-        ):
-            session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            with closing(Sqlite(part)) as copy:
-                for rows in batches(session, f"SELECT {COLUMNS} FROM journal ORDER BY number"):  # noqa: S608
-                    copy.write([Entry(*row) for row in rows])
-                for rows in batches(session, JOTTED):
-                    copy.write([Jot(*row) for row in rows])
+        self._copy(path, COLUMNS, lambda row: Entry(*row))
 
     def check(self) -> list[str]:
         """Read every row, and look at every index."""
@@ -112,6 +101,21 @@ class PostgresReader:
         self._drop_reader()
 
     # Within
+
+    def _copy(self, path: Path, columns: LiteralString, entry: Callable[[tuple[Any, ...]], Entry]) -> None:
+        from server.store.sqlite import Sqlite, whole_or_none
+
+        with (
+            whole_or_none(path) as part,
+            self._database.session() as session,
+            session.transaction(),
+        ):
+            session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            with closing(Sqlite(part)) as copy:
+                for rows in batches(session, f"SELECT {columns} FROM journal ORDER BY number"):  # noqa: S608
+                    copy.write(list(map(entry, rows)))
+                for rows in batches(session, JOTTED):
+                    copy.write([Jot(*row) for row in rows])
 
     def _expect_schema(self) -> None:
         try:
@@ -252,7 +256,8 @@ class Postgres(PostgresReader):
         version, newest = found[0] or 0, len(MIGRATIONS)
         schema.refuse_newer(self._database.where, version, newest)
         if self._copies is not None:
-            schema.keep_a_copy(version, newest, self._copies, self.backup)
+            copy = self.backup if version >= schema.CHAINED else self._copy_unchained
+            schema.keep_a_copy(version, newest, self._copies, copy)
         with session.transaction():
             for number, migration in enumerate(MIGRATIONS[version:], version + 1):
                 session.execute(migration.read_bytes())
@@ -260,6 +265,9 @@ class Postgres(PostgresReader):
                     _link_all(session)
                 session.execute("INSERT INTO quintain_schema VALUES (%s)", (number,))
             self._settle_in(session)
+
+    def _copy_unchained(self, path: Path) -> None:
+        self._copy(path, UNCHAINED, lambda row: salted(Entry(*row)))
 
     def _settle_in(self, session: Connection) -> None:
         """Void the leases of hosts that once shared the database: nobody else is here."""
