@@ -36,16 +36,17 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
     if path.exists() and not force:
         raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
-    aside = _put_aside(path, now)
     part = path.with_name(f"{path.name}.part")
     try:
         part.unlink(missing_ok=True)
         private.create(part)
         shutil.copyfile(backup, part)
         synced(part)
+        aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
         part.rename(path)
         synced(folder)
     except OSError as error:
+        part.unlink(missing_ok=True)
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None
     return aside
 
@@ -66,6 +67,8 @@ def _put_aside(path: Path, now: str) -> Path | None:
         return None
     aside = backups(path) / f"before-restore-{now}.sqlite"
     private.make_folder(aside.parent)
+    while aside.exists():  # what was there before a restore in the same second
+        aside = aside.with_stem(f"{aside.stem}-again")
     for suffix in (*BESIDE, ""):
         if (file := path.with_name(path.name + suffix)).exists():
             private.tighten(file)

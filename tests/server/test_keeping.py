@@ -206,6 +206,41 @@ def test_a_backup_that_finds_no_room_is_refused_in_a_line(
     assert os.listdir(tmp_path) == ["data"]
 
 
+def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    rows = filled(folder / "quintain.sqlite")
+    with closing(Sqlite(tmp_path / "copy.sqlite")) as large:
+        large.write([Entry(1, "", 1.0, "ordered", None, "x" * 200_000)])
+    before = sorted(folder.rglob("*"))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(Failure, match=r"cannot be written"):
+            put_back(
+                tmp_path / "copy.sqlite", settings(None, {}, {"data": str(folder)}), folder, "now", force=True
+            )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert sorted(folder.rglob("*")) == before
+    with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
+        assert list(reader.kept()) == rows
+
+
+def test_what_was_there_before_is_kept_of_every_restore_however_soon_the_next_comes(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    found = settings(None, {}, {"data": str(folder)})
+    rows = filled(folder / "quintain.sqlite")
+    filled(tmp_path / "copy.sqlite")
+    with closing(Sqlite(folder / "quintain.sqlite")) as host:
+        host.write([Entry(len(rows) + 1, "", 6.0, "ordered", None, "{}")])
+    kept = [put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True) for _ in range(3)]
+    lasts: list[int] = []
+    for aside in filter(None, kept):
+        with closing(SqliteReader(aside)) as reader:
+            lasts.append(reader.last())
+    assert lasts == [len(rows) + 1, len(rows), len(rows)]
+
+
 def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
     tmp_path: Path, server: Server
 ) -> None:
