@@ -64,6 +64,8 @@ def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
 def _put_aside(path: Path, now: str) -> Path | None:
     """Move the database away unchanged: it may be damaged, which may be why a backup is restored."""
     if not path.exists():
+        for suffix in BESIDE:  # of one that was deleted: they would be taken for those of the backup
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
         return None
     aside = backups(path) / f"before-restore-{now}.sqlite"
     private.make_folder(aside.parent)

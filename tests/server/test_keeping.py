@@ -241,6 +241,26 @@ def test_what_was_there_before_is_kept_of_every_restore_however_soon_the_next_co
     assert lasts == [len(rows) + 1, len(rows), len(rows)]
 
 
+def test_what_a_killed_host_has_left_beside_a_deleted_journal_does_not_damage_the_backup_restored(
+    tmp_path: Path,
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    path = folder / "quintain.sqlite"
+    filled(tmp_path / "copy.sqlite")
+    filled(path)
+    with closing(Sqlite(path)) as host:
+        for number in range(100, 200):
+            host.write([Entry(number, "", 6.0, "ordered", None, "x" * 500)])
+        left = {end: path.with_name(path.name + end).read_bytes() for end in ("-wal", "-shm")}
+    path.unlink()
+    for end, content in left.items():
+        path.with_name(path.name + end).write_bytes(content)
+    put_back(tmp_path / "copy.sqlite", settings(None, {}, {"data": str(folder)}), folder, "now", force=False)
+    with closing(SqliteReader(path)) as reader:
+        assert reader.check() == []
+    assert facts_of(path) == facts_of(tmp_path / "copy.sqlite")
+
+
 def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
     tmp_path: Path, server: Server
 ) -> None:
