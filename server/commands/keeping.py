@@ -139,10 +139,12 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     found = where.settings()
     folder = backups(Path(found.data) / JOURNAL)
     path = folder / f"{_now()}.sqlite" if file is None else Path(file)
-    if path.exists():
-        raise Failure(f"{path}: there is a file of that name already, and a backup takes the place of none")
     with closing(beside(found)) as reader:
         try:
+            if path.exists():
+                raise Failure(
+                    f"{path}: there is a file of that name already, and a backup takes the place of none"
+                )
             private.make_folder(path.parent)
             reader.backup(path)
         except OSError as error:

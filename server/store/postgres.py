@@ -120,14 +120,16 @@ class PostgresReader:
     def _expect_schema(self) -> None:
         try:
             version = self._read("SELECT max(version) FROM quintain_schema")[0][0]
+            schema.expect_this(self._database.where, version or 0, len(MIGRATIONS))
+        except psycopg.errors.UndefinedTable:
+            self.close()
+            raise schema.Nothing(f"{self._database.where}: no host has kept anything here") from None
         except (psycopg.Error, Unavailable) as error:
             self.close()
             raise self._database.unusable(error) from None
-        if version != len(MIGRATIONS):
+        except ConfigError:
             self.close()
-            raise ConfigError(
-                f"{self._database.where}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}"
-            )
+            raise
 
     def _drop_reader(self) -> None:
         reader, self._reader = self._reader, None

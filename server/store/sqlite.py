@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import structlog
 
-from server.exits import ConfigError, Unavailable
+from server.exits import ConfigError, Failure, Unavailable
 from server.store import private, schema
 from server.store.journal import Jot, over, paged
 from server.store.ledger import READERS
@@ -115,10 +115,12 @@ class SqliteReader:
                 version: int = reader.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.Error as error:
             self._hang_up()
-            raise _unusable(path, str(error)) from error
-        if version > len(MIGRATIONS) or (upgraded and version < len(MIGRATIONS)):
+            raise _refusal(path, error) from error
+        try:
+            (schema.expect_this if upgraded else schema.refuse_newer)(path, version, len(MIGRATIONS))
+        except ConfigError:
             self._hang_up()
-            raise ConfigError(f"{path}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}")
+            raise
 
     def last(self) -> int:
         return self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
@@ -215,7 +217,7 @@ class Sqlite(SqliteReader):
             self._set_up()
         except sqlite3.Error as error:
             self._writer.close()
-            raise _unusable(path, str(error)) from error
+            raise _refusal(path, error) from error
         except ConfigError:
             self._writer.close()
             raise
@@ -469,6 +471,13 @@ def _expect_rights(path: Path) -> None:
                 f"{file}: expected a file that this host may read and write, found {what} that it may not: "
                 "perhaps another user has started a host here"
             )
+
+
+def _refusal(path: Path, error: sqlite3.Error) -> Failure:
+    """Why a database is not opened; `Unavailable` where a later start may get on."""
+    if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Unavailable(f"{path}: {PASSING[_code(error)]} ({error})")
+    return _unusable(path, str(error))
 
 
 def _unusable(path: Path, why: str) -> ConfigError:

@@ -18,15 +18,17 @@ from structlog.testing import capture_logs
 from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, restore
 from server.config import settings
-from server.doctor import State, examination
-from server.exits import FAILED, ConfigError, Failure
+from server.doctor import Answer, State, examination
+from server.exits import FAILED, ConfigError, Failure, Unavailable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
+from server.store import sqlite
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
 from server.store.sqlite import Sqlite, SqliteReader
 from tests.hang import HANG
 from tests.lacking import lacking
+from tests.ports import free_ports
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
@@ -357,6 +359,85 @@ def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_o
         content[place] ^= 0x5A
     path.write_bytes(content)
     assert states(tmp_path)["journal"] is State.FAULT
+
+
+def answers(folder: Path, store: str = "") -> dict[str, Answer]:
+    found = settings(None, {}, {"data": str(folder), "store": store})
+    return {answer.about: answer for answer in reversed(list(examination(found)))}
+
+
+def test_the_doctor_sends_nobody_back_to_a_backup_for_a_journal_that_is_only_of_another_version(
+    tmp_path: Path,
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    shutil.copy(Path(__file__).parent / "store/journals/schema-1.sqlite", folder / "quintain.sqlite")
+    older = answers(folder)["journal"]
+    assert older.state is State.OK
+    assert "was written by an older Quintain (schema 1" in older.said
+    with closing(sqlite3.connect(folder / "quintain.sqlite")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    newer = answers(folder)["journal"]
+    assert (newer.state, newer.advice) == (State.FAULT, "use that one, or a later one")
+
+
+def test_what_somebody_else_has_locked_is_waited_for_and_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    folder = prepared(str(tmp_path / "data"))
+    path = folder / "quintain.sqlite"
+    filled(path)
+    with closing(sqlite.connected(path)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        found = answers(folder)["journal"]
+        assert (found.state, found.advice) == (State.FAULT, "a host waits for it")
+        assert found.said == f"{path}: somebody else has locked it (database is locked)"
+        for opened in (SqliteReader, Sqlite):
+            with pytest.raises(Unavailable, match="somebody else has locked it"):
+                opened(path)
+
+
+def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    with locked(folder):
+        found = answers(folder)["journal"]
+    assert (found.state, found.said) == (
+        State.FAULT,
+        f"{folder / 'quintain.sqlite'} is gone, and a host is running",
+    )
+    assert answers(folder)["journal"].state is State.OK
+
+
+def test_of_another_users_folder_the_doctor_and_others_say_that_it_cannot_be_read(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    filled(folder / "quintain.sqlite")
+    (folder / "lock").touch()
+    folder.chmod(0o000)
+    try:
+        examined = bound_by_rights("doctor", "--json", "--data", str(folder))
+        others = [
+            bound_by_rights(*words, "--data", str(folder)) for words in (("export", "one"), ("backup",))
+        ]
+    finally:
+        folder.chmod(0o700)
+    found = {check["about"]: check for check in reversed(json.loads(examined.stdout)["checks"])}
+    assert found["host"]["state"] == "warning"
+    unread = f"{folder / 'quintain.sqlite'}: cannot be read: Permission denied"
+    assert (found["journal"]["said"], found["journal"]["state"]) == (unread, "fault")
+    assert found["journal"]["advice"] == "run this as the user that the host runs as"
+    assert {(each.returncode, each.stderr) for each in others} == {(2, f"quintain: {unread}\n")}
+
+
+def test_the_doctor_says_of_a_database_whether_it_is_away_or_only_new(tmp_path: Path, server: Server) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    url = server.database()
+    new = answers(folder, url)
+    assert {new["journal"].state, new["database"].state} == {State.OK}
+    assert new["journal"].said == "nothing has been kept yet"
+    away = answers(folder, url.replace(f":{server.port}/", f":{free_ports(1)[0]}/"))
+    assert {away["journal"].state, away["database"].state} == {State.FAULT}
+    assert away["journal"].advice == away["database"].advice == "see to the PostgreSQL server"
 
 
 def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path: Path) -> None:
