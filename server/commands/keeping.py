@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from server.commands.flags import File, Flag
 from server.config import Settings, settings
-from server.exits import DONE, Failure, Misuse
+from server.exits import DONE, FAILED, Failure, Misuse
 
 
 @Parameter(name="*")
@@ -83,7 +83,8 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
 
     No host may be using the store. Each tournament is checked before it is
     kept. Tournaments that are there already stay as they are: importing the
-    same file again changes nothing.
+    same file again changes nothing. If one of them went on in another way,
+    all others are kept nevertheless, and the exit code is 1.
 
     Example: from a file to a database:
 
@@ -96,7 +97,7 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     """
     from server.export.transfer import bring_in
     from server.export.verify import bounded_lines
-    from server.programs.terminal import say
+    from server.programs.terminal import note, say
     from server.store.choice import opened
     from server.store.data_folder import locked, prepared
 
@@ -112,8 +113,11 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     for name, count in new.items():
-        say(f"{name or 'the host itself'}: {count} new facts")
-    return DONE
+        if count is None:
+            note(f"quintain: {name} is there already, and it went on in another way: it is left as it is")
+        else:
+            say(f"{name or 'the host itself'}: {count} new facts")
+    return FAILED if None in new.values() else DONE
 
 
 def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:

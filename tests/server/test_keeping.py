@@ -16,7 +16,7 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from server.commands.keeping import Kept as Where
-from server.commands.keeping import backup, restore
+from server.commands.keeping import backup, import_, restore
 from server.config import settings
 from server.doctor import Answer, State, examination
 from server.exits import FAILED, ConfigError, Failure, Unavailable
@@ -124,14 +124,22 @@ def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
 
 
-def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is(tmp_path: Path) -> None:
-    filled(tmp_path / "old.sqlite")
+def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is_and_all_others_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every host has tables of the same names, at which other matches were played."""
+    kept = filled(tmp_path / "old.sqlite")
     lines = moved(tmp_path / "old.sqlite")
-    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
-        bring_in(lines, engine)
-        engine.write([entries.entry(engine.last() + 1, "one", 100.0, Claimed("bot-4", "cd" * 32))])
-        with pytest.raises(Failure, match="one is there already, and it went on in another way"):
-            bring_in(lines, engine)
+    (tmp_path / "old.jsonl").write_bytes(b"".join(lines))
+    new = tmp_path / "data/quintain.sqlite"
+    prepared(str(new.parent))
+    with closing(Sqlite(new)) as engine:
+        (first, *_) = [row for row in kept if row.tournament == "one"]
+        engine.write([first, entries.entry(first.number + 1, "one", 100.0, Claimed("bot-4", "cd" * 32))])
+    before = facts_of(new)["one"]
+    assert import_(str(tmp_path / "old.jsonl"), where=Where(data=str(new.parent))) == FAILED
+    assert "one is there already, and it went on in another way" in capsys.readouterr().err
+    assert facts_of(new) == facts_of(tmp_path / "old.sqlite") | {"one": before}
 
 
 def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
