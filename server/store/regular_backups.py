@@ -86,8 +86,7 @@ class RegularBackups:
 
     def _make(self) -> None:
         private.make_folder(self._folder)
-        stamp = time.strftime(STAMP, time.gmtime(self._wall()))
-        path = self._folder / f"{PREFIX}{stamp}.sqlite"
+        path = self._path()
         for begun in (path, *self._folder.glob(f"{PREFIX}*{PART}*")):  # left by a host that died
             begun.unlink(missing_ok=True)
         before = self._engine.last()
@@ -97,16 +96,23 @@ class RegularBackups:
         except Exception:
             path.unlink(missing_ok=True)
             raise
-        for old in self._ours()[: -self._wanted.keep]:
+        for old in self._ours(path)[: -self._wanted.keep]:
             old.unlink(missing_ok=True)
         log.info("backed up", file=str(path), bytes=path.stat().st_size, entries=entries)
 
-    def _ours(self) -> list[Path]:
-        """Our own backups, the oldest first: their names are in the order of time."""
-        return sorted(self._folder.glob(f"{PREFIX}*.sqlite"))
+    def _path(self) -> Path:
+        """Where a backup goes that is made now."""
+        return self._folder / f"{PREFIX}{time.strftime(STAMP, time.gmtime(self._wall()))}.sqlite"
+
+    def _ours(self, now: Path) -> list[Path]:
+        """Our own backups, the oldest first: their names are in the order of time.
+
+        Those that seem to be of a later time than now are from before the clock was set back.
+        """
+        return sorted(self._folder.glob(f"{PREFIX}[0-9]*.sqlite"), key=lambda each: (each <= now, each))
 
     def _latest(self) -> float | None:
-        for path in reversed(self._ours()):
+        for path in reversed(self._ours(self._path())):
             with suppress(ValueError):  # a foreign name that begins like ours
                 return float(timegm(time.strptime(path.stem.removeprefix(PREFIX), STAMP)))
         return None

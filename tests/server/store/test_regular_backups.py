@@ -87,7 +87,7 @@ async def test_what_is_kept_can_be_restored_with_all_that_there_was(
 async def test_what_people_have_put_there_stays(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    theirs = [tmp_path / name for name in ("20260101-000000.sqlite", "regular-notes.txt", "friday.sqlite")]
+    theirs = [tmp_path / name for name in ("20260101-000000.sqlite", "regular-notes.txt", "regular-friday.sqlite")]
     for each in theirs:
         each.touch()
     await run(backups(engine, tmp_path, keep=1), 3.5 * DAY)
@@ -129,8 +129,16 @@ async def test_what_a_host_has_left_that_died_over_it_is_cleared_away(
 async def test_a_clock_that_was_set_back_puts_no_backup_off(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    (tmp_path / f"{PREFIX}21000101-000000.sqlite").touch()
-    assert await run(backups(engine, tmp_path), 10.0) == ["backed up"]
+    before = [tmp_path / f"{PREFIX}2100010{day}-000000.sqlite" for day in (1, 2, 3)]
+    for each in before:
+        each.touch()
+    copies = backups(engine, tmp_path, keep=3)
+    assert await run(copies, 10.0) == ["backed up"]
+    assert [each.exists() for each in before] == [False, True, True], "the oldest makes room"
+    assert await run(backups(engine, tmp_path, keep=3), 0.5 * DAY) == [], "a restart does not begin anew"
+    assert await run(copies, 2 * DAY) == ["backed up"] * 2
+    assert not any(each.exists() for each in before)
+    assert len(ours(tmp_path)) == 3
 
 
 def test_a_copy_counts_only_if_it_is_whole(engine: Sqlite, tmp_path: Path) -> None:
