@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclopts import Parameter
+from msgspec import structs
 
 from server.commands.flags import File, Flag
 from server.config import Settings, settings
@@ -38,6 +39,10 @@ class Kept:
         given = {"data": self.data, "store": self.store}
         flags = {key: value for key, value in given.items() if value is not None}
         return settings(self.config, os.environ, flags)
+
+    def alone(self) -> Settings:
+        """For a command that writes: it has the store to itself, and shares it with no host."""
+        return structs.replace(self.settings(), peers="")
 
 
 KEPT = Kept()
@@ -101,7 +106,7 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     from server.store.choice import opened
     from server.store.data_folder import locked, prepared
 
-    found = where.settings()
+    found = where.alone()
     folder = prepared(found.data)
     try:
         with (
@@ -182,7 +187,7 @@ def restore(file: str, /, *, force: Flag = False, where: Kept = KEPT) -> int:
     from server.store.data_folder import locked, prepared
     from server.store.restore import restored
 
-    found = where.settings()
+    found = where.alone()
     folder = prepared(found.data)
     with locked(folder):
         aside = restored(Path(file), found, folder, _now(), force=force)

@@ -19,7 +19,7 @@ from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, import_, restore
 from server.config import settings
 from server.doctor import Answer, State, examination
-from server.exits import FAILED, ConfigError, Failure, Unavailable
+from server.exits import DONE, FAILED, ConfigError, Failure, Unavailable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
 from server.store import sqlite
@@ -173,6 +173,25 @@ def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> 
         reader.backup(tmp_path / "copy.sqlite")
         assert reader.check() == []
     assert facts_of(tmp_path / "copy.sqlite") == facts_of(tmp_path / "old.sqlite")
+
+
+def test_nothing_is_put_into_a_database_while_hosts_share_it(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from server.store.shared import SharedPostgres
+
+    monkeypatch.setenv("QUINTAIN_SHOW", "1")
+    url, data = server.database(), str(tmp_path / "data")
+    (tmp_path / "shared.toml").write_text(f'store = "{url}"\npeers = "127.0.0.1:0"\n')
+    where = Where(data=data, config=str(tmp_path / "shared.toml"))
+    filled(tmp_path / "old.sqlite")
+    (tmp_path / "old.jsonl").write_bytes(b"".join(moved(tmp_path / "old.sqlite")))
+    with closing(SharedPostgres(url)):
+        with pytest.raises(Failure, match="another host is using it"):
+            import_(str(tmp_path / "old.jsonl"), where=where)
+        with pytest.raises(Failure, match="another host is using it"):
+            restore(str(tmp_path / "old.sqlite"), where=where)
+    assert import_(str(tmp_path / "old.jsonl"), where=where) == DONE
 
 
 def test_a_backup_is_made_beside_a_host_and_goes_back_where_it_came_from(
