@@ -259,7 +259,7 @@ class Postgres(PostgresReader):
         schema.refuse_newer(self._database.where, version, newest)
         if self._copies is not None:
             copy = self.backup if version >= schema.CHAINED else self._copy_unchained
-            schema.keep_a_copy(version, newest, self._copies, copy)
+            schema.keep_a_copy(version, newest, self._copies, copy, self.last)
         with session.transaction():
             for number, migration in enumerate(MIGRATIONS[version:], version + 1):
                 session.execute(migration.read_bytes())

@@ -41,10 +41,18 @@ def refuse_newer(where: object, version: int, newest: int) -> None:
         raise Newer(f"{where}: was written by a newer Quintain (schema {version}; this one knows {newest})")
 
 
-def keep_a_copy(version: int, newest: int, copies: Path, copy: Callable[[Path], None]) -> None:
-    """Copy the journal to the folder `copies`, if it has to be upgraded and was not copied yet."""
-    kept = copies / f"before-schema-{version + 1}.sqlite"
-    if 0 < version < newest and not kept.exists():
+def keep_a_copy(
+    version: int, newest: int, copies: Path, copy: Callable[[Path], None], last: Callable[[], int]
+) -> None:
+    """Copy the journal to the folder `copies`, if it has to be upgraded and was not copied yet.
+
+    The copy's name has the number of its last entry: whoever went back to an older Quintain and comes again
+    brings more than there was the first time.
+    """
+    if (
+        0 < version < newest
+        and not (kept := copies / f"before-schema-{version + 1}-{last()}.sqlite").exists()
+    ):
         private.make_folder(copies)
         copy(kept)
         log.info("a copy was kept before the upgrade", copy=str(kept))

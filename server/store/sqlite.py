@@ -33,6 +33,7 @@ WAL_BYTES = 64 << 20  # the size to which the write-ahead log is cut back after 
 LARGE = 64 << 20  # bytes: a larger database is examined after it has been opened, as that takes seconds
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
 PART = ".part"  # how the name of a copy ends that is not whole yet
+LAST = "SELECT coalesce(max(number), 0) FROM journal"
 BATCH = 200  # rows in a statement: SQLite takes some thousands of values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -123,7 +124,7 @@ class SqliteReader:
             raise
 
     def last(self) -> int:
-        return self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
+        return self._one(LAST)[0]
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
         one = "" if tournament is None else "tournament = ? AND"
@@ -372,7 +373,13 @@ class Sqlite(SqliteReader):
         ):
             writer.execute(f"PRAGMA {setting}")
         writer.execute(f"PRAGMA user_version = {version}")  # fails if the file is read-only
-        schema.keep_a_copy(version, newest, backups(self._path), partial(_copy, writer))
+        schema.keep_a_copy(
+            version,
+            newest,
+            backups(self._path),
+            partial(_copy, writer),
+            lambda: writer.execute(LAST).fetchone()[0],
+        )
         for number, migration in enumerate(MIGRATIONS[version:], version + 1):
             writer.executescript(f"BEGIN IMMEDIATE;\n{migration.read_text(encoding='utf-8')}")
             if number == schema.CHAINED:

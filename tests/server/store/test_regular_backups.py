@@ -87,7 +87,9 @@ async def test_what_is_kept_can_be_restored_with_all_that_there_was(
 async def test_what_people_have_put_there_stays(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    theirs = [tmp_path / name for name in ("20260101-000000.sqlite", "regular-notes.txt", "regular-friday.sqlite")]
+    theirs = [
+        tmp_path / name for name in ("20260101-000000.sqlite", "regular-notes.txt", "regular-friday.sqlite")
+    ]
     for each in theirs:
         each.touch()
     await run(backups(engine, tmp_path, keep=1), 3.5 * DAY)

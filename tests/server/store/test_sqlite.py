@@ -315,6 +315,29 @@ def test_an_upgrade_keeps_a_copy_and_is_done_once(
     before.close()
 
 
+def test_whoever_goes_back_to_an_older_quintain_and_upgrades_again_has_a_copy_of_both_times(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "next.sql").write_text("ALTER TABLE journal ADD COLUMN more TEXT;")
+    newer = [*MIGRATIONS, tmp_path / "next.sql"]
+    for number, name in enumerate(("ann", "bob"), 1):
+        monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+        for copy in sqlite.backups(path).glob("*.sqlite"):  # the older Quintain begins with what it knew
+            path.write_bytes(copy.read_bytes())
+        engine = Sqlite(path)
+        engine.write(entered(number, name))
+        engine.close()
+        monkeypatch.setattr(sqlite, "MIGRATIONS", newer)
+        Sqlite(path).close()
+    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    lasts: list[int] = []
+    for copy in sqlite.backups(path).iterdir():
+        older = sqlite.SqliteReader(copy)
+        lasts.append(older.last())
+        older.close()
+    assert sorted(lasts) == [1, 2]
+
+
 def test_an_upgrade_that_fails_changes_nothing(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
