@@ -120,7 +120,8 @@ async def test_what_a_host_has_left_that_died_over_it_is_cleared_away(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     left = [
-        tmp_path / f"{PREFIX}20200101-000000.sqlite.part{end}" for end in ("", "-journal", "-wal", "-shm")
+        tmp_path / f"{PREFIX}20200101-000000.sqlite.0a1b2c3d.part{end}"
+        for end in ("", "-journal", "-wal", "-shm")
     ]
     for each in left:
         each.touch()
