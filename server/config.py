@@ -278,10 +278,11 @@ def _is_address(text: str) -> bool:
 
 def _check_webhooks(webhooks: Sequence[Webhook], origin: str) -> None:
     for number, each in enumerate(webhooks):
-        parts = urlsplit(each.url)
         try:
-            sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # not a port
+            parts = urlsplit(each.url)
+            host = (parts.hostname or "").encode("idna")  # what looks it up does so, too
+            sound = parts.scheme in ("http", "https") and host and parts.port != 0
+        except ValueError:  # not a port, or not a name
             sound = False
         if not sound or not each.url.isascii() or not each.url.isprintable() or " " in each.url:
             wanted = "expected http:// or https://, a host, and perhaps a port, a path and a query"

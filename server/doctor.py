@@ -25,6 +25,7 @@ from server.net.open_files import room_for_files, shortage, too_few
 from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
+from server.store.schema import Newer, Nothing, Older
 from server.store.sqlite import SOUND
 
 try:
@@ -36,6 +37,8 @@ OLDEST = (3, 11)  # of Python
 SCARCE = 1 << 30  # bytes on the disk: a week of busy tournaments
 TOO_LITTLE = 256 << 20  # bytes: less than some hours
 LATE = 0.1  # seconds by which a sleep of a hundredth may be late, on a machine that has time for us
+SERVER = "see to the PostgreSQL server"
+OWNER = "run this as the user that the host runs as"
 AHEAD = 60.0  # seconds by which the newest fact may be ahead of the clock
 
 
@@ -58,13 +61,15 @@ def examination(settings: Settings) -> Iterator[Answer]:
         yield Answer("system", State.FAULT, platform.system(), NO_HOST)
     yield _sqlite()
     yield _folder(Path(settings.data))
-    running = _running(Path(settings.data))
-    yield Answer(
-        "host",
-        State.OK,
-        "none is running on this data folder" if running is None else f"process {running} is running",
-    )
-    yield from _journal(settings)
+    running = None
+    try:
+        running = _running(Path(settings.data))
+    except PermissionError:
+        yield Answer("host", State.WARNING, "whether one is running here cannot be seen", OWNER)
+    else:
+        said = "none is running on this data folder" if running is None else f"process {running} is running"
+        yield Answer("host", State.OK, said)
+    yield from _journal(settings, running is not None)
     if settings.store:
         yield from _hosts(settings.store)
     yield _space(Path(settings.data))
@@ -90,7 +95,7 @@ def _sqlite() -> Answer:
 
 
 def _folder(folder: Path) -> Answer:
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    there = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
     if there.is_dir() and os.access(there, os.R_OK | os.W_OK | os.X_OK):
         return Answer(
             "folder", State.OK, f"{folder} {'can be written' if there == folder else 'can be made'}"
@@ -100,7 +105,7 @@ def _folder(folder: Path) -> Answer:
 
 
 def _running(folder: Path) -> str | None:
-    """The process that holds the folder."""
+    """The process that holds the folder. Raises `PermissionError` in another user's."""
     if fcntl is None:
         return None
     try:
@@ -109,23 +114,40 @@ def _running(folder: Path) -> str | None:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return file.read().strip() or "unknown"
+    except PermissionError:
+        raise
     except OSError:
         pass
     return None
 
 
-def _journal(settings: Settings) -> Iterator[Answer]:
-    if not settings.store and not (Path(settings.data) / JOURNAL).exists():
-        yield Answer("journal", State.OK, "nothing has been kept yet")
-        return
+def _journal(settings: Settings, running: bool) -> Iterator[Answer]:
     restore = "`quintain restore` goes back to a backup; there may be some in the folder `backups`"
     try:
         with closing(beside(settings)) as reader:
             wrong = reader.check()
             newest = max((row.when for row in reader.kept()), default=0.0)
             count = reader.last()
+    except Nothing:
+        if running and not settings.store:
+            said = f"{Path(settings.data) / JOURNAL} is gone, and a host is running"
+            yield Answer("journal", State.FAULT, said, "stop the host: it writes all of it again")
+        else:
+            yield Answer("journal", State.OK, "nothing has been kept yet")
+        return
+    except Older as older:
+        yield Answer("journal", State.OK, str(older))
+        return
+    except Newer as newer:
+        yield Answer("journal", State.FAULT, str(newer), "use that one, or a later one")
+        return
+    except Unavailable as error:
+        yield Answer("journal", State.FAULT, str(error), SERVER if settings.store else "a host waits for it")
+        return
     except (ConfigError, sqlite3.Error) as error:
-        yield Answer("journal", State.FAULT, str(error), restore)
+        seen = os.access(settings.data, os.R_OK | os.X_OK)
+        advice = SERVER if settings.store else restore if seen else OWNER
+        yield Answer("journal", State.FAULT, str(error), advice)
         return
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
@@ -145,9 +167,7 @@ def _hosts(url: str) -> Iterator[Answer]:
 
         looked = look(url)
     except (ConfigError, Unavailable) as error:
-        yield Answer(
-            "database", State.FAULT, str(error) if clear(url) else MISWRITTEN, "see to the PostgreSQL server"
-        )
+        yield Answer("database", State.FAULT, str(error) if clear(url) else MISWRITTEN, SERVER)
         return
     if looked.refuses:
         advice = "give it room, or the rights: hosts stand still until they can write"
@@ -156,6 +176,8 @@ def _hosts(url: str) -> Iterator[Answer]:
         yield Answer("database", State.WARNING, f"the clock of this machine {by}", "set it")
     else:
         yield Answer("database", State.OK, "it can be written, and its clock is this machine's")
+    if not looked.set_up:
+        return
     found = health(looked.peers)
     said = f"{found.registered} were heard of within the hour, of which {found.alive} live"
     yield Answer("hosts", State.OK, said if found.registered else "no hosts share this database")
@@ -164,7 +186,7 @@ def _hosts(url: str) -> Iterator[Answer]:
 
 
 def _space(folder: Path) -> Answer:
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    there = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
     free = shutil.disk_usage(there).free
     said = f"{free / 2**30:.1f} GiB are free"
     advice = "make room: a host whose disk is full stands still until there is some"

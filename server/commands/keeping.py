@@ -1,6 +1,7 @@
 """`quintain export`, `import`, `backup` and `restore`: taking facts out of a store, or into one."""
 
 import os
+import sqlite3
 import sys
 import time
 from contextlib import closing
@@ -8,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclopts import Parameter
+from msgspec import structs
 
 from server.commands.flags import File, Flag
 from server.config import Settings, settings
-from server.exits import DONE, Failure, Misuse
+from server.exits import DONE, FAILED, Failure, Misuse
 
 
 @Parameter(name="*")
@@ -37,6 +39,10 @@ class Kept:
         given = {"data": self.data, "store": self.store}
         flags = {key: value for key, value in given.items() if value is not None}
         return settings(self.config, os.environ, flags)
+
+    def alone(self) -> Settings:
+        """For a command that writes: it has the store to itself, and shares it with no host."""
+        return structs.replace(self.settings(), peers="")
 
 
 KEPT = Kept()
@@ -85,7 +91,8 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
 
     No host may be using the store. Each tournament is checked before it is
     kept. Tournaments that are there already stay as they are: importing the
-    same file again changes nothing.
+    same file again changes nothing. If one of them went on in another way,
+    all others are kept nevertheless, and the exit code is 1.
 
     Example: from a file to a database:
 
@@ -98,11 +105,11 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     """
     from server.export.transfer import bring_in
     from server.export.verify import bounded_lines
-    from server.programs.terminal import say
+    from server.programs.terminal import note, say
     from server.store.choice import opened
     from server.store.data_folder import locked, prepared
 
-    found = where.settings()
+    found = where.alone()
     folder = prepared(found.data)
     try:
         with (
@@ -114,8 +121,11 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     for name, count in new.items():
-        say(f"{name or 'the host itself'}: {count} new facts")
-    return DONE
+        if count is None:
+            note(f"quintain: {name} is there already, and it went on in another way: it is left as it is")
+        else:
+            say(f"{name or 'the host itself'}: {count} new facts")
+    return FAILED if None in new.values() else DONE
 
 
 def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
@@ -141,14 +151,18 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     found = where.settings()
     folder = backups(Path(found.data) / JOURNAL)
     path = folder / f"{_now()}.sqlite" if file is None else Path(file)
-    if path.exists():
-        raise Failure(f"{path}: there is a file of that name already, and a backup takes the place of none")
     with closing(beside(found)) as reader:
         try:
+            if path.exists():
+                raise Failure(
+                    f"{path}: there is a file of that name already, and a backup takes the place of none"
+                )
             private.make_folder(path.parent)
             reader.backup(path)
         except OSError as error:
             raise Failure(f"{path}: cannot be written: {error.strerror}") from None
+        except sqlite3.Error as error:
+            raise Failure(f"{path}: no copy could be made: {error}") from None
     say(f"{path}: {path.stat().st_size} bytes")
     return DONE
 
@@ -176,7 +190,7 @@ def restore(file: str, /, *, force: Flag = False, where: Kept = KEPT) -> int:
     from server.store.data_folder import locked, prepared
     from server.store.restore import restored
 
-    found = where.settings()
+    found = where.alone()
     folder = prepared(found.data)
     with locked(folder):
         aside = restored(Path(file), found, folder, _now(), force=force)

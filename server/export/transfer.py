@@ -78,9 +78,12 @@ def _line(line: dict[str, Any]) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int]:
-    """Keep what a file has; returns how many facts of each tournament were new. Raises `Failure`."""
-    new: dict[str, int] = {}
+def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int | None]:
+    """Keep what a file has; returns how many facts of each tournament were new. Raises `Failure`.
+
+    None stands for a tournament that is there already and went on in another way. It is left as it is.
+    """
+    new: dict[str, int | None] = {}
     orders: list[Kept] = []
     findings: list[Finding] = []
     for found in sections(source, findings):
@@ -133,10 +136,10 @@ def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
             record.add(fact)
 
 
-def _keep(engine: Engine, name: str, rows: Sequence[Entry]) -> int:
+def _keep(engine: Engine, name: str, rows: Sequence[Entry]) -> int | None:
     there = [entries.kept(row) for row in engine.kept(0, name)]
     if there != list(map(entries.kept, rows[: len(there)])):
-        raise Failure(f"{name} is there already, and it went on in another way: it is left as it is")
+        return None
     return _write(engine, rows[len(there) :])
 
 

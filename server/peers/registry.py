@@ -199,6 +199,7 @@ class Looked(Struct, frozen=True):
     peers: tuple[Peer, ...]
     ahead: float  # seconds by which the clock here is ahead of the database's
     refuses: str  # why nothing can be written there; "" if something can
+    set_up: bool  # whether a host of this version, or of one like it, has ever been there
 
 
 def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
@@ -206,7 +207,11 @@ def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
     try:
         with closing(_connected(url)) as session:
             ahead = wall() - float(_one(session.execute(NOW)))
-            return Looked(_peers(session), ahead, _refuses(session))
+            try:
+                peers, set_up = _peers(session), True
+            except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
+                peers, set_up = (), False
+            return Looked(peers, ahead, _refuses(session), set_up)
     except psycopg.Error as error:
         raise Unavailable(line(error)) from error
 

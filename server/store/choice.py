@@ -9,6 +9,7 @@ from server.store import private
 from server.store.data_folder import JOURNAL, RESERVE
 from server.store.journal import Engine, Reader
 from server.store.reserve import Reserve
+from server.store.schema import Nothing
 from server.store.sqlite import Sqlite, SqliteReader, backups
 
 
@@ -36,8 +37,12 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
         from server.store.postgres import PostgresReader
 
         return PostgresReader(settings.store)
-    if not path.exists():
-        raise ConfigError(f"{path}: there is no such file: no host has kept anything here")
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise Nothing(f"{path}: there is no such file: no host has kept anything here") from None
+    except OSError as error:  # another user's folder
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     return SqliteReader(path, readers=readers)
 
 

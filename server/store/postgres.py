@@ -6,7 +6,7 @@ repeated, which changes nothing if it had succeeded.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 import structlog
 
 from server.exits import ConfigError, Unavailable
-from server.store import private, schema
+from server.store import schema
 from server.store.journal import Jot, paged
 from server.store.postgres_database import STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
@@ -26,7 +26,8 @@ from tournament.store import Conflict
 MIGRATIONS = sorted((Path(__file__).parent / "migrations" / "postgres").glob("*.sql"))
 LOCK = int.from_bytes(b"quintain")  # the key of the lock that a host holds, in its database
 JOTTED = "SELECT match, ply, moves, times FROM jotted ORDER BY match, ply"
-COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
+UNCHAINED = "number, tournament, at, kind, key, body"  # of an entry before there were chains
+COLUMNS = f"{UNCHAINED}, salt"  # of an entry
 ENTER = f"""
     INSERT INTO journal ({COLUMNS}, head) SELECT * FROM unnest(
         %s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[])
@@ -81,19 +82,7 @@ class PostgresReader:
 
     def backup(self, path: Path) -> None:
         """Write an SQLite file, as every host does, so that a backup can be read anywhere."""
-        from server.store.sqlite import Sqlite
-
-        part = path.with_name(path.name + ".part")
-        part.unlink(missing_ok=True)
-        private.create(part)
-        with self._database.session() as session, session.transaction():
-            session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            with closing(Sqlite(part)) as copy:
-                for rows in batches(session, f"SELECT {COLUMNS} FROM journal ORDER BY number"):  # noqa: S608
-                    copy.write([Entry(*row) for row in rows])
-                for rows in batches(session, JOTTED):
-                    copy.write([Jot(*row) for row in rows])
-        part.rename(path)
+        self._copy(path, COLUMNS, lambda row: Entry(*row))
 
     def check(self) -> list[str]:
         """Read every row, and look at every index."""
@@ -113,17 +102,34 @@ class PostgresReader:
 
     # Within
 
+    def _copy(self, path: Path, columns: LiteralString, entry: Callable[[tuple[Any, ...]], Entry]) -> None:
+        from server.store.sqlite import Sqlite, whole_or_none
+
+        with (
+            whole_or_none(path) as part,
+            self._database.session() as session,
+            session.transaction(),
+        ):
+            session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            with closing(Sqlite(part)) as copy:
+                for rows in batches(session, f"SELECT {columns} FROM journal ORDER BY number"):  # noqa: S608
+                    copy.write(list(map(entry, rows)))
+                for rows in batches(session, JOTTED):
+                    copy.write([Jot(*row) for row in rows])
+
     def _expect_schema(self) -> None:
         try:
             version = self._read("SELECT max(version) FROM quintain_schema")[0][0]
+            schema.expect_this(self._database.where, version or 0, len(MIGRATIONS))
+        except psycopg.errors.UndefinedTable:
+            self.close()
+            raise schema.Nothing(f"{self._database.where}: no host has kept anything here") from None
         except (psycopg.Error, Unavailable) as error:
             self.close()
             raise self._database.unusable(error) from None
-        if version != len(MIGRATIONS):
+        except ConfigError:
             self.close()
-            raise ConfigError(
-                f"{self._database.where}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}"
-            )
+            raise
 
     def _drop_reader(self) -> None:
         reader, self._reader = self._reader, None
@@ -253,7 +259,8 @@ class Postgres(PostgresReader):
         version, newest = found[0] or 0, len(MIGRATIONS)
         schema.refuse_newer(self._database.where, version, newest)
         if self._copies is not None:
-            schema.keep_a_copy(version, newest, self._copies, self.backup)
+            copy = self.backup if version >= schema.CHAINED else self._copy_unchained
+            schema.keep_a_copy(version, newest, self._copies, copy, self.last)
         with session.transaction():
             for number, migration in enumerate(MIGRATIONS[version:], version + 1):
                 session.execute(migration.read_bytes())
@@ -261,6 +268,9 @@ class Postgres(PostgresReader):
                     _link_all(session)
                 session.execute("INSERT INTO quintain_schema VALUES (%s)", (number,))
             self._settle_in(session)
+
+    def _copy_unchained(self, path: Path) -> None:
+        self._copy(path, UNCHAINED, lambda row: salted(Entry(*row)))
 
     def _settle_in(self, session: Connection) -> None:
         """Void the leases of hosts that once shared the database: nobody else is here."""

@@ -20,7 +20,7 @@ from server.exits import ConfigError, Unavailable
 from server.store import private
 from server.store.journal import Engine
 from server.store.ledger import InThread
-from server.store.sqlite import SqliteReader, only_read
+from server.store.sqlite import PART, SqliteReader, only_read
 
 PREFIX = "regular-"
 STAMP = "%Y%m%d-%H%M%S"  # UTC, between the prefix and the end of a name
@@ -86,9 +86,8 @@ class RegularBackups:
 
     def _make(self) -> None:
         private.make_folder(self._folder)
-        stamp = time.strftime(STAMP, time.gmtime(self._wall()))
-        path = self._folder / f"{PREFIX}{stamp}.sqlite"
-        for begun in (path, *self._folder.glob(f"{PREFIX}*.part")):  # left by a host that died
+        path = self._folder / f"{PREFIX}{time.strftime(STAMP, time.gmtime(self._wall()))}.sqlite"
+        for begun in (path, *self._folder.glob(f"{PREFIX}*{PART}*")):  # left by a host that died
             begun.unlink(missing_ok=True)
         before = self._engine.last()
         self._engine.backup(path)

@@ -42,13 +42,12 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         private.create(part)
         shutil.copyfile(backup, part)
         synced(part)
-        aside = _put_aside(path, now)  # not before there is another: a host without one begins from nothing
+        aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
         part.rename(path)
         synced(folder)
     except OSError as error:
-        raise Failure(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
         part.unlink(missing_ok=True)
+        raise Failure(f"{path}: cannot be written: {error.strerror}") from None
     return aside
 
 
@@ -65,9 +64,13 @@ def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
 def _put_aside(path: Path, now: str) -> Path | None:
     """Move the database away unchanged: it may be damaged, which may be why a backup is restored."""
     if not path.exists():
+        for suffix in BESIDE:  # of one that was deleted: they would be taken for those of the backup
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
         return None
     aside = backups(path) / f"before-restore-{now}.sqlite"
     private.make_folder(aside.parent)
+    while aside.exists():  # what was there before a restore in the same second
+        aside = aside.with_stem(f"{aside.stem}-again")
     for suffix in (*BESIDE, ""):
         if (file := path.with_name(path.name + suffix)).exists():
             private.tighten(file)

@@ -1,4 +1,4 @@
-"""What every engine does about a journal from an older or newer Quintain before writing to it."""
+"""What every engine does about a journal from an older or newer Quintain, and about none at all."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,18 +13,46 @@ CHAINED = 2  # the first schema in which entries have heads
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-def refuse_newer(where: object, version: int, newest: int) -> None:
-    """Raise `ConfigError`, in words for an organiser, for a schema that this Quintain does not know."""
-    if version > newest:
-        raise ConfigError(
-            f"{where}: was written by a newer Quintain (schema {version}; this one knows {newest})"
+class Nothing(ConfigError):
+    """No host has kept anything there yet."""
+
+
+class Older(ConfigError):
+    """An older Quintain has written it, and the next start of a host upgrades it."""
+
+
+class Newer(ConfigError):
+    """A newer Quintain has written it."""
+
+
+def expect_this(where: object, version: int, newest: int) -> None:
+    """Raise `Older` or `Newer` for a schema that whoever only reads cannot read."""
+    refuse_newer(where, version, newest)
+    if version < newest:
+        raise Older(
+            f"{where}: was written by an older Quintain (schema {version}; this one reads {newest}): "
+            "the next start of a host keeps a copy and upgrades it"
         )
 
 
-def keep_a_copy(version: int, newest: int, copies: Path, copy: Callable[[Path], None]) -> None:
-    """Copy the journal to the folder `copies`, if it has to be upgraded and was not copied yet."""
-    kept = copies / f"before-schema-{version + 1}.sqlite"
-    if 0 < version < newest and not kept.exists():
+def refuse_newer(where: object, version: int, newest: int) -> None:
+    """Raise `Newer`, in words for an organiser, for a schema that this Quintain does not know."""
+    if version > newest:
+        raise Newer(f"{where}: was written by a newer Quintain (schema {version}; this one knows {newest})")
+
+
+def keep_a_copy(
+    version: int, newest: int, copies: Path, copy: Callable[[Path], None], last: Callable[[], int]
+) -> None:
+    """Copy the journal to the folder `copies`, if it has to be upgraded and was not copied yet.
+
+    The copy's name has the number of its last entry: whoever went back to an older Quintain and comes again
+    brings more than there was the first time.
+    """
+    if (
+        0 < version < newest
+        and not (kept := copies / f"before-schema-{version + 1}-{last()}.sqlite").exists()
+    ):
         private.make_folder(copies)
         copy(kept)
         log.info("a copy was kept before the upgrade", copy=str(kept))

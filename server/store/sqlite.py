@@ -5,6 +5,7 @@ connection writes and checkpoints; others only read.
 """
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -16,7 +17,7 @@ from urllib.parse import quote
 
 import structlog
 
-from server.exits import ConfigError, Unavailable
+from server.exits import ConfigError, Failure, Unavailable
 from server.store import private, schema
 from server.store.journal import Jot, over, paged
 from server.store.ledger import READERS
@@ -32,6 +33,8 @@ BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked 
 WAL_BYTES = 64 << 20  # the size to which the write-ahead log is cut back after it had to grow
 LARGE = 64 << 20  # bytes: a larger database is examined after it has been opened, as that takes seconds
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
+PART = ".part"  # how the name of a copy ends that is not whole yet
+LAST = "SELECT coalesce(max(number), 0) FROM journal"
 BATCH = 200  # rows in a statement: SQLite takes some thousands of values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -41,6 +44,8 @@ PASSING = {  # errors after which trying again makes sense, by SQLite's primary 
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
 }
+# What SQLite says where it cannot put anything beside a database.
+UNWRITABLE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 T = TypeVar("T")
 
@@ -63,14 +68,21 @@ Connect = Callable[[Path], Connection]
 
 
 def reading(path: Path) -> Connection:
-    """A connection for whoever only reads, also on a disk to which nothing can be written any more.
+    """A connection for whoever only reads, also on a disk that takes nothing any more: full, or read-only.
 
     There SQLite cannot open a database that was closed, because it wants a write-ahead log beside it. Where
-    there is none, and nobody can make one, no host has it open.
+    nothing is in one, and nobody can make one, no host has it open.
     """
-    if os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists():
-        return connected(path)
-    return only_read(path)
+    connection = connected(path)
+    try:
+        connection.execute("PRAGMA user_version")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        log_of_writes = path.with_name(path.name + "-wal")
+        if _code(error) not in UNWRITABLE or (log_of_writes.exists() and log_of_writes.stat().st_size):
+            raise
+        return only_read(path)
+    return connection
 
 
 def only_read(path: Path) -> sqlite3.Connection:
@@ -105,13 +117,15 @@ class SqliteReader:
                 version: int = reader.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.Error as error:
             self._hang_up()
-            raise _unusable(path, str(error)) from error
-        if version > len(MIGRATIONS) or (upgraded and version < len(MIGRATIONS)):
+            raise _refusal(path, error) from error
+        try:
+            (schema.expect_this if upgraded else schema.refuse_newer)(path, version, len(MIGRATIONS))
+        except ConfigError:
             self._hang_up()
-            raise ConfigError(f"{path}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}")
+            raise
 
     def last(self) -> int:
-        return self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
+        return self._one(LAST)[0]
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
         one = "" if tournament is None else "tournament = ? AND"
@@ -135,13 +149,8 @@ class SqliteReader:
         return found and found[0].hex()
 
     def backup(self, path: Path) -> None:
-        try:
-            with closing(self._connect(self._path)) as connection:  # a reader may not do this
-                _copy(connection, path)
-        except sqlite3.Error as error:
-            if reason := PASSING.get(_code(error)):
-                raise Unavailable(f"{path}: no copy can be written: {reason} ({error})") from error
-            raise _unusable(self._path, str(error)) from error
+        with closing(self._connect(self._path)) as connection:  # a reader may not do this
+            _copy(connection, path)
 
     def check(self) -> list[str]:
         try:
@@ -207,7 +216,7 @@ class Sqlite(SqliteReader):
             self._set_up()
         except sqlite3.Error as error:
             self._writer.close()
-            raise _unusable(path, str(error)) from error
+            raise _refusal(path, error) from error
         except ConfigError:
             self._writer.close()
             raise
@@ -362,7 +371,13 @@ class Sqlite(SqliteReader):
         ):
             writer.execute(f"PRAGMA {setting}")
         writer.execute(f"PRAGMA user_version = {version}")  # fails if the file is read-only
-        schema.keep_a_copy(version, newest, backups(self._path), partial(_copy, writer))
+        schema.keep_a_copy(
+            version,
+            newest,
+            backups(self._path),
+            partial(_copy, writer),
+            lambda: writer.execute(LAST).fetchone()[0],
+        )
         for number, migration in enumerate(MIGRATIONS[version:], version + 1):
             writer.executescript(f"BEGIN IMMEDIATE;\n{migration.read_text(encoding='utf-8')}")
             if number == schema.CHAINED:
@@ -403,17 +418,33 @@ def backups(path: Path) -> Path:
 
 
 def _copy(connection: Connection, target: Path) -> None:
-    """Copy all of it as of now. It is on the disk when this returns, and never under its name by halves."""
-    part = target.with_name(target.name + ".part")
-    part.unlink(missing_ok=True)
+    """Copy all of it as of now."""
+    with whole_or_none(target) as part:
+        connection.execute("VACUUM INTO ?", (str(part),))
+
+
+@contextmanager
+def whole_or_none(target: Path) -> Generator[Path]:
+    """A database to be written, which has its name and is on the disk when this ends.
+
+    If it cannot be written, nothing is left of it: where the disk is full, a host waits for that room.
+    """
+    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}{PART}")  # another may be making it too
     private.create(part)
     try:
-        connection.execute("VACUUM INTO ?", (str(part),))
+        yield part
         synced(part)
         part.rename(target)
-    finally:
-        part.unlink(missing_ok=True)  # where the disk is full, half a copy is in the way
-    synced(target.parent)
+        synced(target.parent)
+    except BaseException:
+        _remove(part)
+        raise
+
+
+def _remove(path: Path) -> None:
+    """Remove a database that nobody has open, with what SQLite may have left beside it."""
+    for end in ("", "-journal", *BESIDE):
+        path.with_name(path.name + end).unlink(missing_ok=True)
 
 
 def synced(path: Path) -> None:
@@ -444,6 +475,13 @@ def _expect_rights(path: Path) -> None:
                 f"{file}: expected a file that this host may read and write, found {what} that it may not: "
                 "perhaps another user has started a host here"
             )
+
+
+def _refusal(path: Path, error: sqlite3.Error) -> Failure:
+    """Why a database is not opened; `Unavailable` where a later start may get on."""
+    if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Unavailable(f"{path}: {PASSING[_code(error)]} ({error})")
+    return _unusable(path, str(error))
 
 
 def _unusable(path: Path, why: str) -> ConfigError:

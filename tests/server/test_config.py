@@ -211,6 +211,14 @@ def test_what_bots_are_told_in_the_environment_is_nothing_to_a_host(file: Path) 
             r"webhook\[0\]\.url: expected http:// or https://",
         ),
         (
+            '[[webhook]]\nurl = "http://a..b/"\nsecret = "b"',
+            r"webhook\[0\]\.url: expected http:// or https://",
+        ),
+        (
+            '[[webhook]]\nurl = "http://[::1/"\nsecret = "b"',
+            r"webhook\[0\]\.url: expected http:// or https://",
+        ),
+        (
             '[[webhook]]\nurl = "http://a/"\nsecret = "b"\n[[webhook]]\nurl = "http://a/"\nsecret = "c"',
             r"webhook\[1\]\.url: http://a/ is there already",
         ),

@@ -15,17 +15,19 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from server.commands.keeping import Kept as Where
-from server.commands.keeping import backup, restore
+from server.commands.keeping import backup, import_, restore
 from server.config import settings
-from server.doctor import State, examination
-from server.exits import FAILED, ConfigError, Failure
+from server.doctor import Answer, State, examination
+from server.exits import DONE, FAILED, ConfigError, Failure, Unavailable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
+from server.store import sqlite
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
 from server.store.sqlite import Sqlite, SqliteReader
 from tests.hang import HANG
 from tests.lacking import lacking
+from tests.ports import free_ports
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
@@ -122,14 +124,22 @@ def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
 
 
-def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is(tmp_path: Path) -> None:
-    filled(tmp_path / "old.sqlite")
+def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is_and_all_others_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every host has tables of the same names, at which other matches were played."""
+    kept = filled(tmp_path / "old.sqlite")
     lines = moved(tmp_path / "old.sqlite")
-    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
-        bring_in(lines, engine)
-        engine.write([entries.entry(engine.last() + 1, "one", 100.0, Claimed("bot-4", "cd" * 32))])
-        with pytest.raises(Failure, match="one is there already, and it went on in another way"):
-            bring_in(lines, engine)
+    (tmp_path / "old.jsonl").write_bytes(b"".join(lines))
+    new = tmp_path / "data/quintain.sqlite"
+    prepared(str(new.parent))
+    with closing(Sqlite(new)) as engine:
+        (first, *_) = [row for row in kept if row.tournament == "one"]
+        engine.write([first, entries.entry(first.number + 1, "one", 100.0, Claimed("bot-4", "cd" * 32))])
+    before = facts_of(new)["one"]
+    assert import_(str(tmp_path / "old.jsonl"), where=Where(data=str(new.parent))) == FAILED
+    assert "one is there already, and it went on in another way" in capsys.readouterr().err
+    assert facts_of(new) == facts_of(tmp_path / "old.sqlite") | {"one": before}
 
 
 def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
@@ -165,6 +175,25 @@ def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> 
     assert facts_of(tmp_path / "copy.sqlite") == facts_of(tmp_path / "old.sqlite")
 
 
+def test_nothing_is_put_into_a_database_while_hosts_share_it(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from server.store.shared import SharedPostgres
+
+    monkeypatch.setenv("QUINTAIN_SHOW", "1")
+    url, data = server.database(), str(tmp_path / "data")
+    (tmp_path / "shared.toml").write_text(f'store = "{url}"\npeers = "127.0.0.1:0"\n')
+    where = Where(data=data, config=str(tmp_path / "shared.toml"))
+    filled(tmp_path / "old.sqlite")
+    (tmp_path / "old.jsonl").write_bytes(b"".join(moved(tmp_path / "old.sqlite")))
+    with closing(SharedPostgres(url)):
+        with pytest.raises(Failure, match="another host is using it"):
+            import_(str(tmp_path / "old.jsonl"), where=where)
+        with pytest.raises(Failure, match="another host is using it"):
+            restore(str(tmp_path / "old.sqlite"), where=where)
+    assert import_(str(tmp_path / "old.jsonl"), where=where) == DONE
+
+
 def test_a_backup_is_made_beside_a_host_and_goes_back_where_it_came_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -190,26 +219,65 @@ def test_a_backup_is_made_beside_a_host_and_goes_back_where_it_came_from(
     assert f"{aside}: what was there before" in capsys.readouterr().out
 
 
-def test_a_backup_that_the_disk_has_no_room_for_is_refused_in_one_line_and_changes_nothing(
+def test_a_backup_that_finds_no_room_is_refused_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    filled(folder / "quintain.sqlite")
+    monkeypatch.chdir(tmp_path)
+    with little_room(20_000), pytest.raises(Failure, match=r"^copy\.sqlite: no copy could be made: "):
+        backup("copy.sqlite", where=Where(data=str(folder)))
+    assert os.listdir(tmp_path) == ["data"]
+
+
+def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    rows = filled(folder / "quintain.sqlite")
+    with closing(Sqlite(tmp_path / "copy.sqlite")) as large:
+        large.write([Entry(1, "", 1.0, "ordered", None, "x" * 200_000)])
+    before = sorted(folder.rglob("*"))
+    with little_room(100_000), pytest.raises(Failure, match=r"cannot be written"):
+        put_back(
+            tmp_path / "copy.sqlite", settings(None, {}, {"data": str(folder)}), folder, "now", force=True
+        )
+    assert sorted(folder.rglob("*")) == before
+    with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
+        assert list(reader.kept()) == rows
+
+
+def test_what_was_there_before_is_kept_of_every_restore_however_soon_the_next_comes(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    found = settings(None, {}, {"data": str(folder)})
+    rows = filled(folder / "quintain.sqlite")
+    filled(tmp_path / "copy.sqlite")
+    with closing(Sqlite(folder / "quintain.sqlite")) as host:
+        host.write([Entry(len(rows) + 1, "", 6.0, "ordered", None, "{}")])
+    kept = [put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True) for _ in range(3)]
+    lasts: list[int] = []
+    for aside in filter(None, kept):
+        with closing(SqliteReader(aside)) as reader:
+            lasts.append(reader.last())
+    assert lasts == [len(rows) + 1, len(rows), len(rows)]
+
+
+def test_what_a_killed_host_has_left_beside_a_deleted_journal_does_not_damage_the_backup_restored(
     tmp_path: Path,
 ) -> None:
-    """Catches a host that begins from nothing, after a restore that had put aside what was there."""
-    where = Where(data=str(tmp_path / "data"))
-    path, copy = prepared(str(tmp_path / "data")) / "quintain.sqlite", tmp_path / "copy.sqlite"
-    rows = filled(path)
-    rows.append(entries.entry(len(rows) + 1, "", 6.0, Ordered("the organiser", "drain", "x" * 100_000)))
-    with closing(Sqlite(path)) as engine:
-        engine.write(rows[-1:])
-    backup(str(copy), where=where)
-    with little_room(copy.stat().st_size - 1000):
-        with pytest.raises(Failure, match=r"again\.sqlite: no copy can be written: the disk f"):
-            backup(str(tmp_path / "again.sqlite"), where=where)
-        with pytest.raises(Failure, match=r"quintain\.sqlite: cannot be written: File too large"):
-            restore(str(copy), force=True, where=where)
+    folder = prepared(str(tmp_path / "data"))
+    path = folder / "quintain.sqlite"
+    filled(tmp_path / "copy.sqlite")
+    filled(path)
+    with closing(Sqlite(path)) as host:
+        for number in range(100, 200):
+            host.write([Entry(number, "", 6.0, "ordered", None, "x" * 500)])
+        left = {end: path.with_name(path.name + end).read_bytes() for end in ("-wal", "-shm")}
+    path.unlink()
+    for end, content in left.items():
+        path.with_name(path.name + end).write_bytes(content)
+    put_back(tmp_path / "copy.sqlite", settings(None, {}, {"data": str(folder)}), folder, "now", force=False)
     with closing(SqliteReader(path)) as reader:
-        assert list(reader.kept()) == rows
-    assert not [*tmp_path.rglob("*.part"), *tmp_path.rglob("before-restore-*")]
-    assert not (tmp_path / "again.sqlite").exists()
+        assert reader.check() == []
+    assert facts_of(path) == facts_of(tmp_path / "copy.sqlite")
 
 
 def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
@@ -310,6 +378,85 @@ def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_o
     assert states(tmp_path)["journal"] is State.FAULT
 
 
+def answers(folder: Path, store: str = "") -> dict[str, Answer]:
+    found = settings(None, {}, {"data": str(folder), "store": store})
+    return {answer.about: answer for answer in reversed(list(examination(found)))}
+
+
+def test_the_doctor_sends_nobody_back_to_a_backup_for_a_journal_that_is_only_of_another_version(
+    tmp_path: Path,
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    shutil.copy(Path(__file__).parent / "store/journals/schema-1.sqlite", folder / "quintain.sqlite")
+    older = answers(folder)["journal"]
+    assert older.state is State.OK
+    assert "was written by an older Quintain (schema 1" in older.said
+    with closing(sqlite3.connect(folder / "quintain.sqlite")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    newer = answers(folder)["journal"]
+    assert (newer.state, newer.advice) == (State.FAULT, "use that one, or a later one")
+
+
+def test_what_somebody_else_has_locked_is_waited_for_and_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    folder = prepared(str(tmp_path / "data"))
+    path = folder / "quintain.sqlite"
+    filled(path)
+    with closing(sqlite.connected(path)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        found = answers(folder)["journal"]
+        assert (found.state, found.advice) == (State.FAULT, "a host waits for it")
+        assert found.said == f"{path}: somebody else has locked it (database is locked)"
+        for opened in (SqliteReader, Sqlite):
+            with pytest.raises(Unavailable, match="somebody else has locked it"):
+                opened(path)
+
+
+def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    with locked(folder):
+        found = answers(folder)["journal"]
+    assert (found.state, found.said) == (
+        State.FAULT,
+        f"{folder / 'quintain.sqlite'} is gone, and a host is running",
+    )
+    assert answers(folder)["journal"].state is State.OK
+
+
+def test_of_another_users_folder_the_doctor_and_others_say_that_it_cannot_be_read(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    filled(folder / "quintain.sqlite")
+    (folder / "lock").touch()
+    folder.chmod(0o000)
+    try:
+        examined = bound_by_rights("doctor", "--json", "--data", str(folder))
+        others = [
+            bound_by_rights(*words, "--data", str(folder)) for words in (("export", "one"), ("backup",))
+        ]
+    finally:
+        folder.chmod(0o700)
+    found = {check["about"]: check for check in reversed(json.loads(examined.stdout)["checks"])}
+    assert found["host"]["state"] == "warning"
+    unread = f"{folder / 'quintain.sqlite'}: cannot be read: Permission denied"
+    assert (found["journal"]["said"], found["journal"]["state"]) == (unread, "fault")
+    assert found["journal"]["advice"] == "run this as the user that the host runs as"
+    assert {(each.returncode, each.stderr) for each in others} == {(2, f"quintain: {unread}\n")}
+
+
+def test_the_doctor_says_of_a_database_whether_it_is_away_or_only_new(tmp_path: Path, server: Server) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    url = server.database()
+    new = answers(folder, url)
+    assert {new["journal"].state, new["database"].state} == {State.OK}
+    assert new["journal"].said == "nothing has been kept yet"
+    away = answers(folder, url.replace(f":{server.port}/", f":{free_ports(1)[0]}/"))
+    assert {away["journal"].state, away["database"].state} == {State.FAULT}
+    assert away["journal"].advice == away["database"].advice == "see to the PostgreSQL server"
+
+
 def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path: Path) -> None:
     import socket
 
@@ -405,6 +552,16 @@ def test_what_was_kept_can_be_read_where_nothing_can_be_written_any_more(tmp_pat
     assert (read.returncode, read.stdout, read.stderr) == (0, before, "")
     assert copied.returncode == 0
     assert facts_of(tmp_path / "copy.sqlite") == facts_of(folder / "quintain.sqlite")
+
+
+def test_what_was_kept_can_be_read_on_a_full_disk_and_the_doctor_finds_it_sound(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    rows = filled(folder / "quintain.sqlite")
+    with little_room(20_000):  # SQLite needs more beside a database
+        found = {each.about: each for each in examination(settings(None, {}, {"data": str(folder)}))}
+        with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
+            assert list(reader.kept()) == rows
+    assert (found["journal"].state, found["journal"].said) == (State.OK, f"sound; {len(rows)} facts")
 
 
 @pytest.mark.parametrize(

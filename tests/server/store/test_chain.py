@@ -239,7 +239,7 @@ async def test_a_chain_goes_on_from_an_upgraded_journal(old: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_journal_of_schema_1_in_postgresql_is_upgraded_as_well(server: Any) -> None:
+def test_a_journal_of_schema_1_in_postgresql_is_upgraded_as_well(server: Any, tmp_path: Path) -> None:
     import psycopg
 
     from server.store import postgres
@@ -253,8 +253,10 @@ def test_a_journal_of_schema_1_in_postgresql_is_upgraded_as_well(server: Any) ->
         session.execute("INSERT INTO quintain_schema VALUES (1)")
         with session.cursor() as cursor:
             cursor.executemany("INSERT INTO journal VALUES (%s, %s, %s, %s, %s, %s)", rows)
-    engine = postgres.Postgres(url)
+    engine = postgres.Postgres(url, tmp_path / "backups")
     try:
+        (copy,) = (tmp_path / "backups").iterdir()
+        assert raw(copy) == rows
         assert [(r.number, r.tournament, r.when, r.kind, r.key, r.body) for r in engine.kept()] == rows
         for name in {row[1] for row in rows}:
             own = list(engine.kept(0, name))

@@ -118,22 +118,29 @@ async def test_one_that_fails_is_told_of_tried_again_and_costs_none_that_is_ther
 async def test_what_a_host_has_left_that_died_over_it_is_cleared_away(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    left = tmp_path / f"{PREFIX}20200101-000000.sqlite.part"
-    left.touch()
+    left = [
+        tmp_path / f"{PREFIX}20200101-000000.sqlite.0a1b2c3d.part{end}"
+        for end in ("", "-journal", "-wal", "-shm")
+    ]
+    for each in left:
+        each.touch()
     await run(backups(engine, tmp_path), 10.0)
-    assert not left.exists()
+    assert not any(each.exists() for each in left)
 
 
 async def test_a_clock_that_was_set_back_puts_no_backup_off(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """Nor does a copy from before that take the place of those that are made now."""
-    ahead = tmp_path / f"{PREFIX}21000101-000000.sqlite"
-    ahead.touch()
-    assert await run(backups(engine, tmp_path, keep=1), 10.0) == ["backed up"]
-    assert len(ours(tmp_path)) == 1
-    assert not ahead.exists()
-    assert await run(backups(engine, tmp_path, keep=1), 0.9 * DAY) == []
+    before = [tmp_path / f"{PREFIX}2100010{day}-000000.sqlite" for day in (1, 2, 3)]
+    for each in before:
+        each.touch()
+    copies = backups(engine, tmp_path, keep=3)
+    assert await run(copies, 10.0) == ["backed up"]
+    assert [each.exists() for each in before] == [False, True, True], "the oldest makes room"
+    assert await run(backups(engine, tmp_path, keep=3), 0.5 * DAY) == [], "a restart does not begin anew"
+    assert await run(copies, 2 * DAY) == ["backed up"] * 2
+    assert not any(each.exists() for each in before)
+    assert len(ours(tmp_path)) == 3
 
 
 def test_a_copy_counts_only_if_it_is_whole(engine: Sqlite, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from server.exits import ConfigError, Unavailable
 from server.store import sqlite
 from server.store.journal import Jot
 from server.store.reserve import Reserve
-from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
+from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected, whole_or_none
 from tests.server.store.faults import little_room
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
@@ -308,6 +308,29 @@ def test_an_upgrade_keeps_a_copy_and_is_done_once(
     before.close()
 
 
+def test_whoever_goes_back_to_an_older_quintain_and_upgrades_again_has_a_copy_of_both_times(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "next.sql").write_text("ALTER TABLE journal ADD COLUMN more TEXT;")
+    newer = [*MIGRATIONS, tmp_path / "next.sql"]
+    for number, name in enumerate(("ann", "bob"), 1):
+        monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+        for copy in sqlite.backups(path).glob("*.sqlite"):  # the older Quintain begins with what it knew
+            path.write_bytes(copy.read_bytes())
+        engine = Sqlite(path)
+        engine.write(entered(number, name))
+        engine.close()
+        monkeypatch.setattr(sqlite, "MIGRATIONS", newer)
+        Sqlite(path).close()
+    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    lasts: list[int] = []
+    for copy in sqlite.backups(path).iterdir():
+        older = sqlite.SqliteReader(copy)
+        lasts.append(older.last())
+        older.close()
+    assert sorted(lasts) == [1, 2]
+
+
 def test_an_upgrade_that_fails_changes_nothing(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -336,6 +359,30 @@ def test_a_copy_is_of_one_instant_and_never_half_there(engine: Sqlite, tmp_path:
     copy.close()
     assert len(list(reading)) == 1
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_two_that_copy_to_one_name_at_once_do_not_disturb_each_other(engine: Sqlite, tmp_path: Path) -> None:
+    engine.write(entered(1, "ann"))
+    target = tmp_path / "copy.sqlite"
+    with whole_or_none(target) as part:
+        engine._writer.execute("VACUUM INTO ?", (str(part),))
+        engine.backup(target)
+        assert part.stat().st_size > 0
+    copy = sqlite.SqliteReader(target)
+    assert list(copy.kept()) == entered(1, "ann")
+    copy.close()
+    assert len(list(tmp_path.glob("copy*"))) == 1
+
+
+def test_of_a_copy_that_finds_no_room_nothing_is_left(engine: Sqlite, tmp_path: Path) -> None:
+    """A host whose disk is full waits for the room that it takes."""
+    for number in range(1, 11):
+        engine.write(large(number))
+    with little_room(500_000), pytest.raises(sqlite3.OperationalError):
+        engine.backup(tmp_path / "copies.sqlite")
+    assert not list(tmp_path.glob("copies*"))
+    engine.backup(tmp_path / "copies.sqlite")
+    assert len(list(tmp_path.glob("copies*"))) == 1
 
 
 def test_readers_can_change_nothing(engine: Sqlite) -> None:
