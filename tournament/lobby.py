@@ -5,6 +5,7 @@ goes or is free again. It deals nothing. A tournament deals (an open table is on
 that never ends), and looks here for players to deal to.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -22,7 +23,7 @@ class Lobby:
     def __init__(self) -> None:
         self.reputation = Reputation()
         self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
-        self._free: dict[str, Free] = {}  # by game
+        self._free = defaultdict[str, Free](Free)  # by game
         self._arrivals = count()
         self._listeners: dict[str | None, list[Listener]] = {None: []}  # by the place to which they listen
 
@@ -64,7 +65,7 @@ class Lobby:
 
         If there are many, these are some that have waited longest: `Free.first` says which.
         """
-        return self._free[game].first(WAITING, here, choosy=choosy) if game in self._free else []
+        return self._free[game].first(WAITING, here, choosy=choosy)
 
     def _stop_listening(self, listener: Listener, place: str | None) -> None:
         self._listeners[place].remove(listener)
@@ -72,7 +73,7 @@ class Lobby:
             del self._listeners[place]
 
     def _changed(self, player: Player, before: str | None) -> None:
-        free = self._free.setdefault(player.game, Free())
+        free = self._free[player.game]
         if player.idle:
             free.add(player)
         else:
