@@ -81,8 +81,8 @@ class Bot:
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 self.send(self.hello)
                 yield from map(json.loads, self.socket.makefile("rb"))
-        except (OSError, ValueError) as error:  # ValueError: a line was cut off
-            self.reason = self.reason or str(error)
+        except (OSError, ValueError) as error:  # ValueError: a line was cut off, or it is another port
+            self.reason = self.reason or (str(error) if isinstance(error, OSError) else "it said no message")
 
     def send(self, message: Message) -> None:
         with suppress(OSError):  # the connection has ended: what is read next says why

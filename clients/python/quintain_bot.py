@@ -72,6 +72,7 @@ MOMENT = 0.25  # seconds after a refusal in which we may hear that it has lost u
 LARGEST = 1 << 22  # bytes of one message: hundreds of times what a host says
 MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 SOON = ("come again later", "wait for a minute")  # how refusals end that are not meant for ever
+SHORTEST = 16  # characters of a token that a bot brings along
 SECRET = ("token", "session")  # what no record has: whoever knows it speaks for the bot
 FOR_GOOD = (  # what the host says to whoever is not to come back
     "has taken over",  # somebody else plays with our token: that would be a fight without end
@@ -131,6 +132,8 @@ def run(
 
     Raises `Refused`, `Unreachable`, whatever `choose` raises, and `OSError` if `record` cannot be opened.
     """
+    if token and len(token) < SHORTEST:  # the host would give it another, which nobody could bring again
+        raise ValueError(f"expected a token of {SHORTEST} characters or more")
     address, teller = _address(url), _Teller(name, quiet)
     hello = {"type": "hello", "protocol": 1, "name": name, "game": game}
     hello["token"] = token or _remembered(address.host, game, name, teller)

@@ -29,7 +29,7 @@ def played(
     try:
         quintain_bot.run(choose, **hello, matches=matches, heard=heard, quiet=True, record=record)
     except ValueError as error:
-        if not str(error).startswith("expected an address"):
+        if not str(error).startswith(("expected an address", "expected a token")):
             raise
         raise Misuse(str(error)) from None
     except OSError as error:

@@ -309,13 +309,13 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_match_fits_where_it_is_narrow_whatever_bots_say_of_their_time(
+def test_a_match_fits_where_it_is_narrow_or_in_two_columns_whatever_bots_say_of_their_time(
     browser: Browser, timed: Served, scripts: bool
 ) -> None:
     with visitor(browser, timed.http, java_script_enabled=scripts) as spectator:
         page = spectator.open("/")
-        for path, width in product(("/matches/cup-1", "/embed/matches/cup-1"), (320, 414, 420)):
-            page.set_viewport_size({"width": width, "height": 640})
+        for path, width in product(("/matches/cup-1", "/embed/matches/cup-1"), (320, 414, 420, 1000, 1200)):
+            page.set_viewport_size({"width": width, "height": 900})  # the board is as wide as it may
             spectator.go(page, path)
             expect(page.locator(".seats").first).to_contain_text("by its own clock")
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)

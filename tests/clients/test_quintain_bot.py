@@ -333,6 +333,12 @@ def test_an_address_that_is_none_is_refused(wrong: str) -> None:
         quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=wrong)
 
 
+def test_a_token_that_the_host_would_not_take_is_refused() -> None:
+    """Catches a bot that was shut out of its own name by the other token that the host had given it."""
+    with pytest.raises(ValueError, match="a token of 16 characters or more"):
+        quintain_bot.run(first_free, game="tic-tac-toe", name="ann", token="short", url="tcp://127.0.0.1:1")
+
+
 # Hosts that are started again
 
 

@@ -232,6 +232,17 @@ def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     assert "Draw is a reserved word" in errors
 
 
+def test_whoever_comes_to_another_port_is_told_so(workshop: Workshop, script: Script) -> None:
+    """Catches "Expecting value: line 1 column 1 (char 0)" where the address has the port of HTTP."""
+    bot = workshop.start("python", script.port, name="python-twelve")
+    script.accept()
+    script.hear()
+    script.mumble("HTTP/1.1 400 Bad Request\r\n\r\n")
+    script.hang_up()
+    _, errors = bot.communicate(timeout=HANG)
+    assert errors == f"cannot play on tcp://127.0.0.1:{script.port}: it said no message\n"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_whoever_is_taken_out_of_its_tournament_is_told_so_and_does_not_come_back(
     language: str, workshop: Workshop, script: Script

@@ -32,11 +32,9 @@ from tests.games.play import (
     playout,
     random_match,
     replay,
-    titled,
     variants,
 )
 
-OURS = [game for game in catalogue().values() if game.start.__module__.startswith("games.")]
 NAMES = ("Ann", "Ås <&> \"'")
 PASSES = 25  # over as many characters as the largest message has, in a loop of Python: junk costs no more
 
@@ -56,10 +54,7 @@ def assert_is_a_sentence(text: str) -> None:
 # Positions
 
 
-@pytest.mark.parametrize(
-    ("game", "options"),
-    [pytest.param(game, options, id=titled(game, options)) for game in OURS for options in variants(game)],
-)
+@each_variant
 def test_the_collector_finds_nothing_in_a_match_that_an_earlier_one_does_not_have(
     game: Game[Any, Any], options: Options
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
@@ -15,8 +16,8 @@ WON = tuple(Outcome(seat, f"{name} took the last one") for seat, name in enumera
 Take = tuple[int, int]  # which heap, how many
 
 
-class Nim(Struct, frozen=True):
-    heaps: tuple[int, ...] = (3, 4, 5)
+class Nim(Struct, frozen=True, gc=False):  # there is nothing in it that the garbage collector has to look at
+    heaps: bytes = bytes((3, 4, 5))
     turn: int = 0
     outcome: Outcome | None = None
 
@@ -29,7 +30,7 @@ class Nim(Struct, frozen=True):
             raise Illegal("the game is over")
         if count > self.heaps[heap]:
             raise Illegal(f"heap {heap} has {self.heaps[heap]} left, so {count} cannot be taken")
-        heaps = (*self.heaps[:heap], self.heaps[heap] - count, *self.heaps[heap + 1 :])
+        heaps = bytes((*self.heaps[:heap], self.heaps[heap] - count, *self.heaps[heap + 1 :]))
         return Nim(heaps, 1 - self.turn, None if any(heaps) else WON[self.turn])
 
 
@@ -49,6 +50,7 @@ def read(sent: Any, position: Nim) -> Take:
             raise Illegal(f'expected {{"heap":0,"take":2}} or "0 2", not {quoted(sent)}')
 
 
+@cache
 def write(move: Take) -> object:
     return {"heap": move[0], "take": move[1]}
 
@@ -67,7 +69,7 @@ def draw(position: Nim, last: Take | None = None) -> str:
         marked = last is not None and last[0] == heap
         parts.append(svg.text(24, 30 + 40 * heap, str(heap), fill=svg.MARK if marked else svg.INK))
         parts += [svg.circle(60 + 34 * n, 30 + 40 * heap, 13, svg.SEATS[0]) for n in range(size)]
-    return svg.drawing(230, 140, f"Nim, heaps of {position.heaps}", *parts)
+    return svg.drawing(230, 140, f"Nim, heaps of {tuple(position.heaps)}", *parts)
 
 
 RULES = """\

@@ -114,6 +114,8 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("bot", "genius", "--game", "quoridor"), 2, "genius"),
         (("bot", "greedy", "--game", "quoridor", "--url", "nowhere"), 2, "expected an address"),
         (("bot", "greedy", "--game", "quoridor", "--url", "tcp://127.0.0.1:1"), 1, "no host answers"),
+        (("bot", "greedy", "--game", "quoridor", "--model", "qwen3"), 2, "are for llm, not for greedy"),
+        (("bot", "greedy", "--game", "quoridor", "--token", "short"), 2, "expected a token of 16 characters"),
         (("play", "--game", "quoridor", "--bot", "./is-not-there"), 1, "cannot be started"),
         ((*PLAYS, "--record", "is-not-there/talk"), 1, "is-not-there/talk: cannot be written: No such file"),
         (("match", "brain:first", "brain:genius", "--game", "quoridor"), 2, "there is no brain 'genius'"),
