@@ -206,6 +206,8 @@ def test_a_backup_that_the_disk_has_no_room_for_is_refused_in_one_line_and_chang
             backup(str(tmp_path / "again.sqlite"), where=where)
         with pytest.raises(Failure, match=r"quintain\.sqlite: cannot be written: File too large"):
             restore(str(copy), force=True, where=where)
+        with pytest.raises(Failure, match=r"quintain\.sqlite: cannot be written: File too large"):
+            restore(str(copy), where=Where(data=where.data, store="postgresql://nobody@127.0.0.1:1/nothing"))
     with closing(SqliteReader(path)) as reader:
         assert list(reader.kept()) == rows
     assert not [*tmp_path.rglob("*.part"), *tmp_path.rglob("before-restore-*")]
