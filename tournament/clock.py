@@ -95,11 +95,6 @@ class Clock:
         self._run_since(self.since + given)
         return given
 
-    def extend(self, until: float) -> None:
-        """Give the running seat at least until then."""
-        if self.deadline < until:
-            self._run_since(self.since + until - self.deadline)
-
     def pause(self, at: float) -> None:
         if self._paused is None:
             self._paused = at

@@ -202,10 +202,10 @@ class Desk:
 
     # What would change
 
-    def preview(self, changes: list[AnyFact]) -> tuple[list[Row], list[Row]]:
-        """The standings before and after."""
-        record = self._tournament.record
-        return record.standings(), record.after(*changes).standings()
+    def preview(self, changes: list[AnyFact]) -> Callable[[], tuple[list[Row], list[Row]]]:
+        """What works out the standings before and after. Where many have met, that takes seconds."""
+        record = self._tournament.record.after()
+        return lambda: (record.standings(), record.after(*changes).standings())
 
     def withdrawal(self, name: str) -> list[AnyFact]:
         """Annul the results, if the format does that before half is played; else have the rest lost."""

@@ -131,10 +131,11 @@ struct Bot {
     const std::filesystem::path states = setting("XDG_STATE_HOME", setting("HOME", ".") + "/.local/state");
     const std::string file = states / "quintain-bot" / key;
     std::filesystem::create_directories(states / "quintain-bot");
-    if (const int fresh = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600); fresh >= 0) {
+    if (const int kept = open(file.c_str(), O_WRONLY | O_CREAT, 0600); kept >= 0) {
       std::random_device random;
-      for (int n = 0; n < 16; n++) dprintf(fresh, "%02x", random() % 256);
-      close(fresh);
+      if (std::filesystem::is_empty(file))
+        for (int n = 0; n < 16; n++) dprintf(kept, "%02x", random() % 256);
+      close(kept);
     }
     std::string token;
     std::getline(std::ifstream(file), token);

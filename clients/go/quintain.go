@@ -131,7 +131,7 @@ func remembered(key string) (string, error) {
 	states := setting("XDG_STATE_HOME", filepath.Join(os.Getenv("HOME"), ".local", "state"))
 	file := filepath.Join(states, "quintain-bot", strings.ReplaceAll(key, "/", "_"))
 	kept, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
+	if len(kept) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
 		random := make([]byte, 16)
 		cryptorand.Read(random)
 		kept = []byte(fmt.Sprintf("%x", random))

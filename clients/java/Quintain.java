@@ -136,11 +136,9 @@ public final class Quintain {
         var states = Optional.ofNullable(System.getenv("XDG_STATE_HOME")).filter(folder -> !folder.isEmpty())
             .orElse(System.getProperty("user.home") + "/.local/state");
         Path file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));
-        if (Files.notExists(file)) {
-            if (file.getFileSystem().supportedFileAttributeViews().contains("posix"))
-                Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            Files.writeString(file, UUID.randomUUID().toString());
-        }
+        if (Files.notExists(file) && file.getFileSystem().supportedFileAttributeViews().contains("posix"))
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        if (Files.notExists(file) || Files.size(file) == 0) Files.writeString(file, UUID.randomUUID().toString());
         say("the token is kept in " + file);
         return Files.readString(file).strip();
     }

@@ -101,7 +101,7 @@ async function remembered(key) {
   const states = environment.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state");
   const file = path.join(states, "quintain-bot", key.replaceAll("/", "_"));
   files.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  if (!files.existsSync(file)) files.writeFileSync(file, token, { mode: 0o600, flag: "wx" });
+  if (!files.existsSync(file) || !files.statSync(file).size) files.writeFileSync(file, token, { mode: 0o600 });
   return [files.readFileSync(file, "utf8").trim(), file];
 }
 

@@ -402,7 +402,11 @@ def _remembered(host: str, game: str, name: str, teller: _Teller) -> str:
                 file.write(token)
         except FileExistsError:
             with open(path) as file:
-                token = file.read().strip() or token
+                kept = file.read().strip()
+            if not kept:  # a power cut has left it empty
+                with open(path, "w") as file:
+                    file.write(token)
+            token = kept or token
     except (OSError, ValueError) as error:
         why = f"{_words(error)}; a bot that is started again has another one"
         teller.say(f"the token cannot be kept in {path}: {why}", logging.WARNING)

@@ -137,7 +137,7 @@ module Quintain
       states = [ENV.fetch("XDG_STATE_HOME", ""), File.join(Dir.home, ".local", "state")].find { |folder| !folder.empty? }
       place = File.join(states, "quintain-bot", key.tr("/", "_"))
       FileUtils.mkdir_p(File.dirname(place), mode: 0o700)
-      File.write(place, SecureRandom.hex(16), perm: 0o600) unless File.exist?(place)
+      File.write(place, SecureRandom.hex(16), perm: 0o600) unless File.size?(place)
       say "the token is kept in #{place}"
       File.read(place).strip
     end

@@ -138,8 +138,8 @@ fn remembered(key: &str) -> io::Result<(String, String)> {
     let states = states.unwrap_or_else(|| env::var("HOME").unwrap_or(".".to_string()) + "/.local/state");
     let place = format!("{states}/quintain-bot/{}", key.replace('/', "_"));
     fs::create_dir_all(format!("{states}/quintain-bot"))?;
-    if let Ok(mut file) = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {
-        write!(file, "{:016x}{:016x}", random(), random())?;
+    if fs::metadata(&place).map_or(true, |kept| kept.len() == 0) {
+        write!(OpenOptions::new().write(true).create(true).mode(0o600).open(&place)?, "{:016x}{:016x}", random(), random())?;
     }
     Ok((fs::read_to_string(&place)?.trim().to_string(), place))
 }

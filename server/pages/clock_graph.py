@@ -55,10 +55,15 @@ def _words(story: Story) -> str:
 def _axis(most: float, plies: int) -> Iterator[str]:
     longest = formatting.seconds(most)
     for y, label in ((MIDDLE - REACH, longest), (MIDDLE, "0"), (MIDDLE + REACH, longest)):
-        yield element("path", d=f"M{LEFT} {y}H{RIGHT}", class_="graph-grid")
-        yield element("text", label, x=LEFT - 6, y=y + 4, text_anchor="end", class_="curve-text")
+        yield from _level(y, label)
     for at, anchor, label in ((LEFT, "start", "move 1"), (RIGHT, "end", f"move {plies}")):
         yield element("text", label, x=at, y=2 * MIDDLE + 6, text_anchor=anchor, class_="curve-text")
+
+
+def _level(y: int, label: str) -> Iterator[str]:
+    """A line across the picture, and what it stands for."""
+    yield element("path", d=f"M{LEFT} {y}H{RIGHT}", class_="graph-grid")
+    yield element("text", label, x=LEFT - 6, y=y + 4, text_anchor="end", class_="curve-text")
 
 
 def _bars(plies: Sequence[Ply], seat: int, most: float) -> str:
@@ -84,8 +89,7 @@ def _clocks(plies: Sequence[Ply], pace: Pace, bank: float) -> Iterator[str]:
             left[seat].append(gained)
     top = max(bank, *map(max, left))
     for y, label in ((ABOVE, formatting.clock(top)), (BELOW, "0")):
-        yield element("path", d=f"M{LEFT} {y}H{RIGHT}", class_="graph-grid")
-        yield element("text", label, x=LEFT - 6, y=y + 4, text_anchor="end", class_="curve-text")
+        yield from _level(y, label)
     every = ceil(len(plies) / BARS)
 
     def across(ply: int) -> float:

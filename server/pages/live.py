@@ -75,11 +75,6 @@ class Live:
     def __len__(self) -> int:
         return len(self._spectators)
 
-    @property
-    def pages(self) -> list[str]:
-        """The addresses that are looked at, or were until just now."""
-        return list(self._shown)
-
     async def ready(self, address: str, look: Look) -> None:
         """Prepare a page, shown by `look`, if nobody looks at it already."""
         known = self._shown.get(address)

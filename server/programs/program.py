@@ -113,12 +113,7 @@ class Program:
                     pipe.close()
 
     def kill(self) -> None:
-        """Kill the program and all processes that it has started, which would keep its pipes open."""
-        with contextlib.suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
+        kill(self._process)
 
     # Within
 
@@ -205,6 +200,15 @@ class Program:
                 return f"{self.command} was ended by {signal.Signals(-code).name}{words}"
             case _:
                 return f"{self.command} ended with exit code {code}{words}"
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a program and all processes that it has started, which would keep its pipes open."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
 
 
 def move_in(line: bytes) -> object:

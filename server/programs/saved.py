@@ -97,16 +97,23 @@ def _afresh(path: str, before: Saved) -> IO[bytes]:
     if Path(path).is_file() and Path(path).stat().st_size:
         raise Misuse(f"{path}: there is something in it already; --resume {path} would go on with it")
     file = open(path, "wb", buffering=0)  # noqa: SIM115 - whoever called closes it
-    file.writelines(map(_line, (before.terms, *before.matches)))
+    for each in (before.terms, *before.matches):
+        _write(file, _line(each))
     return file
 
 
 def _keep(file: IO[bytes], path: str, played: Played) -> None:
     """Keep a match. Once this has returned, killing the process loses nothing of it."""
     try:
-        file.write(_line(played))
+        _write(file, _line(played))
     except OSError as error:
         raise _cannot_be_written(path, error) from None
+
+
+def _write(file: IO[bytes], line: bytes) -> None:
+    """Write a whole line: a disk that is nearly full takes a part of it, and says nothing before the next."""
+    while line:
+        line = line[file.write(line) :]
 
 
 def _cannot_be_written(path: str, error: OSError) -> Failure:

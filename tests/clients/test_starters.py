@@ -364,6 +364,25 @@ def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_token_whose_file_a_power_cut_has_emptied_is_kept_anew(
+    language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a bot that has no token at any start, and is told where it is kept."""
+    needed(language)
+    monkeypatch.setattr(workshop, "states", tmp_path)
+    kept = tmp_path / "quintain-bot/127.0.0.1-connect-4-seven"
+    kept.parent.mkdir()
+    kept.touch(0o600)
+    bot = workshop.start(language, script.port, name="seven")
+    script.accept()
+    token = script.hear()["token"]
+    bot.kill()
+    bot.communicate()
+    assert len(token) >= 16
+    assert kept.read_text().strip() == token
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_ctrl_c_ends_a_bot_without_a_traceback(language: str, workshop: Workshop, script: Script) -> None:
     needed(language)
     bot = workshop.start(language, script.port, name=f"{language}-five")

@@ -198,6 +198,14 @@ def test_a_token_that_an_earlier_client_kept_is_found_and_kept_under_the_new_nam
     old.unlink()
 
 
+def test_a_token_whose_file_a_power_cut_has_emptied_is_kept_anew(play: Play, memory: Path) -> None:
+    """Catches a bot that is somebody else at each start, and is told where its token is kept."""
+    memory.mkdir(parents=True)
+    (memory / "127.0.0.1-quoridor-ann").touch(0o600)
+    token = play()["token"]
+    assert (memory / "127.0.0.1-quoridor-ann").read_text() == token
+
+
 def test_a_token_that_is_given_is_kept_nowhere(
     play: Play, memory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

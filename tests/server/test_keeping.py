@@ -236,10 +236,10 @@ def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path
     with closing(Sqlite(tmp_path / "copy.sqlite")) as large:
         large.write([Entry(1, "", 1.0, "ordered", None, "x" * 200_000)])
     before = sorted(folder.rglob("*"))
-    with little_room(100_000), pytest.raises(Failure, match=r"cannot be written"):
-        put_back(
-            tmp_path / "copy.sqlite", settings(None, {}, {"data": str(folder)}), folder, "now", force=True
-        )
+    for store in ({}, {"store": "postgresql://nobody@127.0.0.1:1/nothing"}):
+        found = settings(None, {}, {"data": str(folder)} | store)
+        with little_room(100_000), pytest.raises(Failure, match=r"cannot be written: File too large"):
+            put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True)
     assert sorted(folder.rglob("*")) == before
     with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
         assert list(reader.kept()) == rows

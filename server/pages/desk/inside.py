@@ -184,7 +184,7 @@ class Inside:
             changes = desk.disqualification(name, why)
         elif match not in tournament.matches:
             changes = await desk.voiding(match, why)
-        lines = compared(*desk.preview(changes))
+        lines = compared(*await self._run(desk.preview(changes)))
         self.give(
             exchange,
             session,

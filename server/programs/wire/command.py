@@ -12,6 +12,7 @@ from typing import IO
 from msgspec import Struct
 
 from server.exits import Failure
+from server.programs.program import kill
 
 EXIT_TIMEOUT = 0.5  # seconds for a process that has hung up to end, too
 LAST_WORDS = 5  # lines of standard error
@@ -71,11 +72,7 @@ class Command:
 
     def end(self) -> None:
         """Kill the process, and all that it has started."""
-        with suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
+        kill(self._process)
         self._process.wait()
         self._reader.join(EXIT_TIMEOUT)
         if self._process.stderr is not None:

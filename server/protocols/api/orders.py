@@ -147,7 +147,7 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
     name, desk = _named(order, "the entrant to withdraw"), Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
-            return _preview(tournament, desk, desk.withdrawal(name))
+            return await _preview(call, tournament, desk, desk.withdrawal(name))
         await desk.withdraw(name)
     return json_response(200, summary(tournament))
 
@@ -157,7 +157,7 @@ async def disqualify(call: Call, tournament: Tournament, order: Order) -> Respon
     name, desk = _named(order, "the entrant to disqualify"), Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
-            return _preview(tournament, desk, desk.disqualification(name, order.why))
+            return await _preview(call, tournament, desk, desk.disqualification(name, order.why))
         await desk.disqualify(name, order.why)
     return json_response(200, summary(tournament))
 
@@ -170,7 +170,9 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         if order.preview:
             in_play = match in tournament.matches  # a match in play counts for nothing yet
-            return _preview(tournament, desk, [] if in_play else await desk.voiding(match, order.why))
+            return await _preview(
+                call, tournament, desk, [] if in_play else await desk.voiding(match, order.why)
+            )
         await desk.void(match, order.why)
     return json_response(200, summary(tournament))
 
@@ -208,7 +210,7 @@ def _about(order: Order) -> About:
         raise HttpError(400, str(refusal)) from None
 
 
-def _preview(tournament: Tournament, desk: Desk, changes: list[AnyFact]) -> Response:
-    order = tournament.record.format.order
-    before, after = ([unrated(row, order) for row in rows] for rows in desk.preview(changes))
+async def _preview(call: Call, tournament: Tournament, desk: Desk, changes: list[AnyFact]) -> Response:
+    order, compared = tournament.record.format.order, await call.host.boards.run(desk.preview(changes))
+    before, after = ([unrated(row, order) for row in rows] for rows in compared)
     return json_response(200, {"before": before, "after": after})

@@ -327,7 +327,7 @@ async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
         assert len(here.pages.live) == 0
         other = await here.watch("page=/")
         await trio.sleep(1.0)
-        assert here.pages.live.pages == ["/"]
+        assert [*here.pages.live._shown] == ["/"]
         other.client.end.close()
 
 

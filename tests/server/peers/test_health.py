@@ -15,7 +15,6 @@ from server.exits import Unavailable
 from server.peers.health import FAR, health
 from server.peers.leases import Card, Peer
 from server.peers.registry import PostgresRegistry, look
-from server.store.postgres import Postgres
 from tests.server.store.postgresql import Server
 
 ONE, OTHER = (Peer(number, f"10.0.0.{number}:7000", "", "", "1.0") for number in (1, 2))
@@ -53,13 +52,6 @@ def test_a_clock_that_is_far_off_is_named(ahead: float, words: str) -> None:
 
 
 # On a real database
-
-
-@pytest.fixture
-def url(server: Server) -> str:
-    url = server.database()
-    Postgres(url).close()
-    return url
 
 
 @pytest.fixture

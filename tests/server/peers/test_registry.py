@@ -13,20 +13,12 @@ from server.peers.leases import LENGTH, Card, Granted
 from server.peers.registry import CHANGED, LAPSED, RENEW, TAKE, PostgresRegistry
 from server.store.postgres import Postgres
 from tests.hang import HANG
-from tests.server.store.postgresql import Server
 from tournament.entries import Entry
 
 pytestmark = pytest.mark.slow
 
 SHORT = 0.5  # seconds of a lease
 CARD = Card("127.0.0.1:1", "aa", "", "0")
-
-
-@pytest.fixture
-def url(server: Server) -> str:
-    url = server.database()
-    Postgres(url).close()
-    return url
 
 
 @pytest.fixture

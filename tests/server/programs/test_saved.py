@@ -9,6 +9,7 @@ from games.game import Pace
 from server.exits import Failure, Misuse
 from server.programs.saved import Saved, Terms, continued, keeping, saved
 from tests.server.programs.series_played import FIRST, SECOND, played
+from tests.server.store.faults import little_room
 
 TERMS = Terms(game="connect-4", players=("a", "b"), plies=4, pace=Pace(turn=1.0), think=0.1, seed=7, games=10)
 ONE, TWO, THREE = played(1, FIRST), played(2, SECOND), played(3, FIRST)
@@ -54,6 +55,19 @@ def test_a_torn_line_goes_even_if_it_is_longer_than_what_comes(tmp_path: Path) -
         keep(THREE)
     assert path.read_bytes().endswith(b"}\n")
     assert saved(str(path)).matches == [ONE, TWO, THREE]
+
+
+def test_a_match_of_which_a_part_found_room_is_not_kept(tmp_path: Path) -> None:
+    """Catches a file in which the next match, when there is room again, is in the middle of a line."""
+    path = tmp_path / "series"
+    whole = len(Path(kept(path)).read_bytes())
+    with (
+        keeping(str(path), saved(str(path)), onto=True) as keep,
+        little_room(whole + 20),
+        pytest.raises(Failure, match="cannot be written: File too large"),
+    ):
+        keep(THREE)
+    assert saved(str(path)).matches == [ONE, TWO]
 
 
 def test_all_of_it_can_be_kept_in_another_file_too(tmp_path: Path) -> None:

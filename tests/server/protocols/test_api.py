@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
@@ -272,6 +272,29 @@ async def cup_that_stays_as_it_is() -> AsyncIterator[Office]:
         facts = here.host.tournaments["cup"].record.facts
         yield here
         assert here.host.tournaments["cup"].record.facts == facts
+
+
+@pytest.mark.slow
+async def test_what_an_order_would_change_is_worked_out_where_it_holds_up_nobody(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a preview for which all matches stand still: with 300 bots it takes a second."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
+        await here.come("ann", "bob")
+        await trio.sleep(100.0)
+        worked = list[Callable[[], Any]]()
+
+        async def elsewhere(work: Callable[[], Any]) -> Any:
+            worked.append(work)
+            return work()
+
+        here.host.boards.run = elsewhere
+        for action, about in (("disqualify", {"name": "ann"}), ("void", {"match": "cup-1"})):
+            worked.clear()
+            seen = await here.tell(f"/api/tournaments/cup/{action}", preview=True, **about)
+            assert len(worked) == 1
+            assert seen["before"] != seen["after"]
 
 
 @pytest.mark.parametrize("action", ["start", "pause", "resume", "freeze", "unfreeze", "delete"])

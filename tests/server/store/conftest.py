@@ -11,3 +11,17 @@ from tests.server.store.postgresql import Server, running
 def server() -> Iterator[Server]:
     with running() as server:
         yield server
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    """Of a new database, in which there is nothing."""
+    return server.database()
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests in which no further try would help."""
+    from server.store import postgres_database  # psycopg, which it needs, is an extra
+
+    monkeypatch.setattr(postgres_database, "WAITS", postgres_database.WAITS[:2])

@@ -25,17 +25,6 @@ from tournament.store import Conflict
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def url(server: Server) -> str:
-    return server.database()
-
-
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests in which no further try would help."""
-    monkeypatch.setattr(postgres_database, "WAITS", postgres_database.WAITS[:2])
-
-
 def entry(number: int, key: str | None = None, body: str = "{}") -> Entry:
     return Entry(number, "cup", 1.0, "entered", key, body)
 

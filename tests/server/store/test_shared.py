@@ -9,7 +9,6 @@ import psycopg
 import pytest
 
 from server.exits import ConfigError, Unavailable
-from server.store import postgres_database
 from server.store.journal import Jot
 from server.store.postgres import Postgres
 from server.store.shared import SharedPostgres
@@ -19,17 +18,6 @@ from tournament.entries import Entry
 from tournament.store import Conflict, Stale
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def url(server: Server) -> str:
-    return server.database()
-
-
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests in which no further try would help."""
-    monkeypatch.setattr(postgres_database, "WAITS", postgres_database.WAITS[:2])
 
 
 @pytest.fixture
