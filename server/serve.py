@@ -339,7 +339,8 @@ async def _stop(
 ) -> None:
     """Say goodbye to everybody. Their connections end when they have been told."""
     if workers is not None:
-        await workers.stop(STOPPING)
+        with trio.move_on_after(LINGER / 2):  # one that hangs keeps nobody else from being told goodbye
+            await workers.stop(STOPPING)
     await host.stop()
     if peering is not None:
         await peering.give_up()

@@ -21,7 +21,7 @@ from server.net.limits import Limits
 from server.net.proxy_header import BadHeader
 from server.net.sockets import SocketWire, readiness, set_options
 from server.net.turns import Turns
-from server.net.wire import StreamWire, Wire, WireStream
+from server.net.wire import TlsWire, Wire
 
 AT_ONCE = 64  # connections accepted before other tasks get their turn
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
@@ -178,10 +178,9 @@ async def _attended(
         if source and not visitor.introduced_as(source):
             return
         if tls is not None:
-            stream = trio.SSLStream(WireStream(wire), tls(), server_side=True)
-            wire = StreamWire(stream, guard, peer=wire.peer, secure=True)
+            wire = TlsWire(connected, tls(), guard)
             with trio.move_on_after(limits.handshake_seconds) as deadline:
-                await stream.do_handshake()
+                await wire.shake_hands()
             if deadline.cancelled_caught:
                 return
         await attend(wire, visitor)

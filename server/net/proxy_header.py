@@ -59,7 +59,7 @@ def _first(begun: bytes) -> Header | None:
         return Header("", end)
     kind = IPv4Address if found["version"] == b"4" else IPv6Address
     try:
-        return Header(str(kind(found["source"].decode())), end)
+        return Header(_plain(kind(found["source"].decode())), end)
     except ValueError:
         raise BadHeader("expected an address of the kind that the PROXY line names") from None
 
@@ -83,4 +83,9 @@ def _second(begun: bytes) -> Header | None:
     if length - HEAD < size:
         raise BadHeader(f"expected {size} bytes of addresses in a PROXY header, not {length - HEAD}")
     packed = begun[HEAD : HEAD + source]
-    return Header(str(IPv4Address(packed) if source == 4 else IPv6Address(packed)), length)
+    return Header(_plain(IPv4Address(packed) if source == 4 else IPv6Address(packed)), length)
+
+
+def _plain(source: IPv4Address | IPv6Address) -> str:
+    """The address: as IPv4 if it came through an IPv6 socket, in which all of IPv4 is one network."""
+    return str(source.ipv4_mapped or source) if isinstance(source, IPv6Address) else str(source)

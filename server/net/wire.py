@@ -8,6 +8,7 @@ in `server/net/sockets.py`. This file does not know what the bytes mean.
 """
 
 import socket
+import ssl
 from collections.abc import Callable
 from typing import Protocol
 
@@ -122,7 +123,7 @@ class StreamWire(Wire):
     async def receive(self) -> bytes:
         while True:
             self._check_open()
-            received = bytes(await self._stream.receive_some(READ))
+            received = await self._read()
             self.arrived = trio.current_time()
             ended = not received
             while (relay := self._relay) is not None and (received or ended):
@@ -192,6 +193,9 @@ class StreamWire(Wire):
         if not relay.over.is_set():
             self.finish()
 
+    async def _read(self) -> bytes:
+        return bytes(await self._stream.receive_some(READ))
+
     def _check_open(self) -> None:
         if self._closed:
             raise trio.ClosedResourceError("the connection was closed at this end")
@@ -208,6 +212,40 @@ class StreamWire(Wire):
             pass  # nobody is left to be told
 
 
+class TlsWire(StreamWire):
+    """The server's end of TLS over another wire.
+
+    TLS cannot end one way alone. If the socket were closed with it, whatever the peer is still sending would
+    reset the connection, and the peer might never read what it was told last. So after its end the socket
+    stays open, and what comes is dropped.
+    """
+
+    __slots__ = ("_beneath", "_tls", "_way")
+
+    def __init__(self, beneath: Wire, context: ssl.SSLContext, nursery: Spawner) -> None:
+        self._beneath = beneath
+        self._way = FinishingStream(beneath)
+        self._tls = trio.SSLStream(self._way, context, server_side=True)
+        super().__init__(self._tls, nursery, peer=beneath.peer, secure=True)
+
+    async def shake_hands(self) -> None:
+        await self._tls.do_handshake()
+
+    def close(self) -> None:
+        super().close()
+        self._beneath.close()
+
+    async def _read(self) -> bytes:
+        try:
+            return await super()._read()
+        except PEER_GONE:
+            if not self._way.finished:
+                raise
+        while await self._beneath.receive():
+            pass  # it cannot be read any more
+        return b""
+
+
 class WireStream(trio.abc.HalfCloseableStream):
     """A stream over a wire, for TLS and for libraries that bring their own protocol.
 
@@ -219,10 +257,10 @@ class WireStream(trio.abc.HalfCloseableStream):
         self._wire = wire
         self._left = b""  # read, but more than was asked for
         self._sending = False
-        self._finished = False
+        self.finished = False  # whether the end was said
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        if self._finished:
+        if self.finished:
             raise trio.ClosedResourceError("nothing can be sent after the end was said")
         if self._sending:
             raise trio.BusyResourceError("two tasks send over one connection")
@@ -244,12 +282,19 @@ class WireStream(trio.abc.HalfCloseableStream):
         return received if max_bytes is None else received[:max_bytes]
 
     async def send_eof(self) -> None:
-        if not self._finished:
-            self._finished = True
+        if not self.finished:
+            self.finished = True
             self._wire.finish()
         await trio.lowlevel.checkpoint()
 
     async def aclose(self) -> None:
-        self._finished = True
+        self.finished = True
         self._wire.close()
         await trio.lowlevel.checkpoint()
+
+
+class FinishingStream(WireStream):
+    """A stream over a wire that outlives it: closing this says the end, and the wire can still be read."""
+
+    async def aclose(self) -> None:
+        await self.send_eof()

@@ -2,8 +2,8 @@
 
 A Swiss round of a thousand is seconds of work. A draw is a pure function of the record, which show has
 too. So play asks with the name of the tournament and how far the journal went, and goes on with its
-matches. If there is no show, or it fails, play draws in a thread of its own, which slows it down but
-never stops it. Only show remembers all results of a tournament without an end, from which ratings are
+matches. If there is no show, or it fails or hangs, play draws in a thread of its own, which slows it down
+but never stops it. Only show remembers all results of a tournament without an end, from which ratings are
 made.
 """
 
@@ -33,6 +33,7 @@ from tournament.record import Record
 from tournament.standings import Row
 
 ROWS = 1000  # of a table that show sends: play reads them on the loop that plays
+PATIENCE = 30.0  # seconds for an answer: the largest draws and tables take half as long
 WATCH = 0.1  # seconds between two looks at which matches are watched
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -53,11 +54,12 @@ class Asked:
 class Draws:
     """Play's side."""
 
-    def __init__(self, teller: Teller) -> None:
+    def __init__(self, teller: Teller, patience: float = PATIENCE) -> None:
         self._teller = teller
+        self._patience = patience
         self._numbers = count()
         self._asked: dict[int, Asked] = {}
-        self._there = False
+        self._there = False  # whether there is a show that answers
         # Called with the matches that show watches
         self.watched: Callable[[Sequence[str]], None] = lambda matches: None
 
@@ -79,9 +81,13 @@ class Draws:
         self._asked[number] = asked
         self._teller.tell_too(question(number))
         try:
-            await asked.done.wait()
+            with trio.move_on_after(self._patience) as in_time:
+                await asked.done.wait()
         finally:
             self._asked.pop(number, None)
+        if in_time.cancelled_caught and self._there:
+            log.error("the process that shows pages does not answer", seconds=self._patience)
+            self._there = False  # until it says something: not every round has to wait for it
         return asked.answer
 
     async def hear(self, stream: trio.abc.ReceiveStream) -> None:
@@ -96,6 +102,7 @@ class Draws:
                 asked.done.set()
 
     def _take(self, answer: Answer) -> None:
+        self._there = True
         if isinstance(answer, Watched):
             self.watched(answer.matches)
         elif isinstance(answer, Look):

@@ -34,10 +34,10 @@ ROUNDS = 30  # of two that come in either order
 
 @asynccontextmanager
 async def listening(
-    attend: Attend, *, tls: ssl.SSLContext | None = None, http: bool = False
+    attend: Attend, *, tls: ssl.SSLContext | None = None, http: bool = False, limits: Limits | None = None
 ) -> AsyncIterator[tuple[socket.socket, Guard]]:
     """Something that listens on a free port, and the guard of its connections."""
-    limits = Limits()
+    limits = limits or Limits()
     (listener,) = await listeners("127.0.0.1", 0, limits)
     with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
@@ -140,6 +140,22 @@ async def test_tls_is_spoken_where_there_is_a_certificate() -> None:
     async with listening(says_who, tls=server) as (listener, _), await connect(listener) as plain:
         client = trio.SSLStream(plain, theirs, server_hostname="localhost")
         assert await everything(client) == b"127.0.0.1 True"
+
+
+async def test_whoever_is_still_sending_over_tls_may_read_the_last_answer() -> None:
+    """Catches a connection that was closed at once, so that sending failed before the answer was read."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    limits = Limits(linger_seconds=HANG)
+    async with listening(says_who, tls=server, http=True, limits=limits) as (listener, guard):
+        async with trio.SSLStream(await connect(listener), theirs, server_hostname="localhost") as client:
+            await client.send_all(get("/1", "Connection: close"))
+            assert (await everything(client)).endswith(b"\r\n\r\n/1")
+            for _ in range(100):
+                await client.send_all(bytes(10_000))
+        assert not guard.caught
 
 
 async def test_half_a_handshake_is_not_waited_for(autojump_clock: trio.testing.MockClock) -> None:

@@ -30,7 +30,18 @@ def test_whoever_a_header_names_is_read_and_what_follows_is_left(
 ) -> None:
     assert callable(written)
     said = written(source)
-    assert header(said + more) == Header(str(source), len(said))
+    plain = source.ipv4_mapped or source if isinstance(source, IPv6Address) else source
+    assert header(said + more) == Header(str(plain), len(said))
+
+
+@given(V4, st.sampled_from([line, binary]))
+def test_whoever_came_to_the_proxy_through_an_ipv6_socket_has_the_same_address(
+    source: IPv4Address, written: object
+) -> None:
+    """Catches clients from all over the world that were counted as one network, and limited together."""
+    assert callable(written)
+    said = written(IPv6Address(f"::ffff:{source}"))
+    assert header(said) == Header(str(source), len(said))
 
 
 @given(st.one_of(V4, V6), st.sampled_from([line, binary]), st.data())

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from games.catalogue import catalogue
+from server.host.host import STOPPING
 from server.host.opening import OPEN
 from server.store.data_folder import JOURNAL
 from server.store.sqlite import SqliteReader
@@ -127,6 +128,24 @@ def test_whoever_is_first_at_an_open_table_in_any_worker_has_it_opened(host: Hos
 def test_told_to_stop_it_ends_all_its_processes_well(host: Host) -> None:
     host.process.send_signal(signal.SIGTERM)
     assert host.end()[0] == 0
+
+
+def test_told_to_stop_while_a_worker_hangs_it_says_goodbye_to_the_bots_of_the_others(tmp_path: Path) -> None:
+    """Catches a host that waited for that worker for as long as it had to say anything."""
+    host = Host(tmp_path)
+    try:
+        bots = [Tcp(host), Tcp(host)]
+        for bot, game in zip(bots, ("connect-4", "santorini"), strict=True):  # each at a worker of its own
+            bot.say({"type": "hello", "name": "ann", "game": game})
+            assert bot.hear()["type"] == "welcome"
+        os.kill(host.worker, signal.SIGSTOP)
+        host.process.send_signal(signal.SIGTERM)
+        assert bots[1].hear() == {"type": "refused", "reason": STOPPING}
+        assert host.end()[0] == 0
+        for bot in bots:
+            bot.close()
+    finally:
+        host.kill()
 
 
 @pytest.mark.parametrize(
