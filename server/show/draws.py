@@ -33,7 +33,7 @@ from tournament.record import Record
 from tournament.standings import Row
 
 ROWS = 1000  # of a table that show sends: play reads them on the loop that plays
-PATIENCE = 30.0  # seconds for an answer: the largest draws and tables take half as long
+TIMEOUT = 30.0  # seconds for an answer: the largest draws and tables take half as long
 WATCH = 0.1  # seconds between two looks at which matches are watched
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -54,9 +54,9 @@ class Asked:
 class Draws:
     """Play's side."""
 
-    def __init__(self, teller: Teller, patience: float = PATIENCE) -> None:
+    def __init__(self, teller: Teller, timeout: float = TIMEOUT) -> None:
         self._teller = teller
-        self._patience = patience
+        self._timeout = timeout
         self._numbers = count()
         self._asked: dict[int, Asked] = {}
         self._there = False  # whether there is a show that answers
@@ -81,12 +81,12 @@ class Draws:
         self._asked[number] = asked
         self._teller.tell_too(question(number))
         try:
-            with trio.move_on_after(self._patience) as in_time:
+            with trio.move_on_after(self._timeout) as in_time:
                 await asked.done.wait()
         finally:
             self._asked.pop(number, None)
         if in_time.cancelled_caught and self._there:
-            log.error("the process that shows pages does not answer", seconds=self._patience)
+            log.error("the process that shows pages does not answer", seconds=self._timeout)
             self._there = False  # until it says something: not every round has to wait for it
         return asked.answer
 

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from server.host.host import Host
-from server.show.draws import PATIENCE, Drawing, Draws
+from server.show.draws import TIMEOUT, Drawing, Draws
 from server.show.feed import Question, Watched, say
 from tests.hang import HANG
 from tests.server.show.test_mirror import CUP, Stage, mirrored
@@ -40,7 +40,7 @@ class Both:
 
 
 @asynccontextmanager
-async def both(folder: Path, answers: bool = True, patience: float = PATIENCE) -> AsyncGenerator[Both]:
+async def both(folder: Path, answers: bool = True, seconds: float = TIMEOUT) -> AsyncGenerator[Both]:
     stage = Stage(folder)
     with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
@@ -48,7 +48,7 @@ async def both(folder: Path, answers: bool = True, patience: float = PATIENCE) -
             await stage.host.open("cup", SWISS)
             for number in range(40):
                 await stage.cup.enter(f"bot {number}")
-            draws = Draws(stage.teller, patience)
+            draws = Draws(stage.teller, seconds)
             to_play, replies = trio.testing.memory_stream_one_way_pair()
             found = Both(stage, draws, to_play)
 
@@ -114,7 +114,7 @@ async def test_what_a_show_that_hangs_does_not_draw_play_does_and_asks_no_more_u
     tmp_path: Path,
 ) -> None:
     """Catches a tournament that stood still for ever, because its next round was never drawn."""
-    async with both(tmp_path, answers=False, patience=0.0) as found:
+    async with both(tmp_path, answers=False, seconds=0.0) as found:
         for _ in range(2):
             assert await found.draws.draw(found.record, found.here) == found.here()
         await trio.testing.wait_all_tasks_blocked()
