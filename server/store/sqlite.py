@@ -5,6 +5,7 @@ connection writes and checkpoints; others only read.
 """
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -431,8 +432,7 @@ def whole_or_none(target: Path) -> Generator[Path]:
 
     If it cannot be written, nothing is left of it: where the disk is full, a host waits for that room.
     """
-    part = target.with_name(target.name + PART)
-    _remove(part)
+    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}{PART}")  # another may be making it too
     private.create(part)
     try:
         yield part

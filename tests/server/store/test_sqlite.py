@@ -14,7 +14,7 @@ from server.exits import ConfigError, Unavailable
 from server.store import sqlite
 from server.store.journal import Jot
 from server.store.reserve import Reserve
-from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
+from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected, whole_or_none
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
 from tournament.entries import Entry
@@ -366,6 +366,19 @@ def test_a_copy_is_of_one_instant_and_never_half_there(engine: Sqlite, tmp_path:
     copy.close()
     assert len(list(reading)) == 1
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_two_that_copy_to_one_name_at_once_do_not_disturb_each_other(engine: Sqlite, tmp_path: Path) -> None:
+    engine.write(entered(1, "ann"))
+    target = tmp_path / "copy.sqlite"
+    with whole_or_none(target) as part:
+        engine._writer.execute("VACUUM INTO ?", (str(part),))
+        engine.backup(target)
+        assert part.stat().st_size > 0
+    copy = sqlite.SqliteReader(target)
+    assert list(copy.kept()) == entered(1, "ann")
+    copy.close()
+    assert len(list(tmp_path.glob("copy*"))) == 1
 
 
 def test_of_a_copy_that_finds_no_room_nothing_is_left(engine: Sqlite, tmp_path: Path) -> None:
