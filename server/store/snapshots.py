@@ -7,6 +7,7 @@ is lost is time: everything is read from the start. Only the journal is ever bel
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
@@ -109,6 +110,8 @@ def save(path: Path, known: Folded) -> None:
             os.fsync(file.fileno())
         part.rename(path)
     except OSError as error:
+        with suppress(OSError):  # half of it may have filled the disk
+            part.unlink()
         log.warning("no snapshot could be written: the next start reads more", why=str(error))
 
 
