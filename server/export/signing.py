@@ -8,7 +8,8 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Failure
+from server.store import private
 
 POSSIBLE = find_spec("cryptography") is not None
 FILE = "signing-key"  # in the data folder
@@ -33,12 +34,10 @@ def signer(folder: Path) -> Signer | None:
         return None
     path = folder / FILE
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(os.urandom(32).hex() + "\n")
-    except FileExistsError:
-        pass
+        if not path.exists() or not path.stat().st_size:  # empty after a power cut, or on a full disk
+            private.write(path, os.urandom(32).hex() + "\n")
     except OSError as error:
-        raise ConfigError(f"{path}: the host's key cannot be written: {error.strerror}") from None
+        raise Failure(f"{path}: the host's key cannot be written: {error.strerror}") from None
     return known_signer(folder)
 
 

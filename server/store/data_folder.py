@@ -131,11 +131,14 @@ def organiser_token(folder: Path) -> OrganiserToken:
         return OrganiserToken(brought, None)
     path = folder / TOKEN
     try:
-        return OrganiserToken(path.read_text(encoding="ascii").strip(), path)
-    except FileNotFoundError:
-        token = secrets.token_urlsafe(32)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(token + "\n")
-        return OrganiserToken(token, path, made=True)
+        # An empty file is what a full disk or a power cut has left of one, and a token that everybody brings.
+        if path.exists() and (text := path.read_text(encoding="ascii").strip()):
+            return OrganiserToken(text, path)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: the organiser's token cannot be read: {error}") from None
+    token = secrets.token_urlsafe(32)
+    try:
+        private.write(path, token + "\n")
+    except OSError as error:
+        raise Failure(f"{path}: the organiser's token cannot be written: {error.strerror}") from None
+    return OrganiserToken(token, path, made=True)

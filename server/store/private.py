@@ -20,6 +20,20 @@ def create(path: Path) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, FILE))
 
 
+def write(path: Path, text: str) -> None:
+    """Write a small file: it is whole and on the disk when this returns, and never there by halves."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE), "w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.rename(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
 def tighten(path: Path) -> None:
     """Take all rights from everybody else, if the file exists and is ours."""
     try:

@@ -1,6 +1,7 @@
 """Who can read what a host keeps: its owner alone, whoever made the files and when."""
 
 import os
+import resource
 import stat
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,8 +12,10 @@ from structlog.testing import capture_logs
 
 from server.commands.keeping import Kept, backup, restore
 from server.config import Settings
+from server.exits import Failure
+from server.export.signing import FILE, POSSIBLE, signer
 from server.store.choice import beside, opened
-from server.store.data_folder import JOURNAL, prepared
+from server.store.data_folder import JOURNAL, TOKEN, VARIABLE, organiser_token, prepared
 from server.store.private import create, make_folder, tighten
 from tournament.entries import entry
 from tournament.facts import Entered
@@ -90,3 +93,39 @@ def test_what_is_there_already_keeps_its_content_and_what_is_not_there_is_no_fau
     assert (tmp_path / "kept").read_text() == "kept"
     assert logs == []
     make_folder(tmp_path)
+
+
+def test_an_empty_file_is_no_token_of_the_organiser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk or a power cut may leave one, and whoever brings no token would be the organiser."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    for left in ("", "\n"):
+        (tmp_path / TOKEN).write_text(left)
+        made = organiser_token(tmp_path)
+        assert made.made
+        assert len(made.text) > 30
+        again = organiser_token(tmp_path)
+        assert (again.text, again.made) == (made.text, False)
+        assert rights(tmp_path / TOKEN) == 0o600
+
+
+@pytest.mark.skipif(not POSSIBLE, reason="needs the extra sign")
+def test_an_empty_file_is_no_key(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    made, again = signer(tmp_path), signer(tmp_path)
+    assert made is not None
+    assert again is not None
+    assert made.public == again.public
+
+
+def test_of_a_token_that_finds_no_room_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(Failure, match="the organiser's token cannot be written"):
+            organiser_token(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
