@@ -33,6 +33,7 @@ def signer(folder: Path) -> Signer | None:
     if not POSSIBLE:
         return None
     path = folder / FILE
+    private.tighten(path)
     try:
         if not path.exists() or not path.stat().st_size:  # empty after a power cut, or on a full disk
             private.write(path, os.urandom(32).hex() + "\n")

@@ -130,6 +130,7 @@ def organiser_token(folder: Path) -> OrganiserToken:
     if brought := token_brought():
         return OrganiserToken(brought, None)
     path = folder / TOKEN
+    private.tighten(path)
     try:
         # An empty file is what a full disk or a power cut has left of one, and a token that everybody brings.
         if path.exists() and (text := path.read_text(encoding="ascii").strip()):

@@ -95,6 +95,19 @@ def test_what_is_there_already_keeps_its_content_and_what_is_not_there_is_no_fau
     make_folder(tmp_path)
 
 
+def test_a_start_takes_the_rights_of_others_to_the_token_and_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that was copied has the rights that the copying user gives to new files."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    made = organiser_token(tmp_path), signer(tmp_path)
+    for each in tmp_path.iterdir():
+        each.chmod(0o644)
+    again = organiser_token(tmp_path), signer(tmp_path)
+    assert (again[0].text, again[1] and again[1].public) == (made[0].text, made[1] and made[1].public)
+    assert not readable(tmp_path)
+
+
 def test_an_empty_file_is_no_token_of_the_organiser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk or a power cut may leave one, and whoever brings no token would be the organiser."""
     monkeypatch.delenv(VARIABLE, raising=False)
