@@ -56,7 +56,10 @@ def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
     """An upgraded copy of a backup, which may be of an older Quintain and stays as it is."""
     with TemporaryDirectory(dir=folder) as own:
         copy = Path(own) / JOURNAL
-        shutil.copyfile(backup, copy)
+        try:
+            shutil.copyfile(backup, copy)
+        except OSError as error:
+            raise Failure(f"{copy}: cannot be written: {error.strerror}") from None
         with closing(Sqlite(copy)) as engine:
             yield engine
 

@@ -252,6 +252,23 @@ def test_a_backup_that_finds_no_room_is_refused_in_a_line(
     assert os.listdir(tmp_path) == ["data"]
 
 
+def test_a_restore_into_a_database_that_finds_no_room_for_its_copy_is_refused_in_a_line(
+    tmp_path: Path, server: Server
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    found = settings(None, {}, {"data": str(folder), "store": server.database()})
+    with closing(Sqlite(tmp_path / "copy.sqlite")) as large:
+        large.write([Entry(1, "", 1.0, "ordered", None, "x" * 200_000)])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(Failure, match=r"cannot be written"):
+            put_back(tmp_path / "copy.sqlite", found, folder, "now", force=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(folder.iterdir())
+
+
 def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path) -> None:
     folder = prepared(str(tmp_path / "data"))
     rows = filled(folder / "quintain.sqlite")
