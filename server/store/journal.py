@@ -55,7 +55,10 @@ class Reader(Protocol):
         ...
 
     def backup(self, path: Path) -> None:
-        """Copy all that is kept to a new file, as of one instant, while others write."""
+        """Copy all that is kept to a new file, as of one instant, while others write.
+
+        Raises `Unavailable` where a server goes away meanwhile.
+        """
         ...
 
     def check(self) -> list[str]:
