@@ -131,7 +131,8 @@ def _journal(settings: Settings, running: bool) -> Iterator[Answer]:
     except Nothing:
         if running and not settings.store:
             said = f"{Path(settings.data) / JOURNAL} is gone, and a host is running"
-            yield Answer("journal", State.FAULT, said, "stop the host: it writes all of it again")
+            advice = "move it back; if it was deleted, stop the host, which then writes all of it again"
+            yield Answer("journal", State.FAULT, said, advice)
         else:
             yield Answer("journal", State.OK, "nothing has been kept yet")
         return

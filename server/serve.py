@@ -168,7 +168,7 @@ async def _serve(
             peering.serve(host)
         await nursery.start(host.run)
         nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
-        if settings.webhook and peering is None:  # else whichever host tells a webhook begins it
+        if settings.webhook:  # where hosts share a database, it says more of a webhook that is not new
             with suppress(OSError):  # it is tried again when there is something to tell
                 positions.begin(Path(settings.data) / positions.FILE, settings.webhook, engine.last())
         await _hold_all(host, settings.tournament, asked)

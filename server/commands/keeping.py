@@ -108,6 +108,7 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     from server.programs.terminal import note, say
     from server.store.choice import opened
     from server.store.data_folder import locked, prepared
+    from tournament.folding import called
 
     found = where.alone()
     folder = prepared(found.data)
@@ -122,7 +123,7 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     for name, count in new.items():
         if count is None:
-            note(f"quintain: {name} is there already, and it went on in another way: it is left as it is")
+            note(f"quintain: {called(name)} is there already, and not as in this file: it is left as it is")
         else:
             say(f"{name or 'the host itself'}: {count} new facts")
     return FAILED if None in new.values() else DONE

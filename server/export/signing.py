@@ -8,7 +8,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Failure
 from server.store import private
 
 POSSIBLE = find_spec("cryptography") is not None
@@ -33,11 +33,12 @@ def signer(folder: Path) -> Signer | None:
     if not POSSIBLE:
         return None
     path = folder / FILE
+    private.tighten(path)
     try:
         if not path.exists() or path.stat().st_size == 0:  # an empty one was left by a power cut
             private.write(path, os.urandom(32).hex().encode() + b"\n")
     except OSError as error:
-        raise ConfigError(f"{path}: the host's key cannot be written: {error.strerror}") from None
+        raise Failure(f"{path}: the host's key cannot be written: {error.strerror}") from None
     return known_signer(folder)
 
 

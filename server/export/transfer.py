@@ -24,12 +24,13 @@ from server.export.write_facts import fact_line
 from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import HOST, Concluded, Kept, Opened
+from tournament.facts import HOST, Concluded, Kept, Opened, State, Turned
 from tournament.folding import ANEW, called
 from tournament.format import formats
 from tournament.record import Record
 
 BATCH = 5_000  # entries of a transaction
+OPENED, DELETED = entries.kind(Opened), entries.body(Turned(State.DELETED))
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"
 
 
@@ -81,9 +82,11 @@ def _line(line: dict[str, Any]) -> bytes:
 def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int | None]:
     """Keep what a file has; returns how many facts of each tournament were new. Raises `Failure`.
 
-    None stands for a tournament that is there already and went on in another way. It is left as it is.
+    None stands for a tournament that is there already and is another, or went on in another way. It is left
+    as it is.
     """
     new: dict[str, int | None] = {}
+    live = _live(engine)
     orders: list[Kept] = []
     findings: list[Finding] = []
     for found in sections(source, findings):
@@ -94,7 +97,13 @@ def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int | None]:
         followed(found, facts, findings, set())
         findings += _impossible(found, facts)
         _refuse(findings)
-        new[found.kept_as] = _keep(engine, found.kept_as, [link.row for link in facts])
+        rows = [link.row for link in facts]
+        if live.get(found.name, found.kept_as) != found.kept_as and not _is_deleted(rows):
+            new[found.kept_as] = None  # a host shows one tournament of a name
+            continue
+        new[found.kept_as] = _keep(engine, found.kept_as, rows)
+        if new[found.kept_as] is not None and not _is_deleted(rows):
+            live[found.name] = found.kept_as
     _refuse(findings)
     if not new and not orders:  # an export that failed leaves an empty file
         raise Failure("there is no tournament in this file")
@@ -103,6 +112,22 @@ def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int | None]:
         rows = [entries.entry(0, HOST, kept.when, kept.fact) for kept in orders if kept not in there]
         new[HOST] = _write(engine, rows)
     return new
+
+
+def _live(engine: Engine) -> dict[str, str]:
+    """What a store calls each tournament that is not deleted, by its name."""
+    opened: list[str] = []
+    deleted: set[str] = set()
+    for row in engine.kept():
+        if row.kind == OPENED:
+            opened.append(row.tournament)
+        elif row.body == DELETED:
+            deleted.add(row.tournament)
+    return {called(kept): kept for kept in opened if kept not in deleted}
+
+
+def _is_deleted(rows: Sequence[Entry]) -> bool:
+    return any(row.body == DELETED for row in rows)
 
 
 def _refuse(findings: Sequence[Finding]) -> None:

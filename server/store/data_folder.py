@@ -130,12 +130,16 @@ def organiser_token(folder: Path) -> OrganiserToken:
     if brought := token_brought():
         return OrganiserToken(brought, None)
     path = folder / TOKEN
+    private.tighten(path)
     try:
-        # An empty one, left by a power cut, would be the token of whoever brings none.
-        if path.exists() and (kept := path.read_text(encoding="ascii").strip()):
-            return OrganiserToken(kept, path)
-        token = secrets.token_urlsafe(32)
-        private.write(path, f"{token}\n".encode())
-        return OrganiserToken(token, path, made=True)
+        # An empty file is what a full disk or a power cut has left of one, and a token that everybody brings.
+        if path.exists() and (text := path.read_text(encoding="ascii").strip()):
+            return OrganiserToken(text, path)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: the organiser's token cannot be kept there: {error}") from None
+        raise ConfigError(f"{path}: the organiser's token cannot be read: {error}") from None
+    token = secrets.token_urlsafe(32)
+    try:
+        private.write(path, f"{token}\n".encode())
+    except OSError as error:
+        raise Failure(f"{path}: the organiser's token cannot be written: {error.strerror}") from None
+    return OrganiserToken(token, path, made=True)

@@ -57,7 +57,8 @@ class Reader(Protocol):
     def backup(self, path: Path) -> None:
         """Copy all that is kept to a new file, as of one instant, while others write.
 
-        Raises `OSError` or `sqlite3.Error` if the file cannot be written.
+        Raises `OSError` or `sqlite3.Error` if the file cannot be written, and `Unavailable` where a server
+        goes away meanwhile.
         """
         ...
 

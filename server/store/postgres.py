@@ -105,17 +105,21 @@ class PostgresReader:
     def _copy(self, path: Path, columns: LiteralString, entry: Callable[[tuple[Any, ...]], Entry]) -> None:
         from server.store.sqlite import Sqlite, whole_or_none
 
-        with (
-            whole_or_none(path) as part,
-            self._database.session() as session,
-            session.transaction(),
-        ):
-            session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            with closing(Sqlite(part)) as copy:
-                for rows in batches(session, f"SELECT {columns} FROM journal ORDER BY number"):  # noqa: S608
-                    copy.write(list(map(entry, rows)))
-                for rows in batches(session, JOTTED):
-                    copy.write([Jot(*row) for row in rows])
+        query = f"SELECT {columns} FROM journal ORDER BY number"  # noqa: S608
+        try:
+            with (
+                whole_or_none(path) as part,
+                self._database.session() as session,
+                session.transaction(),
+            ):
+                session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                with closing(Sqlite(part)) as copy:
+                    for rows in batches(session, query):
+                        copy.write(list(map(entry, rows)))
+                    for rows in batches(session, JOTTED):
+                        copy.write([Jot(*row) for row in rows])
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise self._database.unavailable(error) from error
 
     def _expect_schema(self) -> None:
         try:

@@ -22,12 +22,16 @@ def create(path: Path) -> None:
 
 def write(path: Path, *pieces: bytes) -> None:
     """Write a file anew, whole or not at all: it is on the disk when this returns. Raises `OSError`."""
-    part = path.with_name(path.name + ".part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE), "wb") as file:
-        file.writelines(pieces)
-        file.flush()
-        os.fsync(file.fileno())
-    part.rename(path)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE), "wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        part.rename(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def tighten(path: Path) -> None:

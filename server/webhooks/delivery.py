@@ -108,9 +108,8 @@ class Delivery:
         if position is None or position > last:
             if position is not None:
                 log.warning("the journal is older than what a webhook was told", webhook=self._where)
-            await self._keep(last)
-        else:
-            self._told = position
+            position = last
+        await self._keep(position)  # another host may have to go on before there is anything to tell
 
     async def _tell_what_is_new(self) -> None:
         while due := await self._in_thread(self._read):

@@ -138,8 +138,25 @@ def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is_and_all_other
         engine.write([first, entries.entry(first.number + 1, "one", 100.0, Claimed("bot-4", "cd" * 32))])
     before = facts_of(new)["one"]
     assert import_(str(tmp_path / "old.jsonl"), where=Where(data=str(new.parent))) == FAILED
-    assert "one is there already, and it went on in another way" in capsys.readouterr().err
+    assert "one is there already, and not as in this file" in capsys.readouterr().err
     assert facts_of(new) == facts_of(tmp_path / "old.sqlite") | {"one": before}
+
+
+def test_of_two_live_tournaments_of_one_name_the_one_that_is_there_stays(tmp_path: Path) -> None:
+    """A host would show the other one alone."""
+    filled(tmp_path / "here.sqlite")
+    facts = [each for each in simulated(7) if each.tournament == "one"]
+    rows = [entries.entry(n, "one~2", each.when, each.fact) for n, each in enumerate(facts, 1)]
+    with closing(Sqlite(tmp_path / "there.sqlite")) as there:
+        there.write(rows)
+        again = list(leaving(there, ()))
+    with closing(Sqlite(tmp_path / "here.sqlite")) as engine:
+        before = list(engine.kept())
+        assert bring_in(again, engine) == {"one~2": None}
+        assert list(engine.kept()) == before
+        engine.write([entries.entry(engine.last() + 1, "one", 200.0, Turned(Stage.DELETED))])
+        assert bring_in(again, engine) == {"one~2": len(rows)}
+        assert bring_in(again, engine) == {"one~2": 0}
 
 
 def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from tests.server.run import quintain
 from tests.server.served import Served
 from tests.server.store.postgresql import Server
 from tests.server.test_matrix import Http, Tcp, Websocket, open_tournament, play
+from tests.server.test_operations import FILE_OF_SETTINGS, Receiver
 
 pytestmark = pytest.mark.slow
 
@@ -375,6 +376,24 @@ def test_what_peers_cannot_be_with_is_refused_in_one_line(
     code, out, errors = quintain("serve", *flags, folder=tmp_path)
     assert (code, out, errors.count("\n")) == (2, "", 1), errors
     assert word in errors
+
+
+def test_a_new_webhook_is_told_of_the_tournaments_that_are_opened_at_its_first_start(
+    server: Server, tmp_path: Path
+) -> None:
+    with Receiver() as receiver:
+        asked = FILE_OF_SETTINGS.format(url=receiver.url).replace("match.ended", "tournament.opened")
+        (tmp_path / "quintain.toml").write_text(asked)
+        host = Served(tmp_path, *SHARED, server.database())
+        with ExitStack() as bots:
+            for name in ("ann", "bob"):
+                bot = bots.enter_context(socket.create_connection(("127.0.0.1", host.tcp), HANG))
+                bot.sendall(f'{{"type":"hello","name":"{name}","game":"tic-tac-toe"}}\n'.encode())
+            wait_for(lambda: any(each["type"].endswith("begun") for each in receiver.told), "the beginning")
+        host.kill()
+        told = [(each["type"], each["tournament"]) for each in receiver.told]
+        assert told == [("tournament.opened", "cup"), ("tournament.begun", "cup")]
+        receiver.shutdown()
 
 
 @pytest.mark.campaign  # `test_shared.py` of the stores has what refuses them

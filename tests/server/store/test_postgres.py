@@ -116,6 +116,23 @@ def test_a_server_that_is_away_is_unavailable_and_what_was_to_be_kept_can_be_kep
     engine.close()
 
 
+def test_a_backup_from_a_server_that_goes_away_is_a_failure_that_may_pass(
+    server: Server, url: str, tmp_path: Path
+) -> None:
+    """Anything else would end the host that makes it."""
+    engine = Postgres(url)
+    engine.write([entry(1)])
+
+    server.stop()
+    try:
+        with pytest.raises(Unavailable):
+            engine.backup(tmp_path / "copy.sqlite")
+    finally:
+        server.start()
+    assert not list(tmp_path.iterdir())
+    engine.close()
+
+
 def test_a_restart_in_the_middle_of_a_write_is_waited_for(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,11 +11,11 @@ from structlog.testing import capture_logs
 
 from server.commands.keeping import Kept, backup, restore
 from server.config import Settings
-from server.exits import ConfigError
+from server.exits import Failure
 from server.export import signing
 from server.export.signing import signer
 from server.store.choice import beside, opened
-from server.store.data_folder import JOURNAL, TOKEN, organiser_token, prepared
+from server.store.data_folder import JOURNAL, TOKEN, VARIABLE, organiser_token, prepared
 from server.store.private import create, make_folder, tighten
 from tests.server.store.faults import little_room
 from tournament.entries import entry
@@ -117,6 +117,19 @@ def test_a_secret_that_a_power_cut_has_emptied_is_made_anew(
 def test_a_secret_that_does_not_fit_on_the_disk_is_not_half_there(
     tmp_path: Path, name: str, make: Callable[[Path], object]
 ) -> None:
-    with little_room(16), pytest.raises(ConfigError, match=f"{name}: .*File too large"):
+    with little_room(16), pytest.raises(Failure, match=f"{name}: .* cannot be written: File too large"):
         make(tmp_path)
-    assert not (tmp_path / name).exists()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_start_takes_the_rights_of_others_to_the_token_and_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that was copied has the rights that the copying user gives to new files."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    made = organiser_token(tmp_path), signer(tmp_path)
+    for each in tmp_path.iterdir():
+        each.chmod(0o644)
+    again = organiser_token(tmp_path), signer(tmp_path)
+    assert (again[0].text, again[1] and again[1].public) == (made[0].text, made[1] and made[1].public)
+    assert not readable(tmp_path)

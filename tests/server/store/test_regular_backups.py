@@ -118,10 +118,8 @@ async def test_one_that_fails_is_told_of_tried_again_and_costs_none_that_is_ther
 async def test_what_a_host_has_left_that_died_over_it_is_cleared_away(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    left = [
-        tmp_path / f"{PREFIX}20200101-000000.sqlite.0a1b2c3d.part{end}"
-        for end in ("", "-journal", "-wal", "-shm")
-    ]
+    begun = f"{PREFIX}20200101-000000.sqlite.0a1b2c3d.part"
+    left = [tmp_path / f"{begun}{end}" for end in ("", "-journal", "-wal", "-shm")]
     for each in left:
         each.touch()
     await run(backups(engine, tmp_path), 10.0)

@@ -1,10 +1,12 @@
 """The snapshot beside the journal: a start with it is a start without it, only sooner."""
 
+import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
+from structlog.testing import capture_logs
 
 from server.store import snapshots
 from server.store.snapshots import FILE, OF_WHOLE, Folded, folded, load, refresh, save
@@ -186,6 +188,20 @@ def test_a_snapshot_is_nobody_elses_to_read_and_never_half_there(engine: Sqlite,
     refresh(engine, path)
     assert path.stat().st_mode & 0o777 == 0o600
     assert not [*path.parent.glob("*.part")]
+
+
+def test_of_a_snapshot_that_finds_no_room_nothing_is_left(engine: Sqlite, path: Path) -> None:
+    """A host whose disk is full waits for the room that it takes."""
+    write(engine, happened())
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with capture_logs() as logged:
+            save(path, folded(engine, None))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert [line["event"] for line in logged] == ["no snapshot could be written: the next start reads more"]
+    assert not [*path.parent.glob(f"{path.name}*")]
 
 
 def test_where_no_snapshot_can_be_written_nothing_else_fails(engine: Sqlite, tmp_path: Path) -> None:

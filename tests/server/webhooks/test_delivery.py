@@ -16,7 +16,7 @@ from trio.testing import MockClock
 from server.config import Webhook
 from server.store.sqlite import Sqlite
 from server.webhooks.delivery import deliver
-from server.webhooks.positions import FILE, Positions, key
+from server.webhooks.positions import FILE, Positions, begin, key
 from server.webhooks.posting import Undelivered
 from tournament import entries
 from tournament.events import Ending
@@ -260,6 +260,22 @@ async def test_of_several_hosts_one_tells_a_webhook_and_the_next_goes_on_where_i
         assert journal.matches() == names(1, 40)
         files = [Positions(each.folder / FILE).of(ONE) for each in (one, other)]
         assert files == [None, journal.engine.last()], "figures are those of the host that tells"
+
+
+async def test_of_a_host_that_dies_before_it_had_anything_to_tell_the_next_goes_on_where_it_began(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    begin(journal.folder / FILE, [Webhook(ONE, "s")], journal.engine.last())  # as at its start
+    shared = Shared()
+    async with journal.telling(duties=shared.of(1)):
+        pass
+    shared.living = {2}
+    journal.add(OPENED)
+    journal.play(1, 5)
+    (journal.folder / FILE).unlink()  # the next has a folder of its own
+    async with journal.telling(duties=shared.of(2)):
+        await trio.sleep(5.0)
+    assert journal.matches() == names(1, 5)
 
 
 @pytest.mark.slow
