@@ -66,11 +66,14 @@ def more(record: Record, decision: Decision) -> int | None:
 
 
 def eta_of_all(record: Record, decision: Decision) -> float | None:
-    """Seconds until it is decided, if matches go on as they went; None while that is unknown."""
+    """Seconds until it is over, if matches go on as they went; None while that is unknown.
+
+    What is drawn is played to its end, though it be decided before.
+    """
     whole, each = more(record, decision), seconds_for_each(record)
     if record.state in (State.REGISTERING, State.FINISHED) or whole is None or each is None:
         return None
-    return whole * each
+    return max(whole, record.pairings - record.decided) * each
 
 
 def seconds_for_each(record: Record) -> float | None:

@@ -89,6 +89,17 @@ def test_the_time_left_follows_from_how_soon_one_match_ended_after_another(pause
     assert eta_of_all(record, decision) is None, "whatever was still open"
 
 
+@pytest.mark.slow
+def test_the_time_left_is_that_of_the_drawn_matches_if_it_is_decided_before_they_are_played() -> None:
+    record = deciding(60, lasting=7.0)
+    last = record.last_drawn
+    record.add(Drew(tuple(Pairing(last + ahead, last + 1, "bob", "cyd") for ahead in (1, 2, 3))))
+    decision = board_of(record, 0.0).decision
+    assert decision is not None
+    assert decision.decided
+    assert eta_of_all(record, decision) == pytest.approx(7.0 * 3)
+
+
 async def test_what_is_over_takes_no_more_time_though_its_standings_are_frozen(
     autojump_clock: MockClock,
 ) -> None:
