@@ -22,7 +22,7 @@ from tournament.pairing import decide
 from tournament.strength import Strength
 from tournament.unplayed import buchholz, buchholz_cut_1
 
-RULES = 4  # the version of the criteria and ratings: raised when the same results give others
+RULES = 5  # the version of the criteria and ratings: raised when the same results give others
 AHEAD = 0.01  # of a point: for each entrant that direct encounter, applied again, puts behind
 UNPLAYED = -10_000.0  # Elo: in place of an unknown strength
 
@@ -162,10 +162,16 @@ def _sonneborn_berger(name: str, accounts: Accounts) -> float:
 
 
 def _strength(tied: Sequence[str], accounts: Accounts) -> list[float]:
-    """Strengths; entrants who have played nothing come after all others."""
+    """Strengths; entrants who have played nothing come after all others.
+
+    Of these, the one who came and met nobody is before those who did not come, as it is for `decide`.
+    """
     outlook = decide.outlook_on((), accounts.results)
     strength = dict(zip(outlook.names, outlook.strength.tolist(), strict=True))
-    return [round(strength[name], 1) + 0.0 if name in strength else UNPLAYED for name in tied]
+    return [
+        round(strength[name], 1) + 0.0 if name in strength else UNPLAYED + accounts.of[name].wins
+        for name in tied
+    ]
 
 
 CRITERIA: Mapping[str, Criterion] = {

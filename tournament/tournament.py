@@ -291,12 +291,11 @@ class Tournament:
     def eta(self) -> float | None:
         """Seconds until the end, with the rounds that are still to be drawn; None while nothing is known.
 
-        For a tournament that stops by itself nothing is known here: that takes a look at the
-        results.
+        For a tournament that stops by itself, until what is drawn is over: how much more it takes is
+        known by its results.
         """
         record = self.record
-        open_ended = record.format.endless or record.format.decides
-        if open_ended or record.state in (State.REGISTERING, State.FINISHED):
+        if record.format.endless or record.state in (State.REGISTERING, State.FINISHED):
             return None
         missing = self._presence.missing()
         known, now = (record.ended, len(record.dealt), record.arrivals, len(missing)), trio.current_time()

@@ -65,12 +65,17 @@ def more(record: Record, decision: Decision) -> int | None:
     )
 
 
-def eta_of_all(record: Record, decision: Decision) -> float | None:
-    """Seconds until it is decided, if matches go on as they went; None while that is unknown."""
+def eta_of_all(record: Record, decision: Decision, drawn: float | None) -> float | None:
+    """Seconds until it is over, if matches go on as they went; None while that is unknown.
+
+    What is drawn is played to its end, though it be decided before; `drawn` is how long that takes, where
+    it is known.
+    """
     whole, each = more(record, decision), seconds_for_each(record)
     if record.state in (State.REGISTERING, State.FINISHED) or whole is None or each is None:
         return None
-    return whole * each
+    matches = record.pairings - record.decided
+    return (matches * each if drawn is None else drawn) + max(0, whole - matches) * each
 
 
 def seconds_for_each(record: Record) -> float | None:

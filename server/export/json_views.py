@@ -231,7 +231,7 @@ def tournament_summed(
         "played": record.decided,
         "playing": playing,
         "open": len(record.open),
-        "eta": eta,
+        "eta": None if record.format.decides else eta,  # of all: that takes a look at the results
         "missing": None
         if missing is None
         else [{"name": each.name, "since": moment(each.since)} for each in missing],

@@ -45,7 +45,8 @@ def cause_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]
         last = fact.cause[-1] if fact.cause else None
         if not isinstance(last, Refused) or last.seat != 1 - fact.winner or last.ply != len(fact.moves):
             yield "no refused move is told of that it was lost by"
-    if fact.ending is not Ending.TIME and whole and any(isinstance(cause, Late) for cause in fact.cause):
+    other = fact.ending not in (Ending.TIME, Ending.VOID)  # without facts, whatever was voided is void
+    if other and whole and any(isinstance(cause, Late) for cause in fact.cause):
         yield f"a clock ran out, and it was {fact.ending}"
 
 

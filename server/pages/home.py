@@ -150,7 +150,7 @@ class HomeLook:
             record.pairings,
             record.format.endless,
             len(tournament.matches),
-            tournament.eta(),
+            None if record.format.decides else tournament.eta(),
             tables.latest(record),
             record.opened.start if record.state is State.REGISTERING else None,
             bool(record.opened.by_invitation),

@@ -99,7 +99,7 @@ class ProjectorLook:
             record.decided,
             record.pairings,
             record.format.endless,
-            tournament.eta(),
+            None if record.format.decides else tournament.eta(),
             rows,
             tables.winners(record, board),
             record.frozen is not None,

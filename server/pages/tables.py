@@ -226,7 +226,7 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
         "next_round": coming(record),
         "checks_in": opens_at(record.opened),
         "playing": playing,
-        "eta": eta if board.decision is None else decision_views.eta_of_all(record, board.decision),
+        "eta": eta if board.decision is None else decision_views.eta_of_all(record, board.decision, eta),
         "more": None if board.decision is None else decision_views.more(record, board.decision),
         "winners": winners(record, board),
     }

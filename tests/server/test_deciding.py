@@ -84,9 +84,21 @@ def test_the_time_left_follows_from_how_soon_one_match_ended_after_another(pause
     record = deciding(2, lasting=7.0, pause=pause)
     decision = board_of(record, 0.0).decision
     assert decision is not None
-    assert eta_of_all(record, decision) == pytest.approx(7.0 * (more(record, decision) or 0))
+    assert eta_of_all(record, decision, None) == pytest.approx(7.0 * (more(record, decision) or 0))
     record.add(Turned(State.FINISHED))
-    assert eta_of_all(record, decision) is None, "whatever was still open"
+    assert eta_of_all(record, decision, None) is None, "whatever was still open"
+
+
+@pytest.mark.slow
+def test_the_time_left_is_that_of_the_drawn_matches_if_it_is_decided_before_they_are_played() -> None:
+    record = deciding(60, lasting=7.0)
+    last = record.last_drawn
+    record.add(Drew(tuple(Pairing(last + ahead, last + 1, "bob", "cyd") for ahead in (1, 2, 3))))
+    decision = board_of(record, 0.0).decision
+    assert decision is not None
+    assert decision.decided
+    assert eta_of_all(record, decision, None) == pytest.approx(7.0 * 3)
+    assert eta_of_all(record, decision, 33.0) == pytest.approx(33.0), "where it is known how long they take"
 
 
 async def test_what_is_over_takes_no_more_time_though_its_standings_are_frozen(
@@ -111,7 +123,7 @@ def test_nobody_says_how_long_it_takes_where_it_is_not_known_when_matches_ended(
     record = deciding(2)
     decision = board_of(record, 0.0).decision
     assert decision is not None
-    assert eta_of_all(record, decision) is None
+    assert eta_of_all(record, decision, None) is None
 
 
 async def test_a_command_says_that_the_standings_it_prints_are_frozen(autojump_clock: MockClock) -> None:

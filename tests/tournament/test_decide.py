@@ -11,6 +11,7 @@ from tournament.deciding import Outlook, claims, decision, evidence
 from tournament.format import Aim, Pairing, Result, Score, Terms, formats
 from tournament.pairing.decide import GONE, aim_objection, decided_by, outlook_on
 from tournament.pairing.drawing import Sides
+from tournament.standings import standings
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +48,21 @@ def test_the_surer_it_is_to_be_the_longer_it_plays() -> None:
     ]
     assert lengths == sorted(lengths)
     assert lengths[0] < lengths[-1]
+
+
+def test_the_only_one_who_came_has_won_and_is_first_in_the_table() -> None:
+    for count in (2, 3, 5):
+        found = Held(DECIDE, field(count), Terms(seed=count))
+        there = f"p{count - 1}"
+        while found.advance():
+            for pairing in found.open:
+                score: Score = (float(pairing.first == there), float(pairing.second == there))
+                found.results.append(Result(pairing, score, played=False))
+            found.open.clear()
+        assert decided_by(found.entrants, found.results, found.terms).order == (there,)
+        rows = standings(found.entrants, found.results, DECIDE.order)
+        assert (rows[0].rank, rows[0].name) == (1, there)
+        assert {row.rank for row in rows[1:]} == {2}
 
 
 def test_it_never_plays_more_matches_than_there_may_be() -> None:

@@ -558,6 +558,24 @@ async def test_an_estimate_counts_how_long_a_bot_is_waited_for_that_is_gone_from
         nursery.cancel_scope.cancel()
 
 
+async def test_an_estimate_of_what_decide_has_drawn_counts_how_long_an_absent_bot_is_waited_for(
+    autojump_clock: MockClock,
+) -> None:
+    players = dict.fromkeys(("ann", "bob"), first)
+    async with world(players, format="decide") as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        while not here.concluded():
+            await here.tournament.changed()
+        bob = here.lobby.find("bob", "tic-tac-toe")
+        assert bob is not None
+        bob.away()
+        await trio.sleep(10.0)
+        assert len(here.concluded()) == 1
+        assert not here.tournament.matches
+        assert (here.tournament.eta() or 0.0) >= 20.0
+        nursery.cancel_scope.cancel()
+
+
 def test_nothing_is_remembered_for_a_forecast_where_there_is_no_end_to_foresee() -> None:
     """Anybody can play at a table, under as many names as there are."""
     lengths: dict[str, float] = {}

@@ -96,7 +96,7 @@ async def tournament(call: Look, found: Held) -> Response:
             if board.decision is not None:
                 shown["deciding"] = decision_shown(record, board, board.decision)
                 over = found.record.state is State.FINISHED  # also where the standings are those of before
-                shown["eta"] = None if over else eta_of_all(record, board.decision)
+                shown["eta"] = None if over else eta_of_all(record, board.decision, found.eta())
     return json_response(200, shown)
 
 

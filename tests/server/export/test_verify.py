@@ -341,6 +341,8 @@ def at(second: float) -> str:
 
 LATE = {"kind": "late", "at": at(9.2), "seat": 0, "ply": 4, "deadline": 5.0, "spent": 5.2}
 REFUSED = {"kind": "refused", "at": at(5), "seat": 0, "ply": 4, "sent": "NW", "why": "NW is taken by O"}
+VOIDED = {"ending": "void", "why": "the organiser voided it; before that: bob ran out of time"}
+VOIDED |= {"winner": None, "score": None, "fault": None}
 TIME = {"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0], "fault": "bot"}
 ILLEGAL = {"ending": "illegal", "why": "bob: NW is taken by O", "winner": 1, "score": [0.0, 1.0]}
 ILLEGAL |= {"fault": "bot"}
@@ -359,6 +361,7 @@ ILLEGAL |= {"fault": "bot"}
         (TIME | {"cause": [LATE], "times": [1.0, 1.0, 2.0, 1.0]}, "it had 4.000000 seconds"),
         (TIME | {"cause": [LATE], "fault": "host"}, "not the fault of the host"),
         (TIME | {"cause": [LATE, REFUSED]}, "not in the order in which it happened"),
+        (VOIDED | {"cause": [LATE]}, None),
         (ILLEGAL | {"cause": [REFUSED]}, None),
         (ILLEGAL | {"cause": [REFUSED | {"sent": '{"action":"putSymbol","position":"NW"}'}]}, None),
         (ILLEGAL | {"cause": []}, "no refused move is told of"),
