@@ -97,6 +97,7 @@ class Format(Struct, frozen=True, kw_only=True):
     rules: int = 1  # the version of these: one more when anything is drawn otherwise than it was
     order: tuple[str, ...]  # of the standings, most important first: names of `tournament.standings.CRITERIA`
     endless: bool = False  # never over by itself; pairs whoever is present, and has no match played again
+    choosy: bool = False  # an entrant may have come for one opponent and no other
     latest: int | None = None  # the table has so many of those who have played: the ones who played last
     midway: bool = False  # may draw more while something is to be played, even if nobody has come or gone
     late: bool = True  # takes entrants after it has begun

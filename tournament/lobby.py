@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
 
+from tournament.free import Free
 from tournament.player import Player
 from tournament.reputation import Reputation
+
+WAITING = 100  # players that are dealt to at once: a format without an end weighs each against each
 
 Listener = Callable[[Player], None]
 
@@ -19,7 +22,7 @@ class Lobby:
     def __init__(self) -> None:
         self.reputation = Reputation()
         self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
-        self._free: dict[str, set[Player]] = {}  # by game: the players that were idle when they last changed
+        self._free: dict[str, Free] = {}  # by game
         self._arrivals = count()
         self._listeners: dict[str | None, list[Listener]] = {None: []}  # by the place to which they listen
 
@@ -56,11 +59,12 @@ class Lobby:
         games = self._players.values() if game is None else [self._players.get(game, {})]
         return (player for named in games for players in named.values() for player in players)
 
-    def idle(self, game: str) -> list[Player]:
-        """The players that can be dealt to, in the order of arrival, without looking at all who play."""
-        free = self._free.get(game, set())
-        free.difference_update([player for player in free if not player.idle])
-        return sorted(free, key=lambda player: player.arrival)
+    def idle(self, game: str, here: Callable[[Player], bool], *, choosy: bool) -> list[Player]:
+        """Players that can be dealt to and of whom `here` is true, in the order of arrival.
+
+        If there are many, these are some that have waited longest: `Free.first` says which.
+        """
+        return self._free[game].first(WAITING, here, choosy=choosy) if game in self._free else []
 
     def _stop_listening(self, listener: Listener, place: str | None) -> None:
         self._listeners[place].remove(listener)
@@ -68,11 +72,11 @@ class Lobby:
             del self._listeners[place]
 
     def _changed(self, player: Player, before: str | None) -> None:
-        free = self._free.setdefault(player.game, set())
+        free = self._free.setdefault(player.game, Free())
         if player.idle:
             free.add(player)
         else:
-            free.discard(player)
+            free.remove(player)
         if player.retired:
             self._forget(player)
         for listener in self._whom(player.place, before):

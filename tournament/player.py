@@ -154,7 +154,7 @@ class Player:
         self.present = True  # connected, or otherwise able to answer
         self.retired = False  # will not be back
         self._place = place
-        self.against: str | None = None  # at an open table: the only one it wants to meet
+        self._against: str | None = None
         self.options: Mapping[str, Any] | None = None  # at an open table: of the game, if not the table's own
         self.version: str | None = None  # of the bot, in its own words
         self.kind = Kind.BOT
@@ -179,6 +179,17 @@ class Player:
         if place != self._place:
             before, self._place = self._place, place
             self._changed(self, before)
+
+    @property
+    def against(self) -> str | None:
+        """At an open table: the only one that it wants to meet."""
+        return self._against
+
+    @against.setter
+    def against(self, against: str | None) -> None:
+        if against != self._against:
+            self._against = against
+            self._changed(self, self._place)
 
     @property
     def idle(self) -> bool:

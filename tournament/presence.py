@@ -5,7 +5,7 @@ which pairings have waited too long, and closes them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 
 import trio
@@ -68,12 +68,15 @@ class Presence:
         self._missing: dict[int, dict[str, float]] = {}  # of pairings that wait: for which names, since when
 
     def here(self) -> list[Entrant]:
-        """The entrants that a format without an end is given: all that are free, and one that is busy.
+        """The entrants that a format without an end is given: those that are free, perhaps one that is busy.
 
-        They are in the order of arrival. An entrant that is here twice is listed twice.
+        They are in the order of arrival. Of many that are free, these are some that have waited longest. An
+        entrant that is here several times is listed once for each opponent that it came for.
         """
         idle = ((player, self._entrant(player.name)) for player in self.idle())
         free = [self._shown(entrant, player) for player, entrant in idle if entrant is not None]
+        if self._record.format.choosy:
+            return free  # there it makes no difference who is busy, and a look for it might pass by thousands
         return [*free, *islice(self._busy(), 1)]
 
     def _shown(self, entrant: Entrant, player: Player) -> Entrant:
@@ -88,19 +91,25 @@ class Presence:
 
     def _busy(self) -> Iterator[Entrant]:
         """The entrants who are here and playing, or about to play."""
-        for player in self._lobby.players(self._game):
+        record = self._record
+        playing = (name for number in record.dealt.values() for name in record.drawn[number].names)
+        players = chain.from_iterable(self._lobby.named(name, self._game) for name in playing)
+        for player in chain(players, self._lobby.players(self._game)):
             if player.present and not player.idle and self._plays_here(player):
                 entrant = self._entrant(player.name)
                 if entrant is not None and not entrant.gone:
                     yield structs.replace(entrant, free=False)
 
     def idle(self) -> list[Player]:
-        """The entrants who can be dealt to now, in the order of arrival."""
-        return [
-            player
-            for player in self._lobby.idle(self._game)
-            if self._plays_here(player) and self._entrant(player.name) is not None
-        ]
+        """The entrants of a format without an end who can be dealt to now, in the order of arrival.
+
+        If there are many, these are some that have waited longest.
+        """
+        return self._lobby.idle(self._game, self._takes_part, choosy=self._record.format.choosy)
+
+    def _takes_part(self, player: Player) -> bool:
+        entrant = self._entrant(player.name) if self._plays_here(player) else None
+        return entrant is not None and not entrant.gone
 
     # For formats that end: who is here and who is not, kept up to date name by name
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tournament.format import Entrant, Pairing, Result, Terms
 from tournament.latest import Latest
 from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
-from tournament.pairing.open_table import FORMAT, WAITING
+from tournament.pairing.open_table import FORMAT
 
 TERMS = Terms()
 
@@ -86,7 +86,7 @@ def plainly(
     entrants: list[Entrant], past: list[Pairing], results: list[Result], terms: Terms
 ) -> list[Pairing]:
     """Whom it draws, found by going through all that was drawn."""
-    waiting = [each for each in entrants if each.free and each.present and not each.gone][:WAITING]
+    waiting = [each for each in entrants if each.free and each.present and not each.gone]
     names = {entrant.name for entrant in waiting}
     among = [pairing for pairing in past if names.issuperset(pairing.names)]
     playing = {frozenset(pairing.names) for pairing in unfinished(among, results)}
