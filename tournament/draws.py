@@ -36,11 +36,15 @@ class Draws:
         """Return the same draw as long as nothing changes: it is not kept before its round begins."""
         self._put_off = drawn
 
-    async def drawn(self) -> Sequence[Pairing]:
-        """What the format adds now."""
+    async def drawn(self, room: float) -> Sequence[Pairing]:
+        """What the format adds now; `room` is how many more matches can be played at once.
+
+        Without an end, nothing is drawn that cannot begin, or before what was drawn earlier: a table with
+        more bots than may play would draw for ever.
+        """
         record = self._record
         if record.format.endless:
-            if len(self._presence.idle()) < 2:
+            if room <= 0 or record.open or len(self._presence.idle()) < 2:
                 return ()
             return record.format.draw(self._presence.here(), *record.past(), record.terms)
         now = record.arrivals, record.ended if record.format.midway else 0

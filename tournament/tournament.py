@@ -334,7 +334,7 @@ class Tournament:
         if record.chose is not None and record.revealed is None:
             await self.keep(revealed(record.chose))
         await self._dealing.take_up()
-        drawn = await self._draws.drawn()
+        drawn = await self._draws.drawn(self._dealing.room)
         if not (drawn or record.open or record.dealt or record.format.endless):
             await self.keep(Turned(State.FINISHED))
             return inf

@@ -6,7 +6,7 @@ from trio.testing import MockClock
 
 from tests.steps import steps_taken
 from tests.tournament.world import Behaviour, World, play, silent, table
-from tournament.facts import Drew
+from tournament.facts import Dealt, Drew
 from tournament.free import Free
 from tournament.lobby import WAITING, Lobby
 from tournament.player import Player, Seat
@@ -120,3 +120,29 @@ async def test_many_who_wait_begin_some_at_a_time(autojump_clock: MockClock, for
         assert len(here.tournament.matches) == 3 * WAITING // 2
         drawn = [len(fact.pairings) for fact in here.told if isinstance(fact, Drew)]
         assert max(drawn) <= WAITING // 2
+
+
+@pytest.mark.parametrize("format", ["open", "ladder"])
+async def test_with_few_matches_at_once_all_of_many_bots_play(autojump_clock: MockClock, format: str) -> None:
+    """Catches a choice by arrival, where those who came first are always the first to be free again."""
+    async with table(GAME, format, at_once=8) as (here, nursery):
+        await crowd(here, nursery, WAITING + 20, leaves_it)
+        here.tournament.wake()
+        await trio.sleep(60.0)
+        dealt = [fact.pairing for fact in here.told if isinstance(fact, Dealt)]
+        played = {name for number in dealt for name in here.tournament.record.drawn[number].names}
+        assert len(played) == WAITING + 20
+
+
+@pytest.mark.parametrize("format", ["open", "ladder"])
+async def test_nothing_is_drawn_before_what_was_drawn_earlier_has_begun(
+    autojump_clock: MockClock, format: str
+) -> None:
+    """Catches a table with more bots than may play, which draws the same pairs again and again, for ever."""
+    async with table(GAME, format, at_once=2) as (here, nursery):
+        await crowd(here, nursery, 20, leaves_it)
+        here.tournament.wake()
+        for _ in range(20):
+            await trio.sleep(0.7)
+            names = [name for pairing in here.tournament.record.open.values() for name in pairing.names]
+            assert len(set(names)) == len(names)
