@@ -4,7 +4,9 @@ At the first signal it waits for matches that no restart can resume, at the seco
 nothing.
 """
 
+import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -24,6 +26,7 @@ from server.webhooks import positions
 from server.webhooks.posting import SECONDS
 from server.workers.workers import Workers
 from tournament.facts import State
+from tournament.record import Record
 
 LINGER = 1.0  # seconds for bots to learn how it ended before their connections go
 
@@ -114,9 +117,20 @@ async def until_webhooks_know(
 async def print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
     """Print the standings of the tournament waited for, or of all that are not over and have results."""
     for tournament in _worth_telling(host, until_done):
-        told = partial(report, tournament.record, as_json=as_json)
-        text = await trio.to_thread.run_sync(told, abandon_on_cancel=True)  # it takes long with many names
-        print(text, flush=True)  # noqa: T201
+        tell = partial(_print, tournament.record, as_json=as_json)
+        await trio.to_thread.run_sync(tell, abandon_on_cancel=True)
+
+
+def _print(record: Record, *, as_json: bool) -> None:
+    """Takes long where there are many names, or nobody reads what is printed.
+
+    It passes by Python's own buffer: a thread that was given up while it waits for a reader would hold the
+    lock of that, and the process could not end.
+    """
+    text = f"{report(record, as_json=as_json)}\n".encode(sys.stdout.encoding, sys.stdout.errors or "strict")
+    written = 0
+    while written < len(text):
+        written += os.write(sys.stdout.fileno(), text[written:])
 
 
 def _worth_telling(host: Host, until_done: str | None) -> Iterable[Held]:

@@ -129,6 +129,7 @@ class Tournament:
         self.deciding = trio.Lock()  # held from reading the record until the facts decided from it are kept
         self._checking_in = False  # whether entrants check in
         self._forecast = Forecast(record)
+        self._known_missing: list[Missing] | None = None  # as of the latest change
         self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
 
     async def run(self) -> None:
@@ -140,6 +141,7 @@ class Tournament:
                     async with self.deciding:
                         await self._go_on()
                     self._presence.heard_of_all()
+                    self.wake()
                     while self.record.state is not State.FINISHED:
                         self._news = trio.Event()
                         async with self.deciding:
@@ -227,6 +229,7 @@ class Tournament:
 
     def wake(self) -> None:
         """Something has changed: there may be something to do."""
+        self._known_missing = None
         self._news.set()
         if self._waiting is not None:
             self._waiting.set()
@@ -307,14 +310,19 @@ class Tournament:
             self._foreseen = known, when, left
         return None if left is None else max(0.0, left - (now - when))
 
-    def missing(self) -> list[Missing]:
-        """The entrants that are awaited and not here, longest first; none in formats without an end."""
+    def missing(self) -> Sequence[Missing]:
+        """The entrants that are awaited and not here, longest first; none in formats without an end.
+
+        They are worked out once after each change: this is asked for again and again, of all tournaments.
+        """
         if self.record.state is State.FINISHED:
             return []
-        ahead = self._wall() - trio.current_time()
-        missing = self._presence.missing(match.names for match in self.matches.values())
-        found = sorted(missing.items(), key=lambda each: (each[1], each[0]))
-        return [Missing(name, round(since + ahead, 3)) for name, since in found]
+        if self._known_missing is None:
+            ahead = self._wall() - trio.current_time()
+            missing = self._presence.missing(match.names for match in self.matches.values())
+            found = sorted(missing.items(), key=lambda each: (each[1], each[0]))
+            self._known_missing = [Missing(name, round(since + ahead, 3)) for name, since in found]
+        return self._known_missing
 
     # The steps
 

@@ -1,8 +1,12 @@
 """`quintain serve` as its users meet it: a real process, real sockets, real signals."""
 
+import fcntl
 import json
+import os
 import signal
 import socket
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,8 @@ from tests.loopback import ipv6
 from tests.server.run import quintain
 from tests.server.transcripts import hosting
 from tests.tournament.world import play, silent
+from tournament.desk import Desk
+from tournament.facts import Entered
 
 pytestmark = pytest.mark.slow
 
@@ -155,6 +161,28 @@ async def test_a_host_that_waits_for_a_tournament_ends_when_that_is_deleted(
         capsys.readouterr()
         await print_standings(host, "cup", as_json=False)
         assert capsys.readouterr().out == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a pipe cannot be made small")
+async def test_while_nobody_reads_the_standings_the_host_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a host that never stops, because whoever started it reads no more than the ready line."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    async with hosting(CUP) as (host, nursery):
+        cup = host.tournaments["cup"]
+        await cup.keep(*(Entered(f"bot-{number}") for number in range(100)))
+        await Desk(cup).start()
+        with open(writer, "w") as full:  # noqa: ASYNC230 - it is open already
+            monkeypatch.setattr(sys, "stdout", full)
+            nursery.start_soon(partial(print_standings, host, "cup", as_json=True))
+            read = b""
+            while not read.endswith(b"}\n"):
+                await trio.lowlevel.wait_readable(reader)
+                read += os.read(reader, 1024)
+        monkeypatch.undo()
+    os.close(reader)
+    assert len(json.loads(read)["rows"]) == 100
+    assert len(read) > 2 * 4096
 
 
 def test_the_organisers_token_is_made_once_and_nobody_else_can_read_it(serve: Any) -> None:

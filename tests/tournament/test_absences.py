@@ -243,3 +243,31 @@ async def test_nobody_withdraws_from_what_is_over() -> None:
     with pytest.raises(Refusal, match="cup is over, so there is nothing left to withdraw from"):
         await here.desk.withdraw("ann")
     assert not any(isinstance(fact, Concluded) for fact in here.told)
+
+
+async def test_until_something_changes_nobody_is_looked_at_to_say_who_is_missing(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a list of thousands who were invited, made twice a second and each time a little different."""
+
+    async def cost(bots: int) -> int:
+        here = World(
+            Opened("tic-tac-toe", "round-robin", by_invitation=True),
+            wall=lambda: trio.current_time() * 1.0001,  # no two clocks agree
+        )
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(here.tournament.run)
+            for name in (f"bot-{number}" for number in range(bots)):
+                await here.desk.enter(name)
+            await trio.sleep(1.0)
+            missing = here.tournament.missing()
+            assert len(missing) == bots
+            await trio.sleep(100.0)
+            steps = steps_taken(here.tournament.missing)
+            assert here.tournament.missing() == missing
+            here.come("bot-0")
+            assert len(here.tournament.missing()) == bots - 1
+            nursery.cancel_scope.cancel()
+        return steps
+
+    assert await cost(60) == await cost(2)

@@ -170,8 +170,8 @@ class Rival:
     def idle(self) -> list[str]:
         return [
             each.name
-            for each in self.lobby.idle("tic-tac-toe")
-            if each.name in self.record.entrants and each.place in (None, "cup")
+            for each in sorted(self.lobby.players("tic-tac-toe"), key=lambda player: player.arrival)
+            if each.idle and each.name in self.record.entrants and each.place in (None, "cup")
         ]
 
     def absent(self) -> set[str]:

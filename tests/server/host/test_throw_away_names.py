@@ -70,6 +70,24 @@ async def test_of_names_that_finished_nothing_nothing_is_left(many: int, autojum
         assert [kept.fact.name for kept in store.kept() if isinstance(kept.fact, Entered)] == ["ann", "bob"]
 
 
+@pytest.mark.parametrize("for_good", [False, True], ids=["lost its connection", "said goodbye"])
+async def test_a_bot_that_is_gone_and_has_finished_nothing_leaves_its_name_to_others(
+    for_good: bool, autojump_clock: MockClock
+) -> None:
+    async with running() as (host, _):
+        visit = await host.arrive("ann", GAME, against="zoe")
+        visit.acknowledge()
+        await trio.testing.wait_all_tasks_blocked()  # the table has begun
+        before = entries(host)
+        for number in range(10):
+            other = await host.arrive(f"nobody {number}", GAME, against="zoe")
+            other.acknowledge()
+            other.leave(for_good=for_good)
+        assert entries(host) == before
+        visit.leave(for_good=for_good)
+        assert (await host.arrive("ann", GAME)).token != visit.token
+
+
 @pytest.mark.parametrize("peer", ["192.0.2.1", "127.0.0.1", "2001:db8:1:2::1"])
 async def test_an_address_has_two_thousand_new_names_at_once_and_then_twenty_a_second(
     peer: str, autojump_clock: MockClock
