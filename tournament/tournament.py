@@ -22,6 +22,7 @@ from tournament.check_in import no_shows, opens_at
 from tournament.concluding import Concluding
 from tournament.dealing import AT_A_TIME, Dealing
 from tournament.draws import Draws, Elsewhere, as_drawn, draw_here
+from tournament.entering import Entering
 from tournament.entries import Entry
 from tournament.events import Ended
 from tournament.facts import (
@@ -127,6 +128,7 @@ class Tournament:
         self._waiting: trio.Event | None = None  # set at the next change, for the task that waits for one
         self._halted = False
         self.deciding = trio.Lock()  # held from reading the record until the facts decided from it are kept
+        self._entering = Entering(record, self.deciding, self.keep)
         self._checking_in = False  # whether entrants check in
         self._forecast = Forecast(record)
         self._known_missing: list[Missing] | None = None  # as of the latest change
@@ -178,11 +180,8 @@ class Tournament:
             expect_room(self.record, let_in=False)
             self._newcomers[name] = Entrant(name, rating)
             return
-        async with self.deciding:
-            if name not in self.record.entrants:
-                expect_room(self.record, let_in=False)
-                seats = () if seated is None or self.record.format.endless else (seated,)
-                await self.keep(Entered(name, rating), *seats)
+        seats = () if seated is None or self.record.format.endless else (seated,)
+        await self._entering.take_in(Entered(name, rating), *seats)
 
     def receive(self, name: str) -> None:
         """Let a house player take part for as long as it is here. Nothing is kept of it."""
