@@ -60,6 +60,7 @@ class Presence:
         self._grace = grace
         self._heard: set[str] = set()  # names about which something has changed since the last look
         self._absent: dict[str, float] = {}  # since when
+        self._going_on = -inf  # since when nothing is put off: whoever was absent before was not waited for
         self._absences = Absences(grace) if record.opened.settles else None
         self._arrived: set[str] = set()  # those who have been here since this was last asked for
         self.been: set[str] = set()  # those who have been here since the host was started
@@ -140,6 +141,7 @@ class Presence:
             case Voided(match=match):
                 self.heard(*self._record.players(match))
             case Turned(state=State.RUNNING):
+                self._going_on = trio.current_time()
                 self.pause()
                 self.heard_of_all()
             case _:
@@ -180,6 +182,11 @@ class Presence:
                 else between or name in playing or record.open.count(name) > 0
             )
         }
+
+    def waited(self, name: str) -> float:
+        """Seconds for which the tournament has waited for somebody who is absent."""
+        now = trio.current_time()
+        return now - max(self._absent.get(name, now), self._going_on)
 
     def wait_left(self, name: str, pairings: int) -> float:
         """Seconds for which so many pairings of an absent entrant hold up the others, if it stays away."""

@@ -430,8 +430,7 @@ class Tournament:
 
     async def _settle(self, pairings: Iterable[Pairing], absent: Collection[str] = ()) -> None:
         """Decide pairings that cannot be played: an entrant is out of the tournament or did not come."""
-        since, now = self._presence.missing(), trio.current_time()
-        waited = {name: now - since.get(name, now) for name in absent}
+        waited = {name: self._presence.waited(name) for name in absent}
         when = self._keeper.now()
         been = {name for name in absent if name in self._presence.been or self.record.came(name)}
         await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))

@@ -191,3 +191,30 @@ def test_a_fact_that_knows_no_more_than_ever_is_written_as_ever() -> None:
         '"why":"bob left the match","score":[1.0,0.0],"moves":[],"times":[],"options":null}'
     )
     assert entries.fact(entries.body(fact)) == fact
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_somebody_absent_was_waited_for_only_while_the_tournament_went_on(
+    autojump_clock: MockClock, *, paused: bool
+) -> None:
+    """It was known as missing long before, because somebody had looked who was."""
+    here = World(Opened("tic-tac-toe", "round-robin", by_invitation=True))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        nursery.start_soon(here.tournament.run)
+        for name in ("ann", "bob"):
+            await here.desk.enter(name)
+        nursery.start_soon(play, here.come("bob"), first)
+        await trio.sleep(1.0)
+        if paused:
+            await here.desk.start()
+            await trio.sleep(1.0)
+            await here.desk.pause()
+        assert [each.name for each in here.tournament.missing()] == ["ann"]
+        await trio.sleep(1000.0)
+        await (here.desk.resume() if paused else here.desk.start())
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    ((absent,),) = [each.cause for each in here.concluded()]
+    assert isinstance(absent, causes.Absent)
+    assert absent.seconds == 30.0
