@@ -135,7 +135,7 @@ class Presence:
             case Entered(name=name) | Admitted(name=name) | Withdrew(name=name) | Disqualified(name=name):
                 self.heard(name)
             case Drew() | RoundBegan():
-                self.heard_of_all()
+                self._more_to_play()
             case Concluded(score=None, players=players):
                 self.heard(*players)
             case Voided(match=match):
@@ -143,7 +143,7 @@ class Presence:
             case Turned(state=State.RUNNING):
                 self._going_on = trio.current_time()
                 self.pause()
-                self.heard_of_all()
+                self._more_to_play()
             case _:
                 pass
 
@@ -224,14 +224,25 @@ class Presence:
             name = self._heard.pop()
             here = self.named(name)
             self._note(name, here=any(each.present for each in here))
-            free = name not in self._record.out and any(each.idle for each in here)
-            if free and self._absences is not None:
-                self._absences.free(name)
-            _put(name, self._free, free)
-            if free:
-                self._sought[name] = START
+            if name not in self._record.out and any(each.idle for each in here):
+                self._free.add(name)
+                self._seek(name)
             else:
+                self._free.discard(name)
                 self._sought.pop(name, None)
+
+    def _more_to_play(self) -> None:
+        """Anybody may have something to play that had nothing. Who is here and free is known."""
+        self.heard(*self._absent)
+        for name in self._free:
+            self._seek(name)
+
+    def _seek(self, name: str) -> None:
+        """Somebody is free, perhaps for what it has to play."""
+        if (first := self._record.open.first(name)) is not None:
+            self._sought[name] = first
+        if self._absences is not None:
+            self._absences.free(name)
 
     def _note(self, name: str, *, here: bool) -> None:
         if here:
@@ -290,6 +301,7 @@ class Presence:
 
     def pause(self) -> None:
         """Wait for nobody until the tournament goes on, and then anew."""
+        self._catch_up()  # with those who enter, a few at a time, and not with thousands when it begins
         self._missing.clear()
         if self._absences is not None:
             self._absences.forget()
@@ -311,14 +323,6 @@ class Presence:
 
     def _plays_here(self, player: Player) -> bool:
         return player.place in (None, self._record.name)
-
-
-def _put(name: str, names: set[str], there: bool) -> None:
-    """Add the name to the set, or remove it."""
-    if there:
-        names.add(name)
-    else:
-        names.discard(name)
 
 
 def whoever_came_for(opponent: str, players: list[Player]) -> Player:

@@ -112,6 +112,11 @@ class Waiting(Mapping[int, Pairing]):
         """How many pairings a player has here."""
         return len(self._of.get(name, ()))
 
+    def first(self, name: str) -> int | None:
+        """The number of a player's first pairing here."""
+        mine = self._of.get(name)
+        return mine[0] if mine else None
+
     def opponents(self, name: str) -> Iterator[str]:
         """The opponents in a player's pairings here."""
         for number in self._of.get(name, ()):

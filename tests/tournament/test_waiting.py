@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from tests.steps import steps_taken
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Voided
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned, Voided
 from tournament.format import Pairing
 from tournament.lobby import Lobby
 from tournament.pairing.round_robin import table
@@ -273,3 +273,31 @@ def test_whoever_is_busy_without_having_said_so_is_not_dealt_to_and_keeps_nobody
     found, expected = rival.deal(9)
     assert [pairing.number for pairing in found] == [2]
     assert found == expected
+
+
+async def test_a_round_of_many_who_are_here_begins_without_a_look_at_each_of_them() -> None:
+    """Catches finding out anew who is here and whom they meet, of thousands in one step of the loop."""
+    count = 500
+    record = Record("cup", Opened("tic-tac-toe", "swiss"))
+    lobby = Lobby()
+    presence = Presence(record, "tic-tac-toe", lobby, Timekeeper(inf), GRACE)
+
+    def add(fact: AnyFact) -> None:
+        record.add(fact)
+        presence.told(fact)
+
+    names = [f"bot-{number}" for number in range(count)]
+    for name in names:
+        lobby.enter(name, "tic-tac-toe")
+        add(Entered(name))
+    presence.pause()  # while entrants come
+
+    def begin() -> None:
+        presence.told(round)
+        assert sum(1 for _ in islice(presence.meetings(), 10)) == 10
+
+    start = steps_taken(lambda: add(Turned(State.RUNNING)))
+    pairs = enumerate(zip(names[::2], names[1::2], strict=True), 1)
+    round = Drew(tuple([Pairing(number, 1, first, second) for number, (first, second) in pairs]))
+    record.add(round)
+    assert start + steps_taken(begin) < 150 * count
