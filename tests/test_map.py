@@ -66,7 +66,6 @@ ELSEWHERE = {
     "tournament/keeping.py": "tournament/test_tournament.py",
     "tournament/refusals.py": "tournament/test_tournament.py",
     "tournament/resuming.py": "tournament/test_going_on.py",
-    "tournament/forecast.py": "simulation/test_events.py",
     "tournament/store.py": "tournament/test_tournament.py",
     "tournament/unplayed.py": "tournament/test_standings.py",
     # Several processes that play

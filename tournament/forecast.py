@@ -6,7 +6,8 @@ matches take, divided by the number of pairs. Pairings of the absent take only t
 waited for. Rounds that have not begun last as long as the longest match that a round of that size usually
 has, and begin when they may.
 
-A forecast looks at every entrant and at a bounded number of pairings.
+A forecast looks at every match in play, at every entrant with something to play, and at a bounded number of
+pairings.
 """
 
 from collections import deque
@@ -68,12 +69,15 @@ class Forecast:
             return None
         chains: dict[str, float] = {}
         work = 0.0
-        for match, seconds in lasted.items():
-            expected = sum(self._length_of(name, length) for name in match.names) - length
-            left = max(expected - seconds, ONGOING * seconds if seconds > expected else 0.0)
-            left = max(left, match.given_up_at - now)  # whoever has left the match is waited for
+        length_of = self._length_of
+        for match, seconds in lasted.items():  # there may be thousands
+            first, second = match.names
+            expected = length_of(first, length) + length_of(second, length) - length
+            left = expected - seconds if seconds <= expected else ONGOING * seconds
+            if (until := match.given_up_at - now) > left:  # whoever has left the match is waited for
+                left = until
             work += left
-            chains |= dict.fromkeys(match.names, left)
+            chains[first] = chains[second] = left
         for name, count in to_play:
             seconds = count * self._length_of(name, length)
             chains[name] = chains.get(name, 0.0) + seconds
@@ -91,9 +95,10 @@ class Forecast:
         """How many pairings each of those who are here can play, longest chain first."""
         record, looks = self._record, LOOKS
         out = record.out
-        here = [name for name in record.entrants if name not in absent and name not in out]
-        share = (len(here) - 1) / max(1, len(here) - 1 + len(absent))
+        others = record.contestants - len(absent) - 1  # who are here
+        share = others / max(1, others + len(absent))
         count = record.open.count
+        here = [name for name in record.open.players if name not in absent and name not in out]
         for name in sorted(here, key=lambda name: -count(name) * self._length_of(name, length)):
             if (mine := count(name)) <= looks:
                 looks -= mine

@@ -9,7 +9,7 @@ Pairings of rounds that have not begun are here as well, but are not found by pl
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from math import inf
 
@@ -107,6 +107,11 @@ class Waiting(Mapping[int, Pairing]):
         """The pairings of these players, in the order of drawing."""
         found = {number for name in names for number in self._of.get(name, ())}
         return [self._pairings[number] for number in sorted(found)]
+
+    @property
+    def players(self) -> Collection[str]:
+        """Those who have pairings here."""
+        return self._of.keys()
 
     def count(self, name: str) -> int:
         """How many pairings a player has here."""
