@@ -317,6 +317,19 @@ def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
     assert old.read_bytes() == before
 
 
+@pytest.mark.parametrize("tables", ["", "CREATE TABLE journal_of_somebody (day)"], ids=["empty", "another"])
+def test_a_file_that_no_host_has_made_takes_the_place_of_nothing(tmp_path: Path, tables: str) -> None:
+    """A copy that a full disk cut to nothing is a sound database to SQLite."""
+    folder = tmp_path / "data"
+    rows = filled(prepared(str(folder)) / "quintain.sqlite")
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite")) as copy:
+        copy.executescript(tables)
+    with pytest.raises(Failure, match="this is no backup: no host has kept anything in it"):
+        restore(str(tmp_path / "copy.sqlite"), force=True, where=Where(data=str(folder)))
+    with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
+        assert list(reader.kept()) == rows
+
+
 def test_a_damaged_or_missing_backup_is_not_restored(tmp_path: Path) -> None:
     where = Where(data=str(tmp_path / "data"))
     with pytest.raises(Failure, match="no such file"):
