@@ -349,6 +349,18 @@ def command(folder: Path, *arguments: str, source: str = "") -> "subprocess.Comp
     return subprocess.CompletedProcess(arguments, process.wait(), out, errors)
 
 
+def test_what_a_command_logs_is_not_among_its_results(tmp_path: Path) -> None:
+    """Here it upgrades what an older Quintain has kept, and says so."""
+    old = Path(__file__).parent / "store/journals/schema-1.sqlite"
+    shutil.copy(old, prepared(str(tmp_path / "old")) / "quintain.sqlite")
+    filled(tmp_path / "new.sqlite")
+    lines = b"".join(moved(tmp_path / "new.sqlite")).decode()
+    run = command(tmp_path, "import", "--data", "old", source=lines)
+    assert run.returncode == 0, run.stderr
+    assert all(line.endswith(" new facts") for line in run.stdout.splitlines()), run.stdout
+    assert "a copy was kept before the upgrade" in run.stderr
+
+
 def test_the_commands_work_together(tmp_path: Path) -> None:
     filled(prepared(str(tmp_path / "quintain-data")) / "quintain.sqlite")
     everything = command(tmp_path, "export", "--all")
