@@ -148,6 +148,11 @@ def set_up(
     return output
 
 
+def keep_off_results() -> None:
+    """For a command whose results go to standard output: what is logged goes to standard error, as text."""
+    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+
+
 def announce(form: Format | None, sentence: str, output: Output | None = None, **values: str) -> None:
     """Tell the person who started the host a sentence that no log level hides; in JSON if the log is.
 

@@ -21,7 +21,7 @@ from server import allocator, certificate, figures, interpreter, ports, supervis
 from server.already_there import expect_the_same, warn_of_another
 from server.application import application
 from server.config import Settings
-from server.exits import DONE, ConfigError, Failure
+from server.exits import DONE, FAILED, ConfigError, Failure
 from server.export.signing import signer
 from server.host import telling
 from server.host.host import STOPPING, Host
@@ -39,6 +39,7 @@ from server.pages.addresses import Addresses
 from server.pages.desk.door import has_desk, login_path
 from server.pages.desk.sessions import Sessions
 from server.pages.rendering import warm
+from server.programs.terminal import printing
 from server.protocols import tcp, websocket
 from server.protocols.catalogue import carried, prepare
 from server.protocols.dialect import Dialect, OverHttp
@@ -262,7 +263,8 @@ async def _serve(
             announce(settings.log_format, said, output, url=link)
         listens = " ".join(f"{name}={address}" for name, address in where.items())
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            print(f"ready {listens} data={settings.data}", flush=True)  # noqa: T201
+            with printing():
+                print(f"ready {listens} data={settings.data}", flush=True)  # noqa: T201
             supervised.notify(supervised.READY)
             async with trio.open_nursery() as watching:
                 if output is not None:
@@ -273,8 +275,9 @@ async def _serve(
                 code = await until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
             over = not host.draining  # whether its tournament is over, or else it was told to stop
+            printed = True
             if over:  # there is time
-                await print_standings(host, until_done, as_json)
+                printed = await print_standings(host, until_done, as_json)
                 await until_bots_know(host, workers, admission, settings.grace)
             with trio.move_on_after(LINGER):
                 await _stop(host, workers, peering, http, show)
@@ -283,11 +286,11 @@ async def _serve(
                 await until_webhooks_know(settings, last, signals)
             else:
                 with trio.move_on_after(PRINTING) as in_time:
-                    await print_standings(host, until_done, as_json)
+                    printed = await print_standings(host, until_done, as_json)
                 if in_time.cancelled_caught:
                     log.warning("the standings are too long to print now", see="quintain standings NAME")
         nursery.cancel_scope.cancel()
-        return code
+        return code if printed else code or FAILED
     return DONE  # pragma: no cover - a cancelled nursery ends above
 
 

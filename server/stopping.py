@@ -114,11 +114,21 @@ async def until_webhooks_know(
         log.warning("webhooks have yet to be told how it ended: the next start on this folder tells them")
 
 
-async def print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
-    """Print the standings of the tournament waited for, or of all that are not over and have results."""
-    for tournament in _worth_telling(host, until_done):
-        tell = partial(_print, tournament.record, as_json=as_json)
-        await trio.to_thread.run_sync(tell, abandon_on_cancel=True)
+async def print_standings(host: Host, until_done: str | None, as_json: bool) -> bool:
+    """Print the standings of the tournament waited for, or of all that are not over and have results.
+
+    Returns whether that went well: where it does not, bots and webhooks are told all the same.
+    """
+    try:
+        for tournament in _worth_telling(host, until_done):
+            tell = partial(_print, tournament.record, as_json=as_json)
+            await trio.to_thread.run_sync(tell, abandon_on_cancel=True)
+    except BrokenPipeError:  # whoever started the host read no more than the ready line
+        return True
+    except OSError as error:
+        log.error("standard output cannot be written", why=error.strerror, see="quintain standings NAME")
+        return False
+    return True
 
 
 def _print(record: Record, *, as_json: bool) -> None:

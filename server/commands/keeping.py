@@ -36,6 +36,10 @@ class Kept:
     config: str | None = None
 
     def settings(self) -> Settings:
+        """What is in force. Whatever opens a store by it may log what it finds, beside the results."""
+        from server.logs import keep_off_results
+
+        keep_off_results()
         given = {"data": self.data, "store": self.store}
         flags = {key: value for key, value in given.items() if value is not None}
         return settings(self.config, os.environ, flags)

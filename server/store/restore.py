@@ -27,6 +27,8 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
     with closing(SqliteReader(backup, upgraded=False)) as reader:
         if wrong := reader.check():
             raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")
+        if not reader.is_journal():
+            raise Failure(f"{backup}: this is no backup: no host has kept anything in it")
     if settings.store:
         with _upgraded(backup, folder) as reader, closing(opened(settings, folder)) as engine:
             _fill(reader, engine)

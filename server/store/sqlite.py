@@ -103,8 +103,8 @@ class SqliteReader:
     ) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser.
 
-        Unless it has to be `upgraded`, it may be from an older Quintain: then only `check` is of
-        use.
+        Unless it has to be `upgraded`, it may be from an older Quintain: then only `check` and
+        `is_journal` are of use.
         """
         self._path = path
         self._connect = connect
@@ -158,6 +158,10 @@ class SqliteReader:
                 return _findings(reader.execute("PRAGMA integrity_check"))
         except sqlite3.DatabaseError as error:  # so damaged that it cannot even be looked at
             return [str(error)]
+
+    def is_journal(self) -> bool:
+        """Whether a host has made this: to SQLite an empty file is a sound database as well."""
+        return self._one("SELECT count(*) FROM sqlite_master WHERE name = 'journal'")[0] > 0
 
     def close(self) -> None:
         self._hang_up()

@@ -317,6 +317,19 @@ def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
     assert old.read_bytes() == before
 
 
+@pytest.mark.parametrize("tables", ["", "CREATE TABLE journal_of_somebody (day)"], ids=["empty", "another"])
+def test_a_file_that_no_host_has_made_takes_the_place_of_nothing(tmp_path: Path, tables: str) -> None:
+    """A copy that a full disk cut to nothing is a sound database to SQLite."""
+    folder = tmp_path / "data"
+    rows = filled(prepared(str(folder)) / "quintain.sqlite")
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite")) as copy:
+        copy.executescript(tables)
+    with pytest.raises(Failure, match="this is no backup: no host has kept anything in it"):
+        restore(str(tmp_path / "copy.sqlite"), force=True, where=Where(data=str(folder)))
+    with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
+        assert list(reader.kept()) == rows
+
+
 def test_a_damaged_or_missing_backup_is_not_restored(tmp_path: Path) -> None:
     where = Where(data=str(tmp_path / "data"))
     with pytest.raises(Failure, match="no such file"):
@@ -334,6 +347,18 @@ def command(folder: Path, *arguments: str, source: str = "") -> "subprocess.Comp
     process = Forked(arguments, folder, {"PATH": ""}, source.encode())
     out, errors = process.communicate()
     return subprocess.CompletedProcess(arguments, process.wait(), out, errors)
+
+
+def test_what_a_command_logs_is_not_among_its_results(tmp_path: Path) -> None:
+    """Here it upgrades what an older Quintain has kept, and says so."""
+    old = Path(__file__).parent / "store/journals/schema-1.sqlite"
+    shutil.copy(old, prepared(str(tmp_path / "old")) / "quintain.sqlite")
+    filled(tmp_path / "new.sqlite")
+    lines = b"".join(moved(tmp_path / "new.sqlite")).decode()
+    run = command(tmp_path, "import", "--data", "old", source=lines)
+    assert run.returncode == 0, run.stderr
+    assert all(line.endswith(" new facts") for line in run.stdout.splitlines()), run.stdout
+    assert "a copy was kept before the upgrade" in run.stderr
 
 
 def test_the_commands_work_together(tmp_path: Path) -> None:

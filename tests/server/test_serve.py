@@ -3,8 +3,10 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import socket
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,7 @@ from server.stopping import print_standings, until_the_end
 from tests.hang import HANG
 from tests.loopback import ipv6
 from tests.server.run import quintain
+from tests.server.served import ROOT
 from tests.server.transcripts import hosting
 from tests.tournament.world import play, silent
 from tournament.desk import Desk
@@ -55,9 +58,8 @@ def hello(name: str) -> str:
     return json.dumps({"type": "hello", "name": name, "game": "tic-tac-toe"})
 
 
-def test_a_tournament_until_it_is_done_ends_with_its_standings(serve: Any) -> None:
-    flags = ("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done", "--json")
-    host = serve(*flags)
+def played_to_its_end(host: Any) -> list[Bot]:
+    """The bots that have played a tournament of one match."""
     bots = [Bot(host.tcp, hello(name)) for name in ("ann", "bob")]
     begun: dict[str, Bot] = {}
     for bot in bots:
@@ -68,6 +70,13 @@ def test_a_tournament_until_it_is_done_ends_with_its_standings(serve: Any) -> No
         begun[seat].say(json.dumps({"type": "move", "move": field}))
         for bot in bots:
             bot.hear()
+    return bots
+
+
+def test_a_tournament_until_it_is_done_ends_with_its_standings(serve: Any) -> None:
+    flags = ("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done", "--json")
+    host = serve(*flags)
+    bots = played_to_its_end(host)
     code, out, _ = host.end()
     standings = json.loads(out.splitlines()[-1])
     assert code == 0
@@ -75,6 +84,39 @@ def test_a_tournament_until_it_is_done_ends_with_its_standings(serve: Any) -> No
     assert [row["points"] for row in standings["rows"]] == [1.0, 0.0]
     for bot in bots:
         bot.close()
+
+
+def test_a_host_ends_well_though_nobody_has_read_more_than_its_ready_line(serve: Any) -> None:
+    """Catches an exit code of 1, and bots and webhooks that were not told the end."""
+    host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done")
+    host.process.stdout.close()
+    for bot in played_to_its_end(host):
+        assert [json.loads(line)["type"] for line in bot.lines][-2:] == ["standings", "refused"]
+        bot.close()
+    with host.process.stderr as errors:
+        errors.read()
+    assert host.process.wait() == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file here is always full")
+async def test_standings_without_room_are_no_reason_to_stop_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with hosting(CUP) as (host, _):
+        with open("/dev/full", "w") as full, capture_logs() as logged:  # noqa: ASYNC230 - it waits for nobody
+            monkeypatch.setattr(sys, "stdout", full)
+            assert not await print_standings(host, "cup", as_json=False)
+            monkeypatch.undo()
+    assert [line["event"] for line in logged] == ["standard output cannot be written"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file here is always full")
+def test_a_ready_line_without_room_is_said_in_a_line(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
+        command = [sys.executable, "-m", "server", "serve", *ports, "--data", str(tmp_path)]
+        run = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 1
+    assert re.fullmatch(r"quintain: standard output cannot be written: .+", run.stderr.splitlines()[-1])
+    assert "Traceback" not in run.stderr
 
 
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
