@@ -372,7 +372,6 @@ def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
     needed(language)
     monkeypatch.setattr(workshop, "states", "")
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("JAVA_TOOL_OPTIONS", f"-Duser.home={tmp_path}")
     bot = workshop.start(language, script.port, name="seven")
     script.accept()
     token = script.hear()["token"]
@@ -380,6 +379,21 @@ def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
     bot.communicate()
     kept = tmp_path / ".local/state/quintain-bot/127.0.0.1-connect-4-seven"
     assert kept.read_text().strip() == token
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_token_that_cannot_be_kept_is_said_in_a_line(
+    language: str, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a traceback; and a bot that names a file in which there is no token."""
+    needed(language)
+    monkeypatch.setattr(workshop, "states", "/dev/null")
+    bot = workshop.start(language, url="tcp://127.0.0.1:1")
+    out, errors = bot.communicate(timeout=HANG)
+    assert bot.returncode == 1
+    assert errors.count("\n") == 1
+    assert "/dev/null/quintain-bot" in out + errors
+    assert "is kept in" not in out
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
