@@ -4,6 +4,11 @@ Commands are listed in `server/commands/`, and imported only when needed, so tha
 help comes at once.
 """
 
+from server import interrupted_early
+
+if __name__ == "__main__":
+    interrupted_early.leave_at_once()  # to import what follows takes most of a start
+
 import os
 import sys
 from collections.abc import Sequence
@@ -47,6 +52,7 @@ def main() -> None:
     if isinstance(output, TextIOWrapper):
         output.reconfigure(errors="backslashreplace")  # a letter that it does not have is no reason to fail
     try:
+        interrupted_early.leave_as_usual()
         app = command_line(sys.argv[1:])
         code = app(exit_on_error=False, print_error=False, verbose=False, result_action="return_value")
     except* CycloptsError as misread:

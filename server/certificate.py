@@ -58,8 +58,18 @@ def context(tls: Tls) -> ssl.SSLContext:
     try:
         made.load_cert_chain(tls.certificate, tls.key, password)
     except (OSError, ssl.SSLError) as error:
-        raise ConfigError(f"tls: the certificate cannot be used: {error}") from None
+        raise ConfigError(_objection(tls, error)) from None
     return made
+
+
+def _objection(tls: Tls, error: OSError) -> str:
+    """Which file cannot be used, and why: OpenSSL does not name it, and says nothing of what is no PEM."""
+    try:
+        ssl.create_default_context(cafile=tls.certificate)
+    except (OSError, ssl.SSLError):
+        return f"tls.certificate: {tls.certificate} cannot be used: expected a certificate in PEM format"
+    why = str(error) if getattr(error, "reason", None) else "expected a private key in PEM format"
+    return f"tls.key: {tls.key} cannot be used with {tls.certificate}: {why}"
 
 
 async def renew(

@@ -17,6 +17,9 @@ if (HERE / "server/__init__.py").is_file() and str(HERE) not in sys.path:
 
 def main() -> None:
     """The command `quintain`."""
-    from server.__main__ import main as command  # it can be found only now
+    from server import interrupted_early  # it can be found only now
+
+    interrupted_early.leave_at_once()
+    from server.__main__ import main as command
 
     command()

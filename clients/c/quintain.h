@@ -49,7 +49,7 @@ static void quintain_remember(struct quintain *bot, const char *host)
         dprintf(file, "%s", bot->token);
     }
     close(file);
-    fprintf(bot->log, "the token is kept in %s\n", path);
+    fprintf(bot->log, file < 0 ? "the token cannot be kept in %s\n" : "the token is kept in %s\n", path);
 }
 
 static int quintain_connect(struct quintain *bot, const char *host, const char *port)

@@ -138,7 +138,7 @@ func remembered(key string) (string, error) {
 		os.MkdirAll(filepath.Dir(file), 0o700)
 		err = os.WriteFile(file, kept, 0o600)
 	}
-	Say.Printf("the token is kept in %s", file)
+	Say.Printf(map[bool]string{true: "the token is kept in %s", false: "the token cannot be kept in %s"}[err == nil], file)
 	return strings.TrimSpace(string(kept)), err
 }
 

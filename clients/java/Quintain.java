@@ -134,7 +134,7 @@ public final class Quintain {
     /** The token of a name on a host: the same each time, and readable for nobody else. */
     private String remembered(String key) throws IOException {
         var states = Optional.ofNullable(System.getenv("XDG_STATE_HOME")).filter(folder -> !folder.isEmpty())
-            .orElse(System.getProperty("user.home") + "/.local/state");
+            .orElse(System.getenv().getOrDefault("HOME", System.getProperty("user.home")) + "/.local/state");
         Path file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));
         if (Files.notExists(file) && file.getFileSystem().supportedFileAttributeViews().contains("posix"))
             Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));

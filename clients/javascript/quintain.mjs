@@ -94,8 +94,7 @@ const result = ({ winner }, { you }) =>
 
 /** The token of a name on a host, and where it is kept: the same each time, and readable for nobody else. */
 async function remembered(key) {
-  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
-  const token = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   if (!isNode) return [(localStorage[`quintain ${key}`] ??= token), "the browser's local storage"];
   const [files, os, path] = await Promise.all([import("node:fs"), import("node:os"), import("node:path")]);
   const states = environment.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state");
@@ -139,12 +138,13 @@ function mailbox() {
   async function* heard() {
     for (;;) {
       while (waiting.length === 0) await new Promise((resolve) => (wake = resolve));
-      const text = waiting.shift();
-      if (text === null) return;
-      yield JSON.parse(text);
+      const message = await Promise.resolve(waiting.shift()).then(JSON.parse).catch(() => void (box.why = "it said no message"));
+      if (!message) return;
+      yield message;
     }
   }
-  return { put: (text) => wake(waiting.push(text)), heard: heard(), why: "the host hung up" };
+  const box = { put: (text) => wake(waiting.push(text)), heard: heard(), why: "the host hung up" };
+  return box;
 }
 
 const bare = (hostname) => hostname.replace(/^\[|\]$/g, ""); // an IPv6 address has brackets in a URL

@@ -28,7 +28,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 Message = dict[str, Any]
-
 FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back, doubled each time …
 GIVE_UP = 120.0  # … until there has been no host for so long
 LATER = ("come again later", "wait for a minute")  # a refusal with these words is not meant for ever
@@ -55,14 +54,13 @@ class Bot:
         if not self.host or not url.startswith("tcp://"):
             raise Unwelcome(f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000")
         self.hello.setdefault("token", self.remembered(f"{self.host}-{hello['game']}-{hello['name']}"))
-        self.was_here = self.is_here = False  # ever, and on this connection
-        self.lost_at, self.failures = 0.0, 0  # when it was here last, how often it has tried to come back
+        self.lost_at, self.failures = float("-inf"), 0  # when it was here last, how often it has tried since
         self.begun: Message = {}  # how the match began that is being played
         self.answered: Message = {}  # the question that was answered last: its match and ply
 
     def play(self) -> Message:
         while True:
-            self.is_here, self.reason = False, ""
+            self.is_here, self.reason = False, ""  # on this connection
             with closing(self.messages()) as messages:
                 for message in messages:
                     self.hear(message)
@@ -92,10 +90,9 @@ class Bot:
         kind, question = message["type"], {"match": message.get("match"), "ply": message.get("ply")}
         self.reason = ""  # why the host may hang up next
         if kind == "welcome":
-            self.was_here = self.is_here = True
-            self.hello.update(name=message["name"], tournament=message["tournament"])  # to come back to
-            place = message["tournament"] or "the open table"
-            self.say(f"{message['name']} is connected to {self.url}: {place}")
+            self.is_here, name, place = True, message["name"], message["tournament"]
+            self.hello.update(name=name, tournament=place)  # to come back to
+            self.say(f"{name} is connected to {self.url}: {place or 'the open table'}")
         elif kind == "begin":  # or goes on, from the moves that the host has kept
             self.begun, self.answered, self.failures = message, {}, 0
             ply, players = len(message.get("moves", [])), " against ".join(message["players"])
@@ -126,7 +123,7 @@ class Bot:
         """Wait before coming back, or raise what makes that useless."""
         self.lost_at = time.monotonic() if self.is_here else self.lost_at
         given_up = any(words in why for words in OVER) or time.monotonic() - self.lost_at > GIVE_UP
-        if (given_up or not self.was_here) and not any(words in why for words in LATER):
+        if given_up and not any(words in why for words in LATER):
             raise Unwelcome(f"cannot play on {self.url}: {why}")
         self.say(f"the connection is lost ({why}): trying again")
         time.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(self.failures, 6)) * random.uniform(0.5, 1))
@@ -136,10 +133,13 @@ class Bot:
         """The token of a name on a host: the same each time, and readable for nobody else."""
         states = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         file = Path(states, "quintain-bot", key.replace("/", "_"))
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file.touch(mode=0o600)
-        if not file.read_text():
-            file.write_text(secrets.token_hex(16))
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file.touch(mode=0o600)
+            if not file.read_text():
+                file.write_text(secrets.token_hex(16))
+        except OSError as error:
+            raise Unwelcome(f"the token cannot be kept in {file}: {error.strerror}") from None
         self.say(f"the token is kept in {file}")
         return file.read_text().strip()
 

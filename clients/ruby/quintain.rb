@@ -126,7 +126,6 @@ module Quintain
       @lost = now if @here
       useless = !@welcomed || why.match?(OVER) || now - @lost > GIVE_UP
       raise Unwelcome, "cannot play on #{@url}: #{why}" if useless && !why.match?(LATER)
-
       say "the connection is lost (#{why}): trying again"
       sleep([LONGEST_WAIT, FIRST_WAIT * 2**@failures].min * rand(0.5..1.0))
       @failures += 1
@@ -138,8 +137,9 @@ module Quintain
       place = File.join(states, "quintain-bot", key.tr("/", "_"))
       FileUtils.mkdir_p(File.dirname(place), mode: 0o700)
       File.write(place, SecureRandom.hex(16), perm: 0o600) unless File.size?(place)
-      say "the token is kept in #{place}"
-      File.read(place).strip
+      File.read(place).strip.tap { say "the token is kept in #{place}" }
+    rescue SystemCallError => e
+      raise Unwelcome, "the token cannot be kept in #{place}: #{e.message}"
     end
 
     def result(winner) = { nil => "void", "draw" => "drawn", @begun["you"] => "won" }.fetch(winner, "lost")

@@ -137,7 +137,7 @@ fn remembered(key: &str) -> io::Result<(String, String)> {
     let states = env::var("XDG_STATE_HOME").ok().filter(|states| !states.is_empty());
     let states = states.unwrap_or_else(|| env::var("HOME").unwrap_or(".".to_string()) + "/.local/state");
     let place = format!("{states}/quintain-bot/{}", key.replace('/', "_"));
-    fs::create_dir_all(format!("{states}/quintain-bot"))?;
+    fs::create_dir_all(format!("{states}/quintain-bot")).map_err(|error| io::Error::other(format!("{place}: {error}")))?;
     if fs::metadata(&place).map_or(true, |kept| kept.len() == 0) {
         write!(OpenOptions::new().write(true).create(true).mode(0o600).open(&place)?, "{:016x}{:016x}", random(), random())?;
     }

@@ -232,15 +232,34 @@ def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     assert "Draw is a reserved word" in errors
 
 
-def test_whoever_comes_to_another_port_is_told_so(workshop: Workshop, script: Script) -> None:
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_whoever_comes_to_another_port_is_told_so(language: str, workshop: Workshop, script: Script) -> None:
     """Catches "Expecting value: line 1 column 1 (char 0)" where the address has the port of HTTP."""
-    bot = workshop.start("python", script.port, name="python-twelve")
+    needed(language)
+    bot = workshop.start(language, script.port, name=f"{language}-twelve")
     script.accept()
     script.hear()
     script.mumble("HTTP/1.1 400 Bad Request\r\n\r\n")
     script.hang_up()
     _, errors = bot.communicate(timeout=HANG)
     assert errors == f"cannot play on tcp://127.0.0.1:{script.port}: it said no message\n"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_line_that_is_no_message_ends_a_connection_and_no_bot(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """As where something between a bot and its host says a word of its own."""
+    needed(language)
+    name = f"{language}-thirteen"
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    script.say(welcome(script.hear()), begun("cup-1", name))
+    script.mumble("the host is away\n")
+    script.hang_up()
+    out, errors = until_it_is_back(script, bot)
+    assert "the connection is lost (" in out
+    assert errors == ""
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -353,7 +372,6 @@ def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
     needed(language)
     monkeypatch.setattr(workshop, "states", "")
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("JAVA_TOOL_OPTIONS", f"-Duser.home={tmp_path}")
     bot = workshop.start(language, script.port, name="seven")
     script.accept()
     token = script.hear()["token"]
@@ -361,6 +379,21 @@ def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
     bot.communicate()
     kept = tmp_path / ".local/state/quintain-bot/127.0.0.1-connect-4-seven"
     assert kept.read_text().strip() == token
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_token_that_cannot_be_kept_is_said_in_a_line(
+    language: str, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a traceback; and a bot that names a file in which there is no token."""
+    needed(language)
+    monkeypatch.setattr(workshop, "states", "/dev/null")
+    bot = workshop.start(language, url="tcp://127.0.0.1:1")
+    out, errors = bot.communicate(timeout=HANG)
+    assert bot.returncode == 1
+    assert errors.count("\n") == 1
+    assert "/dev/null/quintain-bot" in out + errors
+    assert "is kept in" not in out
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

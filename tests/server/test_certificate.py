@@ -55,6 +55,29 @@ def test_of_two_files_the_one_that_cannot_be_read_is_named(tmp_path: Path, missi
     assert str(error.value) == f"tls.{missing}: {files[missing]} cannot be read: No such file or directory"
 
 
+@pytest.mark.parametrize("broken", ["certificate", "key"])
+def test_of_two_files_the_one_that_is_no_pem_is_named(tmp_path: Path, broken: str) -> None:
+    """Catches "[SSL] PEM lib (_ssl.c:3905)"."""
+    issue(trustme.CA(), tmp_path)
+    files = {"certificate": str(tmp_path / "host.pem"), "key": str(tmp_path / "host.key")}
+    whole = Path(files[broken]).read_bytes()
+    for left in (b"", b"junk\n", whole[: len(whole) // 2]):
+        Path(files[broken]).write_bytes(left)
+        with pytest.raises(ConfigError) as error:
+            context(Tls(**files))
+        assert str(error.value).startswith(f"tls.{broken}: {files[broken]} cannot be used")
+        assert str(error.value).endswith(" in PEM format")
+
+
+def test_a_key_of_another_certificate_is_named(tmp_path: Path) -> None:
+    issue(trustme.CA(), tmp_path)
+    key = tmp_path / "host.key"
+    trustme.CA().issue_cert("localhost").private_key_pem.write_to_path(key)
+    with pytest.raises(ConfigError) as error:
+        context(Tls(str(tmp_path / "host.pem"), str(key)))
+    assert str(error.value).startswith(f"tls.key: {key} cannot be used with {tmp_path / 'host.pem'}: ")
+
+
 def test_nobody_is_asked_for_the_password_of_a_key(tmp_path: Path) -> None:
     """Catches a question at the terminal or on standard input, during which the whole host stood still."""
     issued = trustme.CA().issue_cert("localhost")
