@@ -137,6 +137,7 @@ class InPlay:
         players = self._players.pop(lent.name)
         for player in players:
             player.seat = None
+        lent.told()  # whoever has come back to it meanwhile waits no longer
         return players, (tuple(lent.moves), tuple(lent.times))
 
     def expel(self, name: str) -> None:

@@ -195,7 +195,7 @@ class Lent(Match):
             order(match)
 
     def told(self) -> None:
-        """Both bots have been told how it ended, and are here again."""
+        """Both bots have been told how it ended, and are here again; or whoever played it is gone."""
         self._told = True
         calls, self._when_told = self._when_told, []
         for call in calls:

@@ -37,7 +37,6 @@ class Sought(Struct, frozen=True):
     """Where a request has to be answered."""
 
     place: Place | None  # None: here
-    becomes: str | None = None  # this secret leads there from now on
     leads: tuple[Wanted | Hint | str, ...] = ()  # one of them may be a secret that no host has told yet
 
 
@@ -83,9 +82,7 @@ class Relayed:
             if sought.leads:
                 return self._answered_soon(exchange, app, sought.leads)
             if sought.place is not None:
-                return self._answered(exchange, app, sought.place, sought.becomes)
-            if sought.becomes is not None:
-                self._tell_key(sought.becomes)
+                return self._answered(exchange, app, sought.place)
             return app(exchange)
 
         return answer
@@ -103,13 +100,13 @@ class Relayed:
         if asked.tournament is not None:
             return HERE if asked.tournament in self._peers.host.tournaments else Sought(asked.tournament)
         if asked.wanted is not None:
-            return Sought(self._peers.where(asked.wanted), asked.becomes)
+            return Sought(self._peers.where(asked.wanted))
         return self._led(asked.keys)
 
     def _led(self, found: Iterable[Wanted | Hint | str]) -> Sought:
         leads = tuple([each for each in found if each])
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.keys().isdisjoint(leads)
-        return Sought(None, None, leads) if unsure else Sought(self._by(*leads))
+        return Sought(None, leads) if unsure else Sought(self._by(*leads))
 
     def _by(self, *leads: Wanted | Hint | str) -> Place | None:
         for lead in leads:
@@ -132,9 +129,9 @@ class Relayed:
         patience = trio.current_time() + EVERY
         while self._keys.keys().isdisjoint(leads) and trio.current_time() < patience:  # noqa: ASYNC110
             await trio.sleep(SOON)
-        await self._answered(exchange, app, self._by(*leads), None)
+        await self._answered(exchange, app, self._by(*leads))
 
-    async def _answered(self, exchange: Exchange, app: App, place: Place | None, becomes: str | None) -> None:
+    async def _answered(self, exchange: Exchange, app: App, place: Place | None) -> None:
         match place:
             case None:
                 link = None
@@ -142,8 +139,6 @@ class Relayed:
                 link = self._links.to(place)
             case str():
                 link = await self._holder(place)
-        if becomes is not None:
-            self._tell_key(becomes, OWN if link is None else link.peer)
         if link is not None:
             organiser = exchange.request.headers.get("authorization") == self._bearer
             await link.ask(exchange, organiser=organiser)
@@ -210,10 +205,10 @@ class Relayed:
             for digest, session in self._sessions.open_now():
                 link.say(_sitting(digest, session))
 
-    def _tell_key(self, key: str, host: int = OWN) -> None:
-        self._keys.know(key, host)
+    def _tell_key(self, key: str) -> None:
+        self._keys.know(key, OWN)
         for link in self._links.all():
-            link.say(Knows(key, host or self._links.host))
+            link.say(Knows(key, self._links.host))
 
     def _tell_told(self, tournament: str, name: str) -> None:
         for link in self._links.all():

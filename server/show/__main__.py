@@ -121,6 +121,7 @@ async def _hear(
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(attention.tell, teller, drawing.say)
+            nursery.start_soon(drawing.tell_alive)
             if watches:
                 nursery.start_soon(drawing.tell_watched)
             await hear(stream, Message, take)

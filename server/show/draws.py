@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from server.show.feed import (
+    Alive,
     Answer,
     Draw,
     Drawn,
@@ -34,6 +35,7 @@ from tournament.standings import Row
 
 ROWS = 1000  # of a table that show sends: play reads them on the loop that plays
 TIMEOUT = 30.0  # seconds for an answer: the largest draws and tables take half as long
+ALIVE = 1.0  # seconds between two signs of life
 WATCH = 0.1  # seconds between two looks at which matches are watched
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -60,6 +62,7 @@ class Draws:
         self._numbers = count()
         self._asked: dict[int, Asked] = {}
         self._there = False  # whether there is a show that answers
+        self.heard = 0  # how many messages came from shows
         # Called with the matches that show watches
         self.watched: Callable[[Sequence[str]], None] = lambda matches: None
 
@@ -102,6 +105,9 @@ class Draws:
                 asked.done.set()
 
     def _take(self, answer: Answer) -> None:
+        self.heard += 1
+        if isinstance(answer, Alive):
+            return  # which does not mean that it can draw
         self._there = True
         if isinstance(answer, Watched):
             self.watched(answer.matches)
@@ -143,6 +149,12 @@ class Drawing:
                 "a table failed, and play makes one without ratings", tournament=question.tournament
             )
         await self.say(Ranked(question.number, rows))
+
+    async def tell_alive(self) -> None:
+        """Give a sign of life again and again, until cancelled."""
+        while True:
+            await self.say(Alive())
+            await trio.sleep(ALIVE)
 
     async def tell_watched(self) -> None:
         """Say which matches of other hosts are watched, whenever that changes, until cancelled."""

@@ -105,7 +105,11 @@ class Look(Struct, frozen=True, tag="look"):
     number: int
 
 
-Answer = Drawn | Ranked | Watched | Look
+class Alive(Struct, frozen=True, tag="alive"):
+    """Said by show now and then, so that play knows that it does not hang."""
+
+
+Answer = Drawn | Ranked | Watched | Look | Alive
 
 M = TypeVar("M")
 

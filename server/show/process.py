@@ -1,7 +1,7 @@
 """Starting the process that shows, watching it, and starting it again when it ends.
 
 Play does not need it. While there is none, clients that ask for a page are told to try again in a
-second.
+second. One that hangs is killed, so that they do not wait for it.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,9 +12,10 @@ import trio
 from server.host.happened import Happened
 from server.host.host import Host
 from server.show.begin import READY, Begin
-from server.show.child import Started, ended, started
-from server.show.draws import Draws
+from server.show.child import Child, Started, ended, started
+from server.show.draws import TIMEOUT, Draws
 from server.show.feed import Teller
+from server.show.hanging import processor_time, until_it_hangs
 from server.show.lending import Lending
 
 PAUSES = (0.0, 0.5, 2.0, 10.0)  # seconds before it is started again, longer the more often it has failed
@@ -66,6 +67,7 @@ class Show:
         try:
             with conduit:
                 async with stream, trio.open_nursery() as nursery:
+                    nursery.start_soon(self._watch, child)
                     if await _begins(stream, begin):
                         nursery.start_soon(self.teller.tell, stream)
                         nursery.start_soon(self._draws.hear, stream)
@@ -76,6 +78,16 @@ class Show:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(ended, child)
         return child.returncode
+
+    async def _watch(self, child: Child) -> None:
+        """Kill a process that gives no sign of life any more; while it is starting, work is one."""
+
+        def signs() -> tuple[int, float]:
+            return self._draws.heard, 0.0 if self.lending.connected else processor_time(child.pid)
+
+        await until_it_hangs(signs, TIMEOUT)
+        log.error("the process that shows pages gives no sign of life and is killed", seconds=TIMEOUT)
+        child.kill()
 
 
 async def _begins(stream: trio.SocketStream, begin: Begin) -> bool:

@@ -31,8 +31,7 @@ class Asked(Struct, frozen=True):
 
     tournament: str | None = None
     keys: tuple[str, ...] = ()  # secrets that some process has made, the surest first
-    wanted: Wanted | None = None  # a bot comes with it …
-    becomes: str | None = None  # … and from then on this secret leads to where it plays
+    wanted: Wanted | None = None  # a bot comes with it
     game: str | None = None  # one of the games that are held together …
     opens: bool = False  # whether it is an order for which an open table is opened
 
@@ -144,7 +143,7 @@ def _of_model(request: Request) -> Asked | None:
         match arguments:
             case Arguments(name=str() as name, game=str() as game, tournament=str() | None as named):
                 table = named if arguments.against is None else OPEN + game
-                return Asked(wanted=Wanted(name, game, table, brought), becomes=session)
+                return Asked(wanted=Wanted(name, game, table, brought))
             case _:
                 return None
     if called.method == "tools/call" and tool in AT_PLACE:

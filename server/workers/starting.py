@@ -5,7 +5,6 @@ It is started from the main thread: the kernel ends it with the thread that fork
 
 import socket
 import subprocess
-from pathlib import Path
 
 from server.show.begin import zero
 from server.show.child import child_of_ours
@@ -21,16 +20,6 @@ def started() -> Started:
         theirs = (their_link.fileno(), their_requests.fileno())
         child = child_of_ours("server.workers", theirs, zero().hex())
     return child, link, requests
-
-
-def processor_time(process: int) -> float:
-    """How much processor time a process has used, in the system's own unit; 0 if there is no such process."""
-    try:
-        found = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return 0.0
-    user, system = found.rpartition(")")[2].split()[11:13]  # the name before that may be anything
-    return float(user) + float(system)
 
 
 def conduit_pair() -> tuple[socket.socket, socket.socket]:

@@ -77,15 +77,15 @@ class Linked:
             return ()
         number, call = next(self._numbers), Call(patient=not self._closed)
         self._calls[number] = call
+        for fact in facts:
+            if isinstance(fact, Concluded):  # it has all moves, and none may come to worker 0 after it
+                self._playing.pop(fact.match, None)
         self._say(Keep(number, tournament, when, tuple(facts)))
         try:
             with call.scope:
                 await call.done.wait()
         finally:
             self._calls.pop(number, None)
-        for fact in facts:
-            if isinstance(fact, Concluded):
-                self._playing.pop(fact.match, None)
         if (answer := call.answer) is None or answer.conflict:
             raise Conflict("" if answer is None else answer.conflict)
         return answer.receipts

@@ -22,6 +22,7 @@ from server.net.admission import Admission
 from server.net.limits import Limits
 from server.net.wire import Piece
 from server.show.conduit import Back, Conduit, Gone, Known, NoRoom
+from server.show.hanging import processor_time, until_it_hangs
 from server.show.lending import RELAYED, Lending
 from server.show.process import LASTED, PAUSES, ended
 from server.workers.clerk import Clerk
@@ -44,9 +45,7 @@ from server.workers.messages import (
     Tell,
     ToldEnd,
 )
-from server.workers.starting import feed_pair, processor_time, started
-
-LOOK = 1.0  # seconds between two looks for messages of a worker, which reports twice as often
+from server.workers.starting import feed_pair, started
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -167,15 +166,15 @@ class Worker:
         """Kill a process that gives no sign of life any more.
 
         Until it is ready it says nothing, however long that takes with a large journal; but it works.
-        It counts looks, not seconds: a stall of this process is no fault of the other.
         """
-        silent, signs = 0, (self._heard, 0.0)
-        while silent < self._limits.worker_seconds / LOOK:
-            await trio.sleep(LOOK)
+
+        def signs() -> tuple[int, float]:
             self.hear_now()
-            before, signs = signs, (self._heard, 0.0 if self.ready else self._used(child.pid))
-            silent = silent + 1 if signs == before else 0
-        log.error("a worker gives no sign of life and is killed", worker=self.number, seconds=silent * LOOK)
+            return self._heard, 0.0 if self.ready else self._used(child.pid)
+
+        seconds = self._limits.worker_seconds
+        await until_it_hangs(signs, seconds)
+        log.error("a worker gives no sign of life and is killed", worker=self.number, seconds=seconds)
         child.kill()
 
     def _tell_started(self) -> None:

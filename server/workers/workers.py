@@ -78,6 +78,7 @@ class Workers:
             for number in range(1, count)
         }
         host.abroad = self
+        host.on_key = lambda key: self._keys.know(key, OWN)  # it may have led to another worker before
         host.untold.on_told = self._tell_told
         host.reception.moved = self._note_place
         host.on_fact.append(self._told)
@@ -151,8 +152,6 @@ class Workers:
         def answer(exchange: Exchange) -> Awaitable[object] | None:
             asked = self._reading.asked(exchange.request)
             number = OWN if asked is None else self._whose(asked)
-            if asked is not None and asked.becomes is not None:
-                self._keys.know(asked.becomes, number)
             if number == OWN or asked is None:
                 return app(exchange)
             return self._workers[number].lending.answer(exchange)

@@ -259,9 +259,12 @@ class Attendance:
         self.happens(Happening.HUNG_UP)
 
     def take_place(self) -> None:
-        """Go on with the match that the bot came back to, if there is one."""
+        """Go on with the match that the bot came back to, if there is one.
+
+        One whose end was told already is none, though its other bot may not be back from another process.
+        """
         seat = None if self.visit is None else self.visit.player.seat
-        if seat is not None and self.seat is None:
+        if seat is not None and self.seat is None and not seat.match.log.closed:
             self.take_seat(seat, back=True)
 
     def put_off(self, message: bytes, at: float) -> bool:
@@ -282,6 +285,7 @@ class Attendance:
         if seat.match.elsewhere:
             if back and isinstance(seat.match, Lent):
                 seat.match.when_home(lambda match: self._go_back())
+                seat.match.when_told(lambda: self._stays_away(seat))
             return
         start = 0
         if not back and not seat.match.interrupted:
@@ -310,6 +314,11 @@ class Attendance:
             self.seat, start = seat, len(seat.match.log.events)
             self._resumed(seat)
         self.go_on(seat, start)
+
+    def _stays_away(self, seat: Seat) -> None:
+        """The match to which the bot came does not come home: it has ended, or is lost and begins anew."""
+        if self.seat is seat:
+            self.ended()
 
     def ask(self) -> None:
         """The bot has been asked something: its next message is the answer, which costs nothing."""

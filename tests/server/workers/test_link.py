@@ -157,6 +157,29 @@ async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
         assert both.store.jotted() == {}
 
 
+@pytest.mark.parametrize("seed", range(5))
+async def test_nothing_is_left_of_the_moves_of_a_match_that_ends_soon_after_the_last_of_them(
+    engine: Faulty, autojump_clock: MockClock, seed: int
+) -> None:
+    """Catches moves that were written down, and kept in memory, for ever: they came after the end did."""
+    both, chance = Both(engine, seed), Random(seed)
+    async with both.running() as nursery:
+        nursery.start_soon(both.store.run)
+        await both.store.keep("cup", 1.0, [OPENED, *(Dealt(f"cup-{number}", number) for number in range(30))])
+        for number in range(30):
+            moves: list[Any] = []
+            both.store.jot(f"cup-{number}", moves, times := [])
+            await trio.sleep(chance.random() * SOON)
+            moves.append("NW")
+            times.append(0.5)
+            over = msgspec.structs.replace(WON, match=f"cup-{number}", pairing=number)
+            await both.store.keep("cup", 2.0, [over])
+        await trio.sleep(1.0)
+        assert both.store.jotted() == {}
+        for playing in (both.clerk._playing, both.ledger._playing, both.store._playing):
+            assert not playing
+
+
 async def test_after_a_restart_moves_follow_those_that_are_written(
     both: Both, autojump_clock: MockClock
 ) -> None:

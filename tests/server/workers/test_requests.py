@@ -65,7 +65,7 @@ def test_a_model_is_known_by_its_token_or_session_and_comes_by_joining() -> None
     session = {"mcp-session-id": "secret"}
     joins = tool("join", name="ann", game="connect-4", tournament="cup")
     wanted = Wanted("ann", "connect-4", "cup")
-    assert asked("POST", "/mcp", joins, **session) == Asked(wanted=wanted, becomes="secret")
+    assert asked("POST", "/mcp", joins, **session) == Asked(wanted=wanted)
     assert asked("POST", "/mcp", tool("move", move="3"), **session) == Asked(keys=("secret",))
     assert asked("POST", "/mcp", tool("move", move="3", token="t"), **session) == Asked(keys=("t", "secret"))
     assert asked("POST", "/mcp", tool("tournaments"), **session) is None

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from math import inf
 from typing import Any
 
 import msgspec
@@ -21,9 +22,10 @@ from server.net.guard import PEER_GONE
 from server.net.limits import Limits
 from server.net.sockets import SocketWire, readiness
 from server.protocols import tcp
-from server.show.conduit import PACKET
+from server.show.conduit import PACKET, Conduit
 from server.show.feed import Teller
-from server.workers.match_messages import Fetch, Left, Together
+from server.workers.guests import Guests
+from server.workers.match_messages import Between, Closed, Decided, Fetch, Left, Returned, Together
 from server.workers.spread import Pair, Spread
 from server.workers.starting import conduit_pair
 from tests.hang import HANG
@@ -111,6 +113,7 @@ class Both:
         self._spread = Spread(self.holder, Teller(self.holder, lambda: 0), 1)
         self._place = Spread(self.other, Teller(self.other, lambda: 0), 1)
         self._conduits: list[socket.socket] = []
+        self._meeting = trio.CancelScope()  # of the other worker with the first
         self.bots: list[Bot] = []
 
     async def run(self, nursery: trio.Nursery) -> None:
@@ -119,10 +122,30 @@ class Both:
         ours, theirs = conduit_pair()
         self._conduits = [ours, theirs]
         nursery.start_soon(self._spread.meet, 1, ours)
-        nursery.start_soon(self._place.meet, 0, theirs)
+        nursery.start_soon(self._meet, theirs)
         nursery.start_soon(self._place.run)
         while not (self._spread._pairs and self._place._pairs):
             await trio.lowlevel.checkpoint()
+
+    async def _meet(self, theirs: socket.socket) -> None:
+        with self._meeting:
+            await self._place.meet(0, theirs)
+
+    @property
+    def guests(self) -> Guests:
+        """What the other worker plays for the first."""
+        return self._place._pairs[0].guests
+
+    def hang(self) -> Guests:
+        """The other worker neither hears nor says anything any more; returns what it plays."""
+        guests = self.guests
+        self._conduits[1] = self._conduits[1].dup()
+        self._meeting.cancel()
+        return guests
+
+    def say(self, message: Between) -> None:
+        """What the other worker had said before it hung is heard only now."""
+        Conduit[Together](self._conduits[1], Together, inf).say(Together([message]))
 
     def cut(self) -> None:
         """The other worker is gone."""
@@ -183,6 +206,8 @@ async def playing(format: str = "double-round-robin") -> AsyncIterator[tuple[Bot
             for bot in both.bots:
                 await bot.close()
             nursery.cancel_scope.cancel()
+        for conduit in both._conduits:
+            conduit.close()
         for host in (both.holder, both.other):
             assert not host.guard.caught
 
@@ -348,6 +373,54 @@ async def test_when_the_other_worker_is_gone_a_match_goes_on_from_what_was_heard
         ends = await both_play_on(again[0], again[1])
         assert [end["ending"] for end in ends] == ["played", "played"]
         assert both.elsewhere == 2
+
+
+async def test_a_bot_that_came_back_while_the_other_worker_hung_goes_on_when_that_is_gone() -> None:
+    """Catches a match that is void by the host's fault, and a bot that is thrown out."""
+    async with playing() as (both, cup, first, second):
+        (lent,) = cup.matches.values()
+        while lent.ply < 2:  # noqa: ASYNC110 - it is told ten times a second
+            await trio.sleep(0.01)
+        guests = both.hang()
+        back = await both.come(first.name)
+        both.cut()
+        guests.end()
+        with pytest.raises(trio.EndOfChannel):
+            await second.until("end")
+        again = await both.come(second.name)
+        for bot in (back, again):
+            assert (await bot.until("begin"))["moves"] == [0, 1]
+            await bot.until("turn")
+        ends = await both_play_on(back, again)
+        assert [end["ending"] for end in ends] == ["played", "played"]
+
+
+async def test_a_bot_that_comes_back_as_its_match_ends_elsewhere_is_dealt_the_next_one() -> None:
+    """Whether it comes before the end is known here, or before its opponent is back.
+
+    Catches a bot that still has its seat in that match when it is dealt another: a fault of the host.
+    """
+    for known in (True, False):
+        async with playing() as (both, cup, first, _):
+            (match,) = cup.matches
+            guests = both.hang()
+            played = guests._playing[match]
+            of_first, of_second = (guest.number for guest in played.guests)
+            played.match.resign(0, trio.current_time())
+            if not known:
+                await both.come(first.name)
+            both.say(Decided(match, played.match.outcome))
+            await over(cup, 1)
+            if known:
+                await both.come(first.name)
+            both.say(Closed(of_first))
+            both.say(Returned(of_second, (), Taped(), acknowledged=True))
+            while cup.matches.keys() <= {match}:  # noqa: ASYNC110 - until the next one is dealt
+                await trio.sleep(0.001)
+            (following,) = cup.matches.values()
+            assert not any(player.retired for player in cup._play.players(following))
+            both.cut()
+            guests.end()
 
 
 async def test_what_is_said_in_one_go_is_one_packet_and_a_bot_that_leaves_is_told_of_at_once() -> None:

@@ -15,10 +15,10 @@ from server.host.abroad import Handed
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.net.wire import Piece
+from server.show.hanging import LOOK, processor_time
 from server.show.lending import Lending
 from server.workers.messages import Ready
-from server.workers.starting import processor_time
-from server.workers.worker import LOOK, Worker
+from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
 from tests.server.windowed import windowed_pair
 

@@ -1,0 +1,93 @@
+"""A process for pages that hangs is killed, which is an end like any other; one that lives is not."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.net.limits import Limits
+from server.show.draws import TIMEOUT, Drawing
+from server.show.hanging import LOOK
+from server.show.lending import Lending
+from server.show.process import Show
+from server.workers.starting import conduit_pair
+from tests.hang import HANG
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there another process shows")
+
+
+@pytest.fixture
+def child() -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that does nothing until it is killed."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as found:
+        yield found
+        found.kill()
+
+
+def play() -> Show:
+    return Show(Host(), lambda: 0, Lending(Limits()), cast("Any", None))
+
+
+async def test_a_process_for_pages_that_does_nothing_before_it_is_ready_is_killed(
+    child: "subprocess.Popen[bytes]", autojump_clock: MockClock
+) -> None:
+    begun = trio.current_time()
+    with trio.fail_after(2 * TIMEOUT):
+        await play()._watch(child)
+    assert child.wait(HANG) != 0
+    assert trio.current_time() - begun <= TIMEOUT + 2 * LOOK
+
+
+async def test_a_process_for_pages_is_killed_as_soon_as_it_gives_no_sign_of_life_and_no_sooner(
+    child: "subprocess.Popen[bytes]", autojump_clock: MockClock
+) -> None:
+    """Catches pages that waited for ever."""
+    show, alive = play(), trio.CancelScope()
+    to_play, replies = trio.testing.memory_stream_one_way_pair()
+    ours, theirs = conduit_pair()
+    with ours, theirs, trio.fail_after(10 * TIMEOUT):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(show.lending.connect, ours)
+            nursery.start_soon(show._draws.hear, replies)
+
+            async def live() -> None:
+                with alive:
+                    await Drawing(cast("Any", None), to_play).tell_alive()
+
+            async def stop() -> None:
+                await trio.sleep(3 * TIMEOUT)
+                assert child.poll() is None
+                alive.cancel()
+
+            nursery.start_soon(live)
+            nursery.start_soon(stop)
+            await show._watch(child)
+            assert alive.cancelled_caught
+            nursery.cancel_scope.cancel()
+    assert child.wait(HANG) != 0
+
+
+async def test_a_sign_of_life_does_not_mean_that_it_draws(autojump_clock: MockClock) -> None:
+    """Catches rounds that wait, each of them, for a process that lives and has never answered one."""
+    draws = play()._draws
+    to_play, replies = trio.testing.memory_stream_one_way_pair()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(draws.hear, replies)
+        nursery.start_soon(Drawing(cast("Any", None), to_play).tell_alive)
+        assert await draws.rank(cast("Any", Named())) is None
+        begun = trio.current_time()
+        assert await draws.rank(cast("Any", Named())) is None
+        assert trio.current_time() == begun
+        nursery.cancel_scope.cancel()
+
+
+class Named:
+    """As much of a record as a question holds."""
+
+    name = "cup"
