@@ -47,6 +47,7 @@ def command_line(words: Sequence[str]) -> App:
 def main() -> None:
     """Run, and leave with the right code: a line for what is somebody else's fault, a traceback for ours."""
     code: int | None = FAILED
+    _open_missing_streams()
     sys.excepthook = tell_traceback
     output: object = sys.stdout
     if isinstance(output, TextIOWrapper):
@@ -76,6 +77,16 @@ def main() -> None:
         note(f"quintain: {_first(faults)}")
         code = MISUSED
     sys.exit(code)
+
+
+def _open_missing_streams() -> None:
+    """Open the standard streams that the process was started without.
+
+    Else they would be None, and what is opened next, such as the journal, would get their descriptors.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as the process lives
 
 
 def bad_catalogue() -> tuple[type[Exception], ...]:
