@@ -127,6 +127,7 @@ class Tournament:
         self._waiting: trio.Event | None = None  # set at the next change, for the task that waits for one
         self._halted = False
         self.deciding = trio.Lock()  # held from reading the record until the facts decided from it are kept
+        self.voiding = set[str]()  # matches of which somebody has ordered that, and waits until it is done
         self._checking_in = False  # whether entrants check in
         self._forecast = Forecast(record)
         self._known_missing: list[Missing] | None = None  # as of the latest change

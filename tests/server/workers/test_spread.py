@@ -33,6 +33,7 @@ from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened, State
 from tournament.lent import Lent
+from tournament.refusals import Refusal
 from tournament.tournament import Tournament
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
@@ -327,6 +328,24 @@ async def test_a_match_is_void_when_that_was_ordered_wherever_it_is_played() -> 
         for bot in (first, second):
             end = await bot.until("end")
             assert (end["match"], end["ending"], end["why"]) == (match, "void", "a cable")
+
+
+async def test_of_two_orders_to_void_a_match_one_is_carried_out_wherever_it_is_played() -> None:
+    async with playing() as (_, cup, *_):
+        (match,) = cup.matches
+        refused: list[str] = []
+
+        async def order() -> None:
+            try:
+                await Desk(cup, "organiser").void(match, "a cable")
+            except Refusal as why:
+                refused.append(str(why))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(order)
+            nursery.start_soon(order)
+        assert refused == [f"{match} is void already"]
+        assert (await cup.concluded(match)).ending is Ending.VOID
 
 
 async def test_a_match_that_ends_while_it_is_ordered_to_be_void_is_void() -> None:
