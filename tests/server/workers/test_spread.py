@@ -4,10 +4,12 @@ Two hosts in one process, with a conduit between them as workers have it; bots c
 """
 
 import json
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from itertools import count
 from math import inf
 from typing import Any
 
@@ -25,7 +27,17 @@ from server.protocols import tcp
 from server.show.conduit import PACKET, Conduit
 from server.show.feed import Teller
 from server.workers.guests import Guests
-from server.workers.match_messages import Between, Closed, Decided, Fetch, Left, Returned, Together
+from server.workers.match_messages import (
+    Between,
+    Closed,
+    Decided,
+    Fetch,
+    FromHolder,
+    Left,
+    Returned,
+    Sit,
+    Together,
+)
 from server.workers.spread import Pair, Spread
 from server.workers.starting import conduit_pair
 from tests.hang import HANG
@@ -136,6 +148,19 @@ class Both:
     def guests(self) -> Guests:
         """What the other worker plays for the first."""
         return self._place._pairs[0].guests
+
+    def lose_descriptors(self, *which: int) -> None:
+        """The other worker has no room for these of the descriptors that it is sent."""
+        guests, number = self.guests, count()
+        take = guests.take
+
+        def receive(message: FromHolder, descriptor: int | None) -> None:
+            if isinstance(message, Sit) and descriptor is not None and next(number) in which:
+                os.close(descriptor)
+                descriptor = None
+            take(message, descriptor)
+
+        guests.take = receive
 
     def hang(self) -> Guests:
         """The other worker neither hears nor says anything any more; returns what it plays."""
@@ -440,6 +465,32 @@ async def test_a_bot_that_comes_back_as_its_match_ends_elsewhere_is_dealt_the_ne
             assert not any(player.retired for player in cup._play.players(following))
             both.cut()
             guests.end()
+
+
+@pytest.mark.parametrize("missing", [(0,), (1,), (0, 1)])
+async def test_a_match_for_whose_connections_the_other_worker_has_no_room_is_played_at_home(
+    missing: tuple[int, ...],
+) -> None:
+    """Catches bots that are told nothing of their match, and lose it by their clocks."""
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            both.lose_descriptors(*missing)
+            await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
+            bots = [await both.come(name) for name in ("ann", "bob")]
+            for bot in bots:
+                await bot.until("begin")
+            first, second = sorted(bots, key=lambda bot: bot.you)
+            ends = await both_play_on(first, second, 0)
+            assert [end["ending"] for end in ends] == ["played", "played"]
+            assert both.elsewhere == 0
+            assert not both.guests._attendances
+            for bot in bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+    for conduit in both._conduits:
+        conduit.close()
 
 
 async def test_what_is_said_in_one_go_is_one_packet_and_a_bot_that_leaves_is_told_of_at_once() -> None:
