@@ -102,6 +102,17 @@ class Desk:
         If it is in play, everybody is told `why`. Otherwise its players have been told how it ended,
         and only organisers see `why`.
         """
+        voiding = self._tournament.voiding
+        while match in voiding:  # only one of two orders is carried out
+            await self._tournament.changed()
+        voiding.add(match)
+        try:
+            await self._void(match, why)
+        finally:
+            voiding.remove(match)
+            self._tournament.wake()
+
+    async def _void(self, match: str, why: str) -> None:
         record, ordered = self._tournament.record, None
         while match in record.dealt:  # until its end is kept, which may be another than ours
             live = self._tournament.matches.get(match)

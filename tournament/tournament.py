@@ -129,6 +129,7 @@ class Tournament:
         self._halted = False
         self.deciding = trio.Lock()  # held from reading the record until the facts decided from it are kept
         self._entering = Entering(record, self.deciding, self.keep)
+        self.voiding = set[str]()  # matches of which somebody has ordered that, and waits until it is done
         self._checking_in = False  # whether entrants check in
         self._forecast = Forecast(record)
         self._known_missing: list[Missing] | None = None  # as of the latest change

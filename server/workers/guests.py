@@ -154,9 +154,10 @@ class Guests:
         match = Travelling(play.beginning, now, self._decided)
         found = [self._guests.get(number) for number in play.seats]
         if found[0] is None or found[1] is None:
-            self._say(Home(name, match.course))
+            self._say(Home(name, match.course, told=0))  # nobody has heard yet that it begins
             for number, guest in zip(play.seats, found, strict=True):
                 self._guests.pop(number, None)
+                self._attendances.pop(number, None)
                 if guest is not None:
                     guest.wire.close()
                 self._say(Returned(number, (), Taped(), acknowledged=False))
@@ -212,7 +213,8 @@ class Guests:
 
     def _send_home(self, playing: Playing) -> None:
         if playing.match.verdict is None and playing.match.name in self._playing:
-            self._say(Home(playing.match.name, playing.match.course))
+            course = playing.match.course
+            self._say(Home(playing.match.name, course, told=len(course.events)))
             self._forget(playing)
             self._give_back(playing)
 

@@ -66,6 +66,7 @@ class Home(Struct, tag="home", frozen=True, array_like=True):
 
     match: str
     course: Course
+    told: int  # of so many of its events the bots have been told
 
 
 class Returned(Struct, tag="returned", frozen=True, array_like=True):

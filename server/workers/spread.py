@@ -184,9 +184,9 @@ class Pair:
             case Decided(name, report):
                 if (outside := self.lent.get(name)) is not None and outside.stand_in is not None:
                     outside.stand_in.conclude(report)
-            case Home(name, course):
+            case Home(name, course, told):
                 if (outside := self.lent.get(name)) is not None:
-                    self._come_home(outside, course)
+                    self._come_home(outside, course, told)
             case Returned(number, pieces, tape, acknowledged):
                 if (out := self._out.get(number)) is not None:
                     home = out.lent.home
@@ -204,12 +204,12 @@ class Pair:
             case _:
                 self.guests.take(message, descriptor)
 
-    def _come_home(self, outside: Outside, course: Course) -> None:
+    def _come_home(self, outside: Outside, course: Course, told: int) -> None:
         lent = outside.stand_in
         if lent is None or (seats := outside.tournament.come_home(lent, course)) is None:
             return
         match = cast("Travelling", seats[0].match)
-        outside.home = match, seats, len(course.events)
+        outside.home = match, seats, told
         del self.lent[lent.name]
         lent.carry_out(match)
         self._host.timekeeper.expect(match.deadline)

@@ -219,7 +219,8 @@ class Worker:
     async def drain(self) -> None:
         """Have the worker begin nothing, and wait for matches that cannot be resumed."""
         self._draining = True
-        self.say(Drain())
+        if self.ready:  # otherwise it is told so when it is
+            self.say(Drain())
         await self._drained.wait()
 
     async def stop(self) -> None:

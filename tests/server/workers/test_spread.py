@@ -4,10 +4,12 @@ Two hosts in one process, with a conduit between them as workers have it; bots c
 """
 
 import json
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from itertools import count
 from math import inf
 from typing import Any
 
@@ -25,7 +27,17 @@ from server.protocols import tcp
 from server.show.conduit import PACKET, Conduit
 from server.show.feed import Teller
 from server.workers.guests import Guests
-from server.workers.match_messages import Between, Closed, Decided, Fetch, Left, Returned, Together
+from server.workers.match_messages import (
+    Between,
+    Closed,
+    Decided,
+    Fetch,
+    FromHolder,
+    Left,
+    Returned,
+    Sit,
+    Together,
+)
 from server.workers.spread import Pair, Spread
 from server.workers.starting import conduit_pair
 from tests.hang import HANG
@@ -33,6 +45,7 @@ from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened, State
 from tournament.lent import Lent
+from tournament.refusals import Refusal
 from tournament.tournament import Tournament
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
@@ -135,6 +148,19 @@ class Both:
     def guests(self) -> Guests:
         """What the other worker plays for the first."""
         return self._place._pairs[0].guests
+
+    def lose_descriptors(self, *which: int) -> None:
+        """The other worker has no room for these of the descriptors that it is sent."""
+        guests, number = self.guests, count()
+        take = guests.take
+
+        def receive(message: FromHolder, descriptor: int | None) -> None:
+            if isinstance(message, Sit) and descriptor is not None and next(number) in which:
+                os.close(descriptor)
+                descriptor = None
+            take(message, descriptor)
+
+        guests.take = receive
 
     def hang(self) -> Guests:
         """The other worker neither hears nor says anything any more; returns what it plays."""
@@ -329,6 +355,24 @@ async def test_a_match_is_void_when_that_was_ordered_wherever_it_is_played() -> 
             assert (end["match"], end["ending"], end["why"]) == (match, "void", "a cable")
 
 
+async def test_of_two_orders_to_void_a_match_one_is_carried_out_wherever_it_is_played() -> None:
+    async with playing() as (_, cup, *_):
+        (match,) = cup.matches
+        refused: list[str] = []
+
+        async def order() -> None:
+            try:
+                await Desk(cup, "organiser").void(match, "a cable")
+            except Refusal as why:
+                refused.append(str(why))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(order)
+            nursery.start_soon(order)
+        assert refused == [f"{match} is void already"]
+        assert (await cup.concluded(match)).ending is Ending.VOID
+
+
 async def test_a_match_that_ends_while_it_is_ordered_to_be_void_is_void() -> None:
     """Catches a result that stands although the organiser was told that it was voided."""
     async with playing() as (both, cup, first, second):
@@ -421,6 +465,32 @@ async def test_a_bot_that_comes_back_as_its_match_ends_elsewhere_is_dealt_the_ne
             assert not any(player.retired for player in cup._play.players(following))
             both.cut()
             guests.end()
+
+
+@pytest.mark.parametrize("missing", [(0,), (1,), (0, 1)])
+async def test_a_match_for_whose_connections_the_other_worker_has_no_room_is_played_at_home(
+    missing: tuple[int, ...],
+) -> None:
+    """Catches bots that are told nothing of their match, and lose it by their clocks."""
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            both.lose_descriptors(*missing)
+            await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
+            bots = [await both.come(name) for name in ("ann", "bob")]
+            for bot in bots:
+                await bot.until("begin")
+            first, second = sorted(bots, key=lambda bot: bot.you)
+            ends = await both_play_on(first, second, 0)
+            assert [end["ending"] for end in ends] == ["played", "played"]
+            assert both.elsewhere == 0
+            assert not both.guests._attendances
+            for bot in bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+    for conduit in both._conduits:
+        conduit.close()
 
 
 async def test_what_is_said_in_one_go_is_one_packet_and_a_bot_that_leaves_is_told_of_at_once() -> None:

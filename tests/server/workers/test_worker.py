@@ -4,8 +4,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any, cast
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -15,9 +17,11 @@ from server.host.abroad import Handed
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.net.wire import Piece
+from server.show.conduit import PACKET, Conduit
 from server.show.hanging import LOOK, processor_time
 from server.show.lending import Lending
-from server.workers.messages import Ready
+from server.workers.messages import Drain, Drained, FromWorker, Ready, ToWorker
+from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
 from tests.server.windowed import windowed_pair
@@ -89,6 +93,31 @@ async def test_a_process_that_is_starting_or_says_something_now_and_then_is_not_
                 worker._take(Ready(), None)
                 await trio.sleep(seconds - 2 * LOOK)
             nursery.cancel_scope.cancel()
+
+
+async def test_a_process_that_is_starting_when_the_host_is_told_to_stop_hears_of_it_once() -> None:
+    """Catches a worker that ended with a traceback, and whose bots nobody told goodbye."""
+    worker = worker_0_has()
+    ours, theirs = conduit_pair()
+    theirs.setblocking(False)
+    heard = msgspec.msgpack.Decoder(ToWorker)
+    for ready_first in (False, True):
+        with trio.fail_after(HANG):
+            async with trio.open_nursery() as nursery:
+                worker._end_all()
+                worker._conduit, worker._draining = Conduit(ours, FromWorker, inf), False
+                if ready_first:
+                    worker._take(Ready(), None)
+                nursery.start_soon(worker.drain)
+                await trio.testing.wait_all_tasks_blocked()
+                if not ready_first:
+                    worker._take(Ready(), None)
+                assert heard.decode(theirs.recv(PACKET)[1:]) == Drain()
+                with pytest.raises(BlockingIOError):
+                    theirs.recv(PACKET)
+                worker._take(Drained(), None)
+    ours.close()
+    theirs.close()
 
 
 async def test_whoever_comes_while_a_process_ends_waits_for_the_next_one_and_no_longer(
