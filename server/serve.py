@@ -6,7 +6,6 @@ host at once. Either way the standings so far are printed, and nothing that was
 announced is lost.
 """
 
-import signal
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
@@ -52,7 +51,9 @@ from server.show.process import Show
 from server.show.which import Which
 from server.stopping import (
     LINGER,
+    SIGNALS,
     print_standings,
+    signals_to_the_end,
     until_all_are_gone,
     until_bots_know,
     until_the_end,
@@ -262,7 +263,7 @@ async def _serve(
             said = f"the desk opens once, within 15 minutes, at {link}"
             announce(settings.log_format, said, output, url=link)
         listens = " ".join(f"{name}={address}" for name, address in where.items())
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        with signals_to_the_end(), trio.open_signal_receiver(*SIGNALS) as signals:
             with printing():
                 print(f"ready {listens} data={settings.data}", flush=True)  # noqa: T201
             supervised.notify(supervised.READY)

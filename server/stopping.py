@@ -4,12 +4,15 @@ At the first signal it waits for matches that no restart can resume, at the seco
 nothing.
 """
 
+import atexit
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import FrameType
 
 import structlog
 import trio
@@ -28,9 +31,34 @@ from server.workers.workers import Workers
 from tournament.facts import State
 from tournament.record import Record
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LINGER = 1.0  # seconds for bots to learn how it ended before their connections go
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+@contextmanager
+def signals_to_the_end() -> Generator[None]:
+    """A context around a receiver of signals, after which another signal still ends the host as it should.
+
+    Impatient people send more than are waited for. These would end the process as signals do by themselves,
+    in the middle of closing what is open, and with another exit code.
+    """
+    _answer_signals(lambda number, frame: None)  # what the receiver has left: the host ends in any case
+    try:
+        yield
+    finally:
+        _answer_signals(_leave)
+        atexit.register(_answer_signals, signal.SIG_IGN)  # Python then puts back what ends a process
+
+
+def _answer_signals(answer: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    for number in SIGNALS:
+        signal.signal(number, answer)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    os._exit(INTERRUPTED if number == signal.SIGINT else DONE)
 
 
 async def until_the_end(

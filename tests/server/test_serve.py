@@ -157,19 +157,20 @@ def test_a_host_that_nobody_has_come_to_prints_no_empty_table(serve: Any) -> Non
     assert (code, out.strip()) == (130, "cup: tic-tac-toe, round-robin, registering: nobody is in the table")
 
 
-def test_two_signals_end_a_host_on_which_a_match_is_played(serve: Any) -> None:
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_two_signals_end_a_host_on_which_a_match_is_played(serve: Any, number: int, expected: int) -> None:
     host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2")
     bots = [Bot(host.tcp, hello(name)) for name in ("ann", "bob")]
     for bot in bots:
         while bot.hear()["type"] != "begin":
             pass
-    host.process.send_signal(signal.SIGINT)
+    host.process.send_signal(number)
     assert host.process.stderr is not None
     while '"stopping"' not in host.process.stderr.readline():
         pass
-    host.process.send_signal(signal.SIGINT)
+    host.process.send_signal(number)
     code, out, _ = host.end()
-    assert code == 130
+    assert code == expected
     assert "cup" in out, "the standings so far"
     for bot in bots:
         bot.close()

@@ -80,9 +80,8 @@ def _expect(headers: Headers, name: str, value: object, message: Message) -> Non
 
 def _differ(name: str, header: object, value: object, message: Message) -> RpcError:
     came = "is missing" if header is None else f"is {str(header)[:60]!r}"
-    return RpcError(
-        HEADERS_DIFFER, f"the header {name} {came}, and the body has {str(value)[:60]!r}", id=message.id
-    )
+    has = "none" if value is None else repr(str(value)[:60])
+    return RpcError(HEADERS_DIFFER, f"the header {name} {came}, and the body has {has}", id=message.id)
 
 
 def _decoded(header: str) -> str | None:

@@ -201,6 +201,18 @@ async def test_headers_that_differ_from_the_body_are_refused(
     assert (answer.status, answer.code, answer.body["id"]) == (400, code, 1)
 
 
+async def test_a_client_that_names_its_revision_in_the_header_alone_is_told_so(
+    autojump_clock: MockClock,
+) -> None:
+    async with connected() as client:
+        answer = await client.send(
+            said("tools/list"), f"MCP-Protocol-Version: {NEW}", "Mcp-Method: tools/list"
+        )
+    assert answer.code == HEADERS_DIFFER
+    told = f"the header MCP-Protocol-Version is {NEW!r}, and the body has none"
+    assert answer.body["error"]["message"] == told
+
+
 async def test_the_name_of_a_tool_may_come_in_base64(autojump_clock: MockClock) -> None:
     async with connected() as client:
         head = (f"MCP-Protocol-Version: {NEW}", "Mcp-Method: tools/call")
