@@ -44,7 +44,7 @@ from server.net.budgets import address_of
 from server.net.guard import Guard, Moved, Waiting
 from server.net.limits import Limits
 from server.net.sockets import readiness
-from server.net.turns import Turns
+from server.net.turns import Turns, after_hang_ups
 from tournament.desk import Desk
 from tournament.draws import Elsewhere, draw_here
 from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, Seated, State, Turned
@@ -340,6 +340,8 @@ class Host:
         it `practises`, `against` may be one of the host's own opponents, who comes as well. A `person` plays
         by hand.
         """
+        if token is None and self.reception.is_here(name, game):
+            await after_hang_ups()  # it may be the same bot, which has just hung up
         if self.draining:
             raise Unwelcome(STOPPING)
         try:

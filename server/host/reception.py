@@ -210,6 +210,10 @@ class Reception:
         """Whether a bot is here as that player, or the player is held for one."""
         return any(visit.player is player for visit in self._visits.get((player.game, key(player.name)), ()))
 
+    def is_here(self, name: str, game: str) -> bool:
+        """Whether a bot is here under that name, or a player is held for one."""
+        return (game, key(name)) in self._visits
+
     def present(self, where: Key) -> Present | None:
         """Who is here under a name, if somebody has a place."""
         visits = [visit for visit in self._visits.get(where, ()) if visit.player.place != NOWHERE]

@@ -12,6 +12,14 @@ from typing import Self
 
 import trio
 
+ROUNDS = 3  # of the event loop, in which a hang-up is read and taken in
+
+
+async def after_hang_ups() -> None:
+    """Let hang-ups be taken in that may have come before what was just read, over other connections."""
+    for _ in range(ROUNDS):
+        await trio.lowlevel.checkpoint()
+
 
 class Turns:
     def __init__(self) -> None:

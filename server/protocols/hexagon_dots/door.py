@@ -35,6 +35,7 @@ from server.host.returning import Awaited, way_back
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Request, Response, json_response
+from server.net.turns import after_hang_ups
 from server.protocols.common.http_tape import TURN
 from server.protocols.common.unwelcome import status_of
 from server.protocols.hexagon_dots.bot import Bot, plain
@@ -44,7 +45,6 @@ from server.protocols.hexagon_dots.messages import FOUND, Joiner, Wanted
 DOOR = "hexagon-dots"
 MADE, FOUND_BY_HOST = "made", "found"  # kinds of addresses in a way back, by who arranges the match
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
-ROUNDS = 3  # of the event loop, in which a hang-up is read and taken in
 SIZES = 512  # boards that are known to be valid: more than there are
 
 AT = re.compile("/g/[0-9a-f]{8}")  # a game's address
@@ -233,8 +233,7 @@ class HexagonDots:
 
     async def _join_after_hang_ups(self, gate: Gate, exchange: Exchange, name: str) -> None:
         """Have a bot join whose name is here: its hang-up may be on the way, and be read after this."""
-        for _ in range(ROUNDS):
-            await trio.lowlevel.checkpoint()
+        await after_hang_ups()
         if not exchange.gone and (joining := self._take_in(gate, exchange, name)) is not None:
             await joining
 

@@ -3,6 +3,7 @@
 What is ignored is in `test_connect4_ignored.py`; the bytes are in the transcripts of the protocol's page.
 """
 
+from functools import partial
 from math import inf, nextafter
 from random import Random
 
@@ -342,6 +343,23 @@ async def test_who_does_not_start_again_has_half_a_minute_before_a_match_is_lost
         await trio.sleep(2.0)
         (_, second) = record.matches.values()
         assert (second.ending, second.why) == (Ending.LEFT, "Bob was here before, and did not come back")
+
+
+@pytest.mark.parametrize("rounds", range(4))
+async def test_in_a_tournament_who_hung_up_and_starts_at_once_is_let_in(
+    rounds: int, autojump_clock: MockClock
+) -> None:
+    """Even if the event loop goes a few rounds before it reads the hang-up, and has the id by then."""
+    async with place(CUP | {"entrants": "2"}) as host:
+        gone, back, bob = Bot(host), Bot(host), Bot(host)
+        await gone.start("Ann")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(back.tell, "start", id="Ann"))
+            for _ in range(rounds):
+                await trio.lowlevel.checkpoint()
+            await gone.gone()
+        await bob.start("Bob")
+        assert [message["type"] for message in back.heard()] == ["state"]
 
 
 async def test_in_a_tournament_a_name_is_one_bots_while_it_waits_or_plays(autojump_clock: MockClock) -> None:

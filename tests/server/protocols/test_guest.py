@@ -111,6 +111,19 @@ async def test_who_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock
         assert await answered(bob)
 
 
+@pytest.mark.parametrize("rounds", range(4))
+async def test_who_hung_up_and_joins_at_once_is_let_in(rounds: int, autojump_clock: MockClock) -> None:
+    """Even if the event loop goes a few rounds before it reads the hang-up, and has the request by then."""
+    async with lists() as here:
+        gone = await here.join("ann")
+        again = here.send("/tic-tac-toe/join", {"name": "ann"})
+        for _ in range(rounds):
+            await trio.lowlevel.checkpoint()
+        gone.end.close()
+        await here.join("bob")
+        assert (await said(again))[0] == 200
+
+
 async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann, bob = await here.pair()

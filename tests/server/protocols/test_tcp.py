@@ -131,6 +131,24 @@ async def test_a_name_is_free_again_when_its_bot_has_gone(autojump_clock: MockCl
         assert await again.states() == [SWAPPED]
 
 
+@pytest.mark.parametrize(
+    "first", [b"Ann", b'{"type":"hello","name":"Ann","game":"santorini"}'], ids=["memo", "house"]
+)
+@pytest.mark.parametrize("rounds", range(4))
+async def test_who_hung_up_and_comes_at_once_is_let_in(
+    rounds: int, first: bytes, autojump_clock: MockClock
+) -> None:
+    """Even if the event loop goes a few rounds before it reads the hang-up, and has the name by then."""
+    async with room() as hall:
+        gone, back = await hall.come(first.decode()), await hall.come()
+        await back.wire.send_all(first + b"\n")
+        for _ in range(rounds):
+            await trio.lowlevel.checkpoint()
+        await gone.close()
+        await hall.come("Bob")
+        assert not [line for line in await back.lines() if "taken" in line or line == "[closed]"]
+
+
 async def test_who_says_no_name_in_time_is_shown_out(autojump_clock: MockClock) -> None:
     async with room() as hall:
         silent, halfway = await hall.come(), await hall.come()
