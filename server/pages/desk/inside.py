@@ -5,6 +5,7 @@
 
 from collections.abc import Awaitable, Mapping
 from inspect import signature
+from itertools import islice
 from typing import Any
 
 from games.catalogue import catalogue
@@ -28,7 +29,6 @@ from tournament.format import offered
 from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.rounds import coming
-from tournament.score_sheet import board_of
 from tournament.tournament import Tournament
 
 PAGE = 100  # orders on a page of the audit
@@ -99,13 +99,15 @@ class Inside:
         self, exchange: Exchange, session: Session, tournament: Tournament, wrong: str = ""
     ) -> None:
         """Show a tournament, and what was `wrong` with an order for it."""
-        record = tournament.record.after()
+        record = tournament.record
+        board = await self._host.boards.exact(record)
         table = await self._run(
             lambda: rendering.part(
-                "standings",
-                tables.standings(record, board_of(record, 0.0), page=0) | {"whole": True, "frozen": False},
+                "standings", tables.standings(record, board, page=0) | {"whole": True, "frozen": False}
             )
         )
+        latest = (record.matches[name] for name in reversed(record.recent))
+        audit = (each for each in reversed(self._host.audit) if each.tournament == record.name)
         seen: dict[str, Any] = {
             "record": record,
             "game": tournament.game,
@@ -118,15 +120,9 @@ class Inside:
             "invites": not record.format.endless and record.state is not State.FINISHED,
             "enters": enters(record),
             "live": list(tournament.matches.values()),
-            "over": [
-                each
-                for each in [*record.matches.values()][: -MATCHES - 1 : -1]
-                if voidable(record, each.match)
-            ],
+            "over": [each for each in islice(latest, MATCHES) if voidable(record, each.match)],
             "decided": record.decided,
-            "orders": [each for each in self._host.audit if each.tournament == record.name][
-                : -LATELY - 1 : -1
-            ],
+            "orders": list(islice(audit, LATELY)),
         }
         self.give(
             exchange, session, "tournament", 409 if wrong else 200, wrong=wrong, standings=table, **seen

@@ -315,6 +315,19 @@ async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
 
 
 @pytest.mark.slow
+async def test_a_tournament_is_added_up_once_however_often_its_page_at_the_desk_is_read(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches copying and rating all results for each look, which holds up all matches for a moment."""
+    async with sitting() as here:
+        browser = await here.log_in()
+        await played(here, "ann", "bob", "cas")
+        made = here.host.boards.made
+        pages = {tuple(table(await browser.read("/admin/tournaments/cup"), "standings")[0][1]) for _ in "12"}
+        assert len(pages) == 1
+        assert here.host.boards.made == made + 1
+
+
 async def test_standings_stay_frozen_over_a_restart(autojump_clock: MockClock) -> None:
     store = Memory()
     address = "/api/tournaments/cup/standings"
