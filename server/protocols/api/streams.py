@@ -21,6 +21,7 @@ from server.export.json_views import causes_shown, moment
 from server.host.view import Held, View
 from server.http.exchange import Chunks, Exchange
 from server.protocols.api.changes import Changes
+from server.protocols.common.encode_once import Once
 from tournament.causes import moved_by
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.facts import AnyFact, Concluded, Disqualified, Froze, Voided, Withdrew
@@ -35,6 +36,10 @@ HEADERS = (
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 HEARTBEAT = 15.0  # seconds
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
+
+# Thousands may watch one match, and all are told of an event one right after the other; of the last move and
+# the end, which come together, one is told both before the next.
+once, once_at_the_end = Once(), Once()
 
 
 def stream_match(exchange: Exchange, tournament: Held, name: str) -> Awaitable[None] | None:
@@ -72,9 +77,11 @@ def _stream_live(exchange: Exchange, live: Match) -> None:
         nonlocal number
         if isinstance(event, Moved | Ended):
             number += 1
-        chunks.put(_event(number, _shown(live, event)))
         if isinstance(event, Ended):
+            chunks.put(once_at_the_end(event, _told, number, live, event))
             chunks.close()
+        else:
+            chunks.put(once(event, _told, number, live, event))
 
     follower = live.log.follow(tell, start, chunks.close)
     exchange.on_gone(follower.stop)
@@ -166,6 +173,10 @@ def _last_id(exchange: Exchange, none: int = -1) -> int:
 
 def _event(number: int, shown: dict[str, Any]) -> bytes:
     return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, shown["type"].encode(), msgspec.json.encode(shown))
+
+
+def _told(number: int, match: Match, event: AnyEvent) -> bytes:
+    return _event(number, _shown(match, event))
 
 
 def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
