@@ -1,11 +1,14 @@
-"""What many who watch one match cost. What they are told is in `test_api.py`."""
+"""What streams of matches cost. What they tell is in `test_api.py`."""
 
 from types import SimpleNamespace
 from typing import Any
 
 from games.catalogue import catalogue
 from server.protocols.api import streams
+from tournament.events import Ending
+from tournament.facts import Concluded, Opened
 from tournament.match import Match
+from tournament.record import Record
 
 
 class Spectator:
@@ -35,3 +38,39 @@ def test_what_all_who_watch_a_match_are_told_of_an_event_is_made_once() -> None:
     told = [each.told[1:] for each in spectators]  # what came after they had begun to watch
     assert [len(each) for each in told] == [match.ply + 1] * 3
     assert all(other is first for first, *others in zip(*told, strict=True) for other in others)
+
+
+class Slow(Spectator):
+    """It takes one piece after another, and then goes away."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+        self.waiting: list[int] = []  # how many pieces were there each time when it took them
+
+    def stream(self, *answer: object) -> Any:
+        chunks = super().stream()
+        chunks.drained = self.drained
+        return chunks
+
+    async def drained(self) -> bool:
+        self.waiting.append(len(self.told) - sum(self.waiting))
+        return len(self.told) < self.most
+
+
+async def test_a_match_that_is_over_is_told_no_faster_than_it_is_taken() -> None:
+    """Catches making all events of a long match at once: 150 MB, while nobody else was told anything."""
+    moves = (0, 0, 0, 1, 1, 1, 2, 2)
+    over = Concluded("cup-1", 1, ("ann", "bob"), None, Ending.LEFT, "so", None, moves, (1.0,) * 8)
+
+    async def concluded(match: str) -> Concluded:
+        return over
+
+    cup: Any = SimpleNamespace(
+        matches={}, record=Record("cup", Opened("connect-4", "round-robin")), concluded=concluded
+    )
+    slow: Any = Slow(4)
+    telling = streams.stream_match(slow, cup, "cup-1")
+    assert telling is not None
+    await telling
+    assert slow.waiting == [1, 1, 1, 1]
