@@ -34,6 +34,7 @@ HEADERS = (
 )
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 HEARTBEAT = 15.0  # seconds
+FEW = 10  # events that are told at once
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
 
 # Thousands may watch one match, and all are told of an event one right after the other; of the last move and
@@ -45,8 +46,7 @@ def stream_match(exchange: Exchange, tournament: Held, name: str) -> Awaitable[N
     """The events of one match, from the beginning or from where the client was."""
     if name not in tournament.matches:
         return _retell(exchange, tournament, name)
-    _stream_live(exchange, tournament.matches[name])
-    return None
+    return _stream_live(exchange, tournament.matches[name])
 
 
 async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
@@ -67,11 +67,12 @@ async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
     chunks.close()
 
 
-def _stream_live(exchange: Exchange, live: Match) -> None:
+def _stream_live(exchange: Exchange, live: Match) -> Awaitable[None] | None:
     """Stream a match in play. The id of an event is how many moves had been played, and of the end one more.
 
     So an id means the same after a restart and in the record, which have no refusals and absences: these have
-    the id of the move before them. A client that knows of more moves than there are begins anew.
+    the id of the move before them. A client that knows of more moves than there are begins anew. Whoever has
+    missed much is told it as fast as it takes that, and then follows.
     """
     exchange.authenticated()  # a spectator is nobody in particular, but may hold a connection
     chunks = exchange.stream(200, HEADERS)
@@ -88,8 +89,27 @@ def _stream_live(exchange: Exchange, live: Match) -> None:
         else:
             chunks.put(once(event, _told, number, live, event))
 
-    follower = live.log.follow(tell, start, chunks.close)
-    exchange.on_gone(follower.stop)
+    def follow(start: int) -> None:
+        follower = live.log.follow(tell, start, chunks.close)
+        exchange.on_gone(follower.stop)
+
+    async def catch_up(place: int) -> None:
+        known = live.taken_back
+        while place < len(live.log.events):  # more may happen meanwhile
+            tell(live.log.events[place])
+            place += 1
+            await trio.lowlevel.checkpoint()
+            if not await chunks.drained():
+                return
+            if live.taken_back != known:  # what it was told has not happened after all
+                chunks.close()
+                return
+        follow(place)
+
+    if len(live.log.events) - start > FEW:
+        return catch_up(start)
+    follow(start)
+    return None
 
 
 def _after(live: Match, number: int) -> int:

@@ -74,3 +74,20 @@ async def test_a_match_that_is_over_is_told_no_faster_than_it_is_taken() -> None
     assert telling is not None
     await telling
     assert slow.waiting == [1, 1, 1, 1]
+
+
+async def test_a_match_in_play_is_told_no_faster_than_it_is_taken_and_then_followed() -> None:
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
+
+    def play(plies: int) -> None:
+        for _ in range(plies):
+            match.play(match.position.turn, match.game.write(next(iter(match.position.moves()))), 1.0)
+
+    play(streams.FEW)
+    slow: Any = Slow(100)
+    telling = streams.stream_match(slow, SimpleNamespace(matches={"": match}), "")  # pyright: ignore
+    assert telling is not None
+    await telling
+    assert slow.waiting == [1] * (streams.FEW + 1)
+    play(2)
+    assert len(slow.told) == streams.FEW + 3
