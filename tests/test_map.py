@@ -200,7 +200,6 @@ ELSEWHERE = {
     "server/protocols/api/orders.py": "server/protocols/test_api.py",
     "server/protocols/api/reading.py": "server/protocols/test_api.py",
     "server/protocols/api/routes.py": "server/protocols/test_api_routes.py",
-    "server/protocols/api/streams.py": "server/protocols/test_api.py",
     "server/protocols/api/table.py": "server/protocols/test_api_routes.py",
     "server/protocols/api/wire_log.py": "server/host/test_wire_log.py",
     "server/protocols/arena/cases.py": "server/protocols/test_evaluation.py",

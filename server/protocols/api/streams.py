@@ -7,8 +7,7 @@ proxies from closing a stream in which nothing happens.
 """
 
 from collections import deque
-from collections.abc import Awaitable
-from functools import reduce
+from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import msgspec
@@ -21,6 +20,7 @@ from server.export.json_views import causes_shown, moment
 from server.host.view import Held, View
 from server.http.exchange import Chunks, Exchange
 from server.protocols.api.changes import Changes
+from server.protocols.common.encode_once import Once
 from tournament.causes import moved_by
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.facts import AnyFact, Concluded, Disqualified, Froze, Voided, Withdrew
@@ -34,34 +34,45 @@ HEADERS = (
 )
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 HEARTBEAT = 15.0  # seconds
+FEW = 10  # events that are told at once
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
+
+# Thousands may watch one match, and all are told of an event one right after the other; of the last move and
+# the end, which come together, one is told both before the next.
+once, once_at_the_end = Once(), Once()
 
 
 def stream_match(exchange: Exchange, tournament: Held, name: str) -> Awaitable[None] | None:
     """The events of one match, from the beginning or from where the client was."""
     if name not in tournament.matches:
         return _retell(exchange, tournament, name)
-    _stream_live(exchange, tournament.matches[name])
-    return None
+    return _stream_live(exchange, tournament.matches[name])
 
 
 async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
-    """Stream the events of a match that is over, which may have to be fetched."""
+    """Stream the events of a match that is over, which may have to be fetched.
+
+    Others have their turn after each, and the client has taken it before the next: on the largest board there
+    are 1,800 with 80 kB each.
+    """
     exchange.authenticated()
     concluded, after = await tournament.concluded(name), _last_id(exchange)
-    told = _retold(tournament.record, concluded)
     chunks = exchange.stream(200, HEADERS)
-    for number, event in enumerate(told):
-        if number > after or after >= len(told):
+    for number, event in enumerate(_retold(tournament.record, concluded)):
+        if number > after or after >= len(concluded.moves) + 2:  # it knows of more than there is
             chunks.put(_event(number, event))
+        await trio.lowlevel.checkpoint()
+        if not await chunks.drained():
+            return
     chunks.close()
 
 
-def _stream_live(exchange: Exchange, live: Match) -> None:
+def _stream_live(exchange: Exchange, live: Match) -> Awaitable[None] | None:
     """Stream a match in play. The id of an event is how many moves had been played, and of the end one more.
 
     So an id means the same after a restart and in the record, which have no refusals and absences: these have
-    the id of the move before them. A client that knows of more moves than there are begins anew.
+    the id of the move before them. A client that knows of more moves than there are begins anew. Whoever has
+    missed much is told it as fast as it takes that, and then follows.
     """
     exchange.authenticated()  # a spectator is nobody in particular, but may hold a connection
     chunks = exchange.stream(200, HEADERS)
@@ -72,12 +83,33 @@ def _stream_live(exchange: Exchange, live: Match) -> None:
         nonlocal number
         if isinstance(event, Moved | Ended):
             number += 1
-        chunks.put(_event(number, _shown(live, event)))
         if isinstance(event, Ended):
+            chunks.put(once_at_the_end(event, _told, number, live, event))
             chunks.close()
+        else:
+            chunks.put(once(event, _told, number, live, event))
 
-    follower = live.log.follow(tell, start, chunks.close)
-    exchange.on_gone(follower.stop)
+    def follow(start: int) -> None:
+        follower = live.log.follow(tell, start, chunks.close)
+        exchange.on_gone(follower.stop)
+
+    async def catch_up(place: int) -> None:
+        known = live.taken_back
+        while place < len(live.log.events):  # more may happen meanwhile
+            tell(live.log.events[place])
+            place += 1
+            await trio.lowlevel.checkpoint()
+            if not await chunks.drained():
+                return
+            if live.taken_back != known:  # what it was told has not happened after all
+                chunks.close()
+                return
+        follow(place)
+
+    if len(live.log.events) - start > FEW:
+        return catch_up(start)
+    follow(start)
+    return None
 
 
 def _after(live: Match, number: int) -> int:
@@ -168,6 +200,10 @@ def _event(number: int, shown: dict[str, Any]) -> bytes:
     return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, shown["type"].encode(), msgspec.json.encode(shown))
 
 
+def _told(number: int, match: Match, event: AnyEvent) -> bytes:
+    return _event(number, _shown(match, event))
+
+
 def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
     """An event, with the state that it led to. A refused move may be something that JSON cannot express."""
     if isinstance(event, Refused):
@@ -182,28 +218,18 @@ def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
     return shown
 
 
-def _retold(record: Record, concluded: Concluded) -> list[dict[str, Any]]:
+def _retold(record: Record, concluded: Concluded) -> Iterator[dict[str, Any]]:
     """The events of a match that is over, as far as its record has them."""
     game = catalogue()[record.opened.game]
     position = game.opening(record.options(concluded))
     state = game.show(position, concluded.players)
-    told: list[dict[str, Any]] = [
-        {"type": "began"} | _at(concluded.began) | {"names": concluded.players, "state": state}
-    ]
-
-    def play(before: Any, numbered: tuple[int, tuple[Any, float]]) -> Any:
-        ply, (move, spent) = numbered
-        after = before.play(game.read(move, before))
-        state = game.show(after, concluded.players)
-        told.append(
-            {"type": "moved", "seat": before.turn, "ply": ply, "move": move, "spent": spent, "state": state}
-        )
-        return after
-
-    reduce(play, enumerate(zip(concluded.moves, concluded.times, strict=True), 1), position)
+    yield {"type": "began"} | _at(concluded.began) | {"names": concluded.players, "state": state}
+    for ply, (move, spent) in enumerate(zip(concluded.moves, concluded.times, strict=True), 1):
+        moved = {"type": "moved", "seat": position.turn, "ply": ply, "move": move, "spent": spent}
+        position = position.play(game.read(move, position))
+        yield moved | {"state": game.show(position, concluded.players)}
     ended = {"type": "ended"} | _at(concluded.ended) | {"winner": concluded.winner} | _how(concluded)
-    told.append(ended | {"cause": causes_shown(concluded.cause)})
-    return told
+    yield ended | {"cause": causes_shown(concluded.cause)}
 
 
 def _at(when: float | None) -> dict[str, str]:

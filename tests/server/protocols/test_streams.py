@@ -1,0 +1,93 @@
+"""What streams of matches cost. What they tell is in `test_api.py`."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from games.catalogue import catalogue
+from server.protocols.api import streams
+from tournament.events import Ending
+from tournament.facts import Concluded, Opened
+from tournament.match import Match
+from tournament.record import Record
+
+
+class Spectator:
+    """A client's request for the events of a match, and what it is sent."""
+
+    request = SimpleNamespace(headers={}, query={})
+
+    def __init__(self) -> None:
+        self.told: list[bytes] = []
+
+    def authenticated(self) -> None: ...
+
+    def on_gone(self, gone: object) -> None: ...
+
+    def stream(self, *answer: object) -> Any:
+        return SimpleNamespace(put=self.told.append, close=lambda: None)
+
+
+def test_what_all_who_watch_a_match_are_told_of_an_event_is_made_once() -> None:
+    """Catches drawing up a move for each of thousands: that took as long as all other moves may wait."""
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
+    spectators: list[Any] = [Spectator() for _ in range(3)]
+    for each in spectators:
+        streams.stream_match(each, SimpleNamespace(matches={"": match}), "")  # pyright: ignore
+    while match.verdict is None:
+        match.play(match.position.turn, match.game.write(next(iter(match.position.moves()))), 1.0)
+    told = [each.told[1:] for each in spectators]  # what came after they had begun to watch
+    assert [len(each) for each in told] == [match.ply + 1] * 3
+    assert all(other is first for first, *others in zip(*told, strict=True) for other in others)
+
+
+class Slow(Spectator):
+    """It takes one piece after another, and then goes away."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+        self.waiting: list[int] = []  # how many pieces were there each time when it took them
+
+    def stream(self, *answer: object) -> Any:
+        chunks = super().stream()
+        chunks.drained = self.drained
+        return chunks
+
+    async def drained(self) -> bool:
+        self.waiting.append(len(self.told) - sum(self.waiting))
+        return len(self.told) < self.most
+
+
+async def test_a_match_that_is_over_is_told_no_faster_than_it_is_taken() -> None:
+    """Catches making all events of a long match at once: 150 MB, while nobody else was told anything."""
+    moves = (0, 0, 0, 1, 1, 1, 2, 2)
+    over = Concluded("cup-1", 1, ("ann", "bob"), None, Ending.LEFT, "so", None, moves, (1.0,) * 8)
+
+    async def concluded(match: str) -> Concluded:
+        return over
+
+    cup: Any = SimpleNamespace(
+        matches={}, record=Record("cup", Opened("connect-4", "round-robin")), concluded=concluded
+    )
+    slow: Any = Slow(4)
+    telling = streams.stream_match(slow, cup, "cup-1")
+    assert telling is not None
+    await telling
+    assert slow.waiting == [1, 1, 1, 1]
+
+
+async def test_a_match_in_play_is_told_no_faster_than_it_is_taken_and_then_followed() -> None:
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
+
+    def play(plies: int) -> None:
+        for _ in range(plies):
+            match.play(match.position.turn, match.game.write(next(iter(match.position.moves()))), 1.0)
+
+    play(streams.FEW)
+    slow: Any = Slow(100)
+    telling = streams.stream_match(slow, SimpleNamespace(matches={"": match}), "")  # pyright: ignore
+    assert telling is not None
+    await telling
+    assert slow.waiting == [1] * (streams.FEW + 1)
+    play(2)
+    assert len(slow.told) == streams.FEW + 3
