@@ -8,6 +8,7 @@ from typing import Any
 import quintain_bot
 
 from server.exits import DONE, Failure, Misuse
+from server.export.words import table_in_words
 from server.net.escaping import json_line
 from server.programs.report import standings_table
 from server.programs.terminal import note, say
@@ -55,11 +56,7 @@ def _print_json(message: dict[str, Any]) -> None:
 def _print_standings(message: dict[str, Any]) -> None:
     match message:
         case {"type": "standings", "rows": rows, "tournament": tournament}:
-            said = (
-                "the standings, as an organiser froze them"
-                if message.get("frozen")
-                else "the final standings"
-            )
+            said = table_in_words(final=True, frozen=message.get("frozen", False))
             say(standings_table(rows, f"{tournament}: {said}"))
         case _:
             pass

@@ -1,6 +1,6 @@
-"""What led to the end of a match, and why an entrant is out, in words: for pages and for terminals.
+"""What led to the end of a match, why an entrant is out, and what a table is: words for pages and terminals.
 
-Both are given as the API has them (`json_views.py`). Causes contain what a bot has sent,
+The first two are given as the API has them (`json_views.py`). Causes contain what a bot has sent,
 escaped for JSON; callers escape it for the place where they show it.
 """
 
@@ -39,6 +39,13 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
 def out_in_words(row: Mapping[str, Any]) -> str:
     """Why an entrant is out of its tournament; "" if it is in."""
     return f"{row.get('out', '')}{', results annulled' if row.get('annulled') else ''}"
+
+
+def table_in_words(*, final: bool, frozen: bool) -> str:
+    """What a table of standings is."""
+    if frozen:
+        return "the standings, as an organiser froze them"
+    return "the final standings" if final else "the standings so far"
 
 
 def before_move(causes: Sequence[Mapping[str, Any]], ply: int) -> list[Mapping[str, Any]]:

@@ -49,10 +49,10 @@ def keep_a_copy(
     The copy's name has the number of its last entry: whoever went back to an older Quintain and comes again
     brings more than there was the first time.
     """
-    if (
-        0 < version < newest
-        and not (kept := copies / f"before-schema-{version + 1}-{last()}.sqlite").exists()
-    ):
+    if not 0 < version < newest:
+        return
+    kept = copies / f"before-schema-{version + 1}-{last()}.sqlite"
+    if not kept.exists():
         private.make_folder(copies)
         copy(kept)
         log.info("a copy was kept before the upgrade", copy=str(kept))

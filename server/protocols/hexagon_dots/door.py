@@ -227,7 +227,7 @@ class HexagonDots:
             name = checked(_read(exchange, Joiner, '{"name":"ann"}').name)
         except BadName as error:
             raise Bad(str(error)) from None
-        if self._is_here(gate, name):
+        if any(not bot.away for bot in self._bots.get(key(name), ())):
             return self._join_after_hang_ups(gate, exchange, name)
         return self._take_in(gate, exchange, name)
 
@@ -263,11 +263,6 @@ class HexagonDots:
         away = [bot for bot in self._bots.get(key(name), ()) if bot.away]
         here = next((bot for bot in away if bot.is_at(gate)), None)
         return here or next((bot for bot in away if bot.home is None or not gate.fixed), None)
-
-    def _is_here(self, gate: Gate, name: str) -> bool:
-        """Whether somebody is here under a name who would keep others of that name from joining at a gate."""
-        here = [bot for bot in self._bots.get(key(name), ()) if not bot.away]
-        return any(not gate.fixed or bot.home is None or bot.is_at(gate) for bot in here)
 
     def _is_at(self, gate: Gate, name: str) -> bool:
         return any(bot.is_at(gate) for bot in self._bots.get(key(name), ()))

@@ -10,6 +10,7 @@ import msgspec
 
 from games.catalogue import catalogue
 from games.game import Game
+from server.export.words import table_in_words
 from tournament.facts import State
 from tournament.match import Match
 from tournament.player import Seat
@@ -113,8 +114,7 @@ def ended(end: Shown, seat: str | None) -> str:
 
 
 def ranked(standings: Shown) -> str:
-    state = "the final standings" if standings["final"] else "the standings so far"
-    state = "the standings, as an organiser froze them" if standings.get("frozen") else state
+    state = table_in_words(final=standings["final"], frozen=standings.get("frozen", False))
     lines = [f"{row['rank']}. {row['name']}, points: {row['points']:g}" for row in standings["rows"]]
     return "\n".join([f"Tournament {standings['tournament']}, {state}:", *lines])
 
