@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from server.config import PREFIX
 from server.exits import Failure
 from server.programs.api_client import Remote
-from server.programs.interrupts import Interrupts
 from server.store.data_folder import TOKEN
 
 TIMEOUT = 15.0  # seconds for a child to end when it is told to
@@ -34,7 +33,8 @@ class ChildHost:
 
 @contextmanager
 def child_host(http: int = 0) -> "Generator[ChildHost]":
-    with Interrupts(), TemporaryDirectory(prefix="quintain-") as folder:  # or a SIGTERM would leave all of it
+    """To be used within `Interrupts`, or a SIGTERM would leave all of it behind."""
+    with TemporaryDirectory(prefix="quintain-") as folder:
         ports = ("--tcp", "0", "--websocket", "0", "--http", str(http))
         data = os.path.join(folder, "data")
         arguments = ("serve", *ports, "--data", data, "--log-level", "error")

@@ -10,7 +10,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """A context in which either signal raises `KeyboardInterrupt`. A signal that is ignored stays ignored."""
+    """A context in which either signal raises `KeyboardInterrupt`. A signal that is ignored stays ignored.
+
+    Python may lose it: whatever is raised in a finalizer is dropped, for example. So it is raised again after
+    the next step that runs to its end, or at the end of the context.
+    """
 
     def __init__(self) -> None:
         self._restored = ExitStack()
@@ -38,6 +42,8 @@ class Interrupts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._restored.close()
+        if self._asked and error is None:
+            raise KeyboardInterrupt
 
     def _come(self, number: int, frame: FrameType | None) -> None:
         self._asked = True

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -21,6 +21,11 @@ def interrupted(number: signal.Signals) -> None:
     os.kill(os.getpid(), number)
 
 
+def ended_by_interrupt(run: Callable[[Interrupts], None]) -> None:
+    with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts:
+        run(interrupts)
+
+
 def step(interrupts: Interrupts, number: signal.Signals, done: list[str]) -> None:
     with interrupts.later():
         interrupted(number)
@@ -32,21 +37,28 @@ def step(interrupts: Interrupts, number: signal.Signals, done: list[str]) -> Non
 @pytest.mark.parametrize("number", SIGNALS)
 def test_an_interrupt_that_comes_in_a_step_waits_for_its_end(number: signal.Signals) -> None:
     done: list[str] = []
-    with Interrupts() as interrupts:
+
+    def run(interrupts: Interrupts) -> None:
         with interrupts.later():
             done.append("undisturbed")
-        with pytest.raises(KeyboardInterrupt):
-            step(interrupts, number, done)
+        step(interrupts, number, done)
+
+    ended_by_interrupt(run)
     assert done == ["undisturbed", "kept", "counted"]
 
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_between_two_steps_it_comes_at_once(number: signal.Signals) -> None:
-    with Interrupts() as interrupts:
+    done: list[str] = []
+
+    def run(interrupts: Interrupts) -> None:
         with interrupts.later():
-            pass
-        with pytest.raises(KeyboardInterrupt):
-            interrupted(number)
+            done.append("undisturbed")
+        interrupted(number)
+        done.append("too late")
+
+    ended_by_interrupt(run)
+    assert done == ["undisturbed"]
 
 
 def failing(interrupts: Interrupts) -> None:
@@ -56,8 +68,39 @@ def failing(interrupts: Interrupts) -> None:
 
 
 def test_what_a_step_raises_is_not_hidden_by_an_interrupt() -> None:
-    with Interrupts() as interrupts, pytest.raises(OSError, match="the disk is full"):
+    with pytest.raises(OSError, match="the disk is full"), Interrupts() as interrupts:
         failing(interrupts)
+
+
+def lost(number: signal.Signals) -> None:
+    """Be interrupted where Python drops what is raised."""
+
+    class Finalized:
+        def __del__(self) -> None:
+            interrupted(number)
+
+    Finalized()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_an_interrupt_that_python_loses_comes_after_the_next_step(number: signal.Signals) -> None:
+    done: list[str] = []
+
+    def run(interrupts: Interrupts) -> None:
+        lost(number)
+        with interrupts.later():
+            done.append("a step")
+        done.append("another")
+
+    ended_by_interrupt(run)
+    assert done == ["a step"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_and_at_the_end_at_the_latest(number: signal.Signals) -> None:
+    ended_by_interrupt(lambda interrupts: lost(number))
 
 
 def test_afterwards_signals_do_what_they_did_before() -> None:
