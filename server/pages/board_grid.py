@@ -5,38 +5,59 @@ people can see how it ended, or until its tournament is deleted. Then the place 
 has been played longest without one. Very short matches are skipped: nobody could follow them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from markupsafe import Markup
 
 from server.host.view import Held
+from server.pages import match
+from server.pages.rendering import part
 from server.pages.story import Story
 from tournament.match import Match
 
 LINGERS = 4.0  # seconds that a match is shown after its end while another waits for its place
 
 
-class Wall:
+class BoardGrid:
     def __init__(self, places: int) -> None:
-        self.places: list[Story | None] = [None] * places
+        self._places: list[Story | None] = [None] * places
+        self._shown: list[object] = [()] * places  # what was at each place at the last look
 
-    def arrange(self, tournaments: Iterable[Held], now: float) -> None:
+    def changed(self, tournaments: Iterable[Held], now: float) -> Iterator[tuple[str, Markup]]:
+        """The boards that have changed since the last look."""
+        self._arrange(tournaments, now)
+        for place, story in enumerate(self._places):
+            looked = None if story is None else match.state(story)
+            if looked != self._shown[place]:
+                yield f"place-{place}", Markup("") if story is None else _card(story)
+                self._shown[place] = looked
+
+    def _arrange(self, tournaments: Iterable[Held], now: float) -> None:
         """Give free places to matches that are being played."""
-        for place, story in enumerate(self.places):
+        for place, story in enumerate(self._places):
             if story is not None and story.deleted:
-                self.places[place] = None
-        shown = {story.name for story in self.places if story is not None}
+                self._places[place] = None
+        shown = {story.name for story in self._places if story is not None}
         waiting = (
-            (tournament, match)
+            Story(tournament.record, played)
             for tournament in tournaments
-            for match in tournament.matches.values()
-            if match.name not in shown and match.result is None
+            for played in tournament.matches.values()
+            if played.name not in shown and played.result is None
         )
-        for place, story in enumerate(self.places):
+        for place, story in enumerate(self._places):
             if story is None or _done(story, now):
                 found = next(waiting, None)
                 if found is None:
                     return
-                tournament, match = found
-                self.places[place] = Story(tournament.record, match)
+                self._places[place] = found
+
+
+def _card(story: Story) -> Markup:
+    """A live board with its names and clocks."""
+    story.complete()
+    seen: dict[str, Any] = {"story": story, "seats": match.seats(story), "ended": story.ended}
+    return part("card", seen | {"board": story.board(len(story.plies))})
 
 
 def _done(story: Story, now: float) -> bool:

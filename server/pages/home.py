@@ -1,7 +1,6 @@
 """What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -9,10 +8,9 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from server.host.opening import OPEN
 from server.host.view import Held, Here, View
-from server.pages import formatting, match, tables
-from server.pages.board_grid import Wall
+from server.pages import formatting, tables
+from server.pages.board_grid import BoardGrid
 from server.pages.rendering import part
-from server.pages.story import Story
 from tournament.facts import AnyFact, Concluded, State
 from tournament.record import Record
 
@@ -96,8 +94,7 @@ class HomeLook:
 
     def __init__(self, host: View) -> None:
         self._host = host
-        self._wall = Wall(PLACES)
-        self._hung: list[object] = [()] * PLACES  # what is shown at each place
+        self._grid = BoardGrid(PLACES)
         self._looked = -REFRESH
         self._lately = Lately()
         host.on_fact.append(self._told)
@@ -113,8 +110,7 @@ class HomeLook:
         return {}
 
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
-        self._wall.arrange(self._host.tournaments.values(), now)
-        yield from hung(self._wall, self._hung)
+        yield from self._grid.changed(self._host.tournaments.values(), now)
         if now >= self._looked + REFRESH:
             self._looked = now
             yield "tournaments", part("tournaments", {"tournaments": self._summaries()})
@@ -166,22 +162,6 @@ class HomeLook:
             over = tournament.record.ended if tournament else 0
             found.append(Table(name, game.title, OPEN + name, here, playing, over, tournament is not None))
         return found
-
-
-def hung(wall: Wall, shown: list[object]) -> Iterator[tuple[str, Markup]]:
-    """The boards that have changed; `shown` remembers what was at each place at the last look."""
-    for place, story in enumerate(wall.places):
-        looked = None if story is None else match.state(story)
-        if looked != shown[place]:
-            yield f"place-{place}", Markup("") if story is None else card(story)
-            shown[place] = looked
-
-
-def card(story: Story) -> Markup:
-    """A live board with its names and clocks."""
-    story.complete()
-    seen: dict[str, Any] = {"story": story, "seats": match.seats(story), "ended": story.ended}
-    return part("card", seen | {"board": story.board(len(story.plies))})
 
 
 def latest(record: Record) -> list[Concluded]:

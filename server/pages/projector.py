@@ -19,7 +19,7 @@ from server.host.boards import NoBoard
 from server.host.opening import OPEN
 from server.host.view import Held, View
 from server.pages import home, tables
-from server.pages.board_grid import Wall
+from server.pages.board_grid import BoardGrid
 from server.pages.rendering import part
 from tournament import rounds
 from tournament.facts import State
@@ -59,8 +59,7 @@ class ProjectorLook:
         self._host = host
         self._only = only
         self.tournament = "" if only is None else only.record.kept_as
-        self._wall = Wall(PLACES)
-        self._hung: list[object] = [()] * PLACES
+        self._grid = BoardGrid(PLACES)
         self._looked = -REFRESH
 
     async def prepare(self) -> None:
@@ -73,8 +72,7 @@ class ProjectorLook:
 
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
         shown = self._host.tournaments.values() if self._only is None else [self._only]
-        self._wall.arrange(shown, now)
-        yield from home.hung(self._wall, self._hung)
+        yield from self._grid.changed(shown, now)
         if now >= self._looked + REFRESH:
             self._looked = now
             chosen = self._chosen()

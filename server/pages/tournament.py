@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from server.host.boards import NoBoard
 from server.host.view import Held, View
-from server.pages import home, tables
-from server.pages.board_grid import Wall
+from server.pages import tables
+from server.pages.board_grid import BoardGrid
 from server.pages.fair_share import Turns
 from server.pages.rendering import part
 from server.pages.usage import usage
@@ -31,8 +31,7 @@ class TournamentLook:
         self.tournament = tournament.record.kept_as
         self._tournament = tournament
         self._turns = turns
-        self._wall = Wall(PLACES)
-        self._hung: list[object] = [()] * PLACES
+        self._grid = BoardGrid(PLACES)
         self._revealed: object = ()  # the basis of the lots at the last look
         self._made: Parts = {}
         self._given: Parts | None = None
@@ -47,8 +46,7 @@ class TournamentLook:
         return {}
 
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
-        self._wall.arrange([self._tournament], now)
-        yield from home.hung(self._wall, self._hung)
+        yield from self._grid.changed([self._tournament], now)
         record = self._tournament.record
         if record.revealed != self._revealed:
             self._revealed = record.revealed
