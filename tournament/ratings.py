@@ -39,6 +39,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 NORMAL = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
 SMALL = 300  # entrants: up to so many are fitted exactly, which takes some 50 ms
 SAMPLES = 10_000  # of the joint distribution: P(first) is right to within one percentage point
+SEED = 0  # so that the same results have the same chances everywhere
 
 
 class Rating(Struct, frozen=True):
@@ -158,8 +159,8 @@ def bradley_terry(results: Iterable[Result]) -> Fit:
     return Ratings(results, plain=True).fit()
 
 
-def probability_first(fit: Fit, seed: int = 0) -> dict[str, float]:
-    """How likely each of the rated is the strongest of them, by sampling; reproducible by its seed."""
+def probability_first(fit: Fit) -> dict[str, float]:
+    """How likely each of the rated is the strongest of them, by sampling: the same each time."""
     import numpy as np
 
     if not fit.ratings:
@@ -167,7 +168,7 @@ def probability_first(fit: Fit, seed: int = 0) -> dict[str, float]:
     covariance = np.array(fit.covariance)
     # The mean is known, so the covariance is singular. An error that all share changes nobody's place.
     root = np.linalg.cholesky(covariance + float(covariance.diagonal().max()))
-    sampled = np.random.default_rng(seed).standard_normal((SAMPLES, len(root))) @ root.T
+    sampled = np.random.default_rng(SEED).standard_normal((SAMPLES, len(root))) @ root.T
     best = (sampled + [fit.ratings[each].rating for each in fit.contenders]).argmax(axis=1)
     shares = np.bincount(best, minlength=len(root)) / SAMPLES
     likely = dict.fromkeys((rating.name for rating in fit.ratings), 0.0)

@@ -46,7 +46,7 @@ def export(
     yield after_matches(record)
 
 
-def before_matches(record: Record, *, everything: bool = False) -> Iterator[dict[str, Any]]:
+def before_matches(record: Record, *, everything: bool) -> Iterator[dict[str, Any]]:
     """The lines before the matches; with `everything`, as only the organiser should see them."""
     opened = record.opened
     yield (

@@ -32,7 +32,7 @@ class ChildHost:
 
 
 @contextmanager
-def child_host(http: int = 0) -> "Generator[ChildHost]":
+def child_host(http: int) -> "Generator[ChildHost]":
     """To be used within `Interrupts`, or a SIGTERM would leave all of it behind."""
     with TemporaryDirectory(prefix="quintain-") as folder:
         ports = ("--tcp", "0", "--websocket", "0", "--http", str(http))

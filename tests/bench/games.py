@@ -71,10 +71,10 @@ def replay(game: Game[Any, Any], sample: Games) -> None:
                 break
 
 
-def playouts_per_second(game: Game[Any, Any], seconds: float = 1.0) -> float:
+def playouts_per_second(game: Game[Any, Any]) -> float:
     random, count = Random(1), 0
     begun = perf_counter()
-    while (spent := perf_counter() - begun) < seconds:
+    while (spent := perf_counter() - begun) < 1.0:
         position, ply = game.start(), 0
         while position.outcome is None and ply != game.ply_limit:
             position, ply = position.play(random.choice(list(position.moves()))), ply + 1

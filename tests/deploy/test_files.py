@@ -20,7 +20,6 @@ from server import figures
 from server.config import Settings
 from server.exits import MISUSED
 from server.host.exposition import exposition
-from server.host.host import Host
 from server.host.metrics import metrics
 from server.store.regular_backups import RegularBackups
 from server.supervised import DOORS
@@ -73,7 +72,7 @@ async def test_alerts_and_dashboard_ask_for_figures_that_there_are(
     autojump_clock: Any, tmp_path: Path
 ) -> None:
     async with room() as here:
-        told = metrics(here.host) + exposition(every_other_figure(here.host, tmp_path))
+        told = metrics(here.host) + exposition(every_other_figure(tmp_path))
     there = set(re.findall(r"^# TYPE (\w+) ", told, re.MULTILINE))
     there |= {f"{name}_bucket" for name in there}
     asked = set(FIGURE.findall((DEPLOY / "alerts.yml").read_text() + DASHBOARD.read_text()))
@@ -81,7 +80,7 @@ async def test_alerts_and_dashboard_ask_for_figures_that_there_are(
     assert asked <= there
 
 
-def every_other_figure(host: Host, folder: Path) -> Any:
+def every_other_figure(folder: Path) -> Any:
     hook = {"url": "http://a", "secret": "b"}
     settings = msgspec.convert({"webhook": [hook], "backups": {"every": 1.0}, "data": str(folder)}, Settings)
     assert settings.backups is not None

@@ -26,6 +26,7 @@ PARTS = {"columns": ["abcdefgh", "abc", "cdef", "fgh"], "rows": ["12345678", "12
 DIRECTIONS = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 GOAL_ROWS = ("9", "1")
 RING = ["a4h", "c4h", "e4h", "g4h", "h5v", "h6h"]  # from rim to rim: whichever is last shuts off both
+TRIES = 1000  # changes to a maze
 
 
 def position(
@@ -480,11 +481,11 @@ def rounds(before: Quoridor) -> int:
     )
 
 
-def maze(seed: int, tries: int = 1000) -> Quoridor:
+def maze(seed: int) -> Quoridor:
     """A position with nineteen walls at most and two long ways: the best that annealing comes by."""
     random, names = Random(seed), list(WALLS)
     here = best = GAME.start()
-    for at in range(tries):
+    for at in range(TRIES):
         walls, pawns = put(here), [SQUARES[pawn] for pawn in here.pawns]
         if random.random() < 0.3:
             pawns = [random.choice(SQUARES[:72]), random.choice(SQUARES[9:])]
@@ -495,7 +496,7 @@ def maze(seed: int, tries: int = 1000) -> Quoridor:
         after = position(*pawns, walls=" ".join(walls))
         if pawns[0] == pawns[1] or not both_have_a_way(after, walls):
             continue
-        longer, warmth = rounds(after) - rounds(here), 3 * (1 - at / tries) + 0.05
+        longer, warmth = rounds(after) - rounds(here), 3 * (1 - at / TRIES) + 0.05
         if longer >= 0 or random.random() < exp(longer / warmth):
             here = after
             best = max(best, here, key=rounds)

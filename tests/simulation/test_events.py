@@ -18,12 +18,12 @@ LATE = TWELVE[-1]
 DEAD = TWELVE[:3]
 
 
-def twelve(seed: int, habits: dict[str, Habit], format: str = "round-robin") -> Event:
+def twelve(seed: int, habits: dict[str, Habit]) -> Event:
     """Twelve bots that think for unequal times, some of whom have other habits."""
     chance = Random(seed)
     thinks = {name: chance.uniform(4.0, 9.0) for name in TWELVE}
     return Event(
-        format,
+        "round-robin",
         {
             name: Habit(thinks[name], habits[name].comes, habits[name].dies)
             if name in habits

@@ -20,8 +20,8 @@ LENGTH = 8.0  # seconds of a match
 FREE = {f"bot-{number}" for number in range(9)}
 
 
-def open_pairings(count: int = 9, *, absent: str = "ann") -> Waiting:
-    return Waiting(Pairing(number + 1, number + 1, absent, f"bot-{number}") for number in range(count))
+def open_pairings(count: int = 9) -> Waiting:
+    return Waiting(Pairing(number + 1, number + 1, "ann", f"bot-{number}") for number in range(count))
 
 
 def settled(absences: Absences, now: float, open: Waiting, *, playing: bool = True) -> list[Pairing]:

@@ -18,10 +18,10 @@ CHECK_IN = 10 * MINUTE
 
 
 @asynccontextmanager
-async def registering(format: str = "round-robin") -> AsyncGenerator[tuple[World, trio.Nursery, float]]:
+async def registering() -> AsyncGenerator[tuple[World, trio.Nursery, float]]:
     """An hour before it starts by itself; entrants check in during the last ten minutes of that."""
     start = trio.current_time() + 60 * MINUTE
-    here = World(Opened("tic-tac-toe", format, start_at=start, check_in=CHECK_IN))
+    here = World(Opened("tic-tac-toe", "round-robin", start_at=start, check_in=CHECK_IN))
     await here.store.keep("cup", trio.current_time(), [here.tournament.record.opened])
     async with trio.open_nursery() as nursery:
         nursery.start_soon(here.timekeeper.run)

@@ -10,7 +10,6 @@ from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Moved, Ref
 from tournament.match import REFUSALS, Match, OutOfTurn
 
 NAMES = ("ann", "bob")
-TICTACTOE = catalogue()["tic-tac-toe"]  # an illegal move forfeits
 CONNECT4 = catalogue()["connect-4"]  # an illegal move may be tried again
 PACE = Pace(bank=10.0, gain=2.0)
 

@@ -41,7 +41,7 @@ class Reads:
     paths = frozenset(route.path.split("/")[1] for route in LOOKS)
     sharing = reading(tokens="")  # preflights are answered where matches are played
 
-    def __init__(self, view: View, token: str, signer: Signer | None = None) -> None:
+    def __init__(self, view: View, token: str, signer: Signer | None) -> None:
         self._view = view
         self._signer = signer
         self._token = token.encode()

@@ -11,9 +11,9 @@ from server.pages.story import Ply, Story
 from tests.server.pages.gallery import GAME, TAG
 
 
-def graph_of(plies: int, pace: Pace, names: tuple[str, str] = ("ann", "<bob>")) -> ElementTree.Element:
+def graph_of(plies: int, pace: Pace) -> ElementTree.Element:
     story = Story.__new__(Story)
-    story.players, story.game = names, catalogue()[GAME]
+    story.players, story.game = ("ann", "<bob>"), catalogue()[GAME]
     story.plies = [
         Ply(number, (number - 1) % 2, "4", 0.5 if number == 7 else 0.1, (0.0, 0.0))
         for number in range(1, plies + 1)
