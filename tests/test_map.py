@@ -38,6 +38,7 @@ ELSEWHERE = {
     "tournament/equations.py": "tournament/test_fit_sparse.py",
     "tournament/circles.py": "tournament/test_strength.py",
     "tournament/deciding.py": "tournament/test_decide.py",
+    "tournament/column_views.py": "tournament/test_columns.py",
     "tournament/posterior.py": "tournament/test_strength.py",
     "tournament/sampling.py": "tournament/test_strength.py",
     "server/export/game_views.py": "server/protocols/test_mcp.py",

@@ -15,7 +15,8 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
-from tournament.columns import Columns, Drawn, Endings, Matches
+from tournament.column_views import Drawn, Endings, Matches
+from tournament.columns import Columns
 from tournament.events import NOBODY, Ending, absences
 from tournament.facts import (
     Admitted,

@@ -9,7 +9,8 @@ from collections.abc import Collection, MutableMapping, Sequence
 from copy import copy
 from typing import Any
 
-from tournament.columns import CameTo, Columns, Counted, Decisions
+from tournament.column_views import CameTo, Counted, Decisions
+from tournament.columns import Columns
 from tournament.format import Entrant, Format, Pairing, Result, Score
 from tournament.history import History
 from tournament.latest import Latest
