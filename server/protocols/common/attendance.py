@@ -368,10 +368,7 @@ class Attendance:
         """The match has ended, and the bot has been told."""
         if self.state in (State.PLAYING, State.AWAY):
             self.happens(Happening.ENDED)
-        if self._follower is not None:
-            self._follower.stop()  # or it, the log and all positions of the match would stay alive
-        self.seat = self._follower = None
-        self.tape = NO_TAPE
+        self._let_go_of_match()
         self._see_whether_out()
 
     def failed(self, error: Exception) -> None:
@@ -427,10 +424,7 @@ class Attendance:
         visit, self.visit = self.visit, None
         self._stop_waiting()
         self._stop_waiting = _nothing
-        if self._follower is not None:
-            self._follower.stop()
-        self.seat = self._follower = None
-        self.tape = NO_TAPE
+        self._let_go_of_match()
         if visit is not None:
             if visit.player.dealt == self.take_seat:  # otherwise another connection has come in its place
                 visit.player.dealt, visit.player.taken_out = _nobody, _nothing
@@ -439,6 +433,12 @@ class Attendance:
         if self.over:  # nothing is told any more, and dialect and attendance would keep each other alive
             self._tell, self._dealt, self._resumed = None, _nobody, None
             self._replaced, self._tournament_over, self._taken_out = _silence, _no_news, _silence
+
+    def _let_go_of_match(self) -> None:
+        if self._follower is not None:
+            self._follower.stop()  # or it, the log and all positions of the match would stay alive
+        self.seat = self._follower = None
+        self.tape = NO_TAPE
 
     def _give_way(self, why: str) -> None:
         """Another connection with the same token has taken over."""
