@@ -23,7 +23,7 @@ from server.config import Settings
 from server.exits import DONE, FAILED, ConfigError, Failure
 from server.export.signing import signer
 from server.host import telling
-from server.host.host import STOPPING, Host
+from server.host.host import Host
 from server.host.measures import watch_lag
 from server.host.tournament_settings import TournamentSettings
 from server.http.routes import HttpDoor, spelling_of
@@ -49,16 +49,7 @@ from server.show.draws import in_a_thread
 from server.show.lending import Lending
 from server.show.process import Show
 from server.show.which import Which
-from server.stopping import (
-    LINGER,
-    SIGNALS,
-    print_standings,
-    signals_to_the_end,
-    until_all_are_gone,
-    until_bots_know,
-    until_the_end,
-    until_webhooks_know,
-)
+from server.stopping import SIGNALS, Running, close, signals_to_the_end, until_the_end
 from server.store import snapshots
 from server.store.choice import opened
 from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_token, prepared
@@ -79,7 +70,6 @@ if TYPE_CHECKING:
     from server.peers.peering import Peering  # psycopg, which it needs, is an extra
 
 SOON_READ = 200_000  # entries of a journal that show reads within some seconds
-PRINTING = 2.0  # seconds for printing standings, when the host was told to stop
 TAKEN_OVER = "peers: other hosts have gone on with what this one held, and it ends: start it again"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -275,21 +265,8 @@ async def _serve(
                     watching.start_soon(telling.keep_shown, lambda: host.known, played, output.show)
                 code = await until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
-            over = not host.draining  # whether its tournament is over, or else it was told to stop
-            printed = True
-            if over:  # there is time
-                printed = await print_standings(host, until_done, as_json)
-                await until_bots_know(host, workers, admission, settings.grace)
-            with trio.move_on_after(LINGER):
-                await _stop(host, workers, peering, http, show)
-                await until_all_are_gone(admission)
-            if over:
-                await until_webhooks_know(settings, last, signals)
-            else:
-                with trio.move_on_after(PRINTING) as in_time:
-                    printed = await print_standings(host, until_done, as_json)
-                if in_time.cancelled_caught:
-                    log.warning("the standings are too long to print now", see="quintain standings NAME")
+            running = Running(settings, host, workers, peering, http, show, admission, last)
+            printed = await close(running, until_done, as_json, signals)
         nursery.cancel_scope.cancel()
         return code if printed else code or FAILED
     return DONE  # pragma: no cover - a cancelled nursery ends above
@@ -336,21 +313,6 @@ def _queues(host: Host, ledger: Ledger, lending: Lending, workers: Workers | Non
     if workers is not None:
         queues["workers"] = lambda: workers.waiting
     return queues
-
-
-async def _stop(
-    host: Host, workers: Workers | None, peering: "Peering | None", http: Http, show: Show | None
-) -> None:
-    """Say goodbye to everybody. Their connections end when they have been told."""
-    if workers is not None:
-        with trio.move_on_after(LINGER / 2):  # one that hangs keeps nobody else from being told goodbye
-            await workers.stop(STOPPING)
-    await host.stop()
-    if peering is not None:
-        await peering.give_up()
-    http.drain(STOPPING)
-    if show is not None:
-        show.lending.drain(STOPPING)
 
 
 def _files(settings: Settings) -> float:

@@ -1,7 +1,7 @@
 """How a host ends: its tournament is over, or it is told to stop.
 
 At the first signal it waits for matches that no restart can resume, at the second for
-nothing.
+nothing. Then bots, spectators and webhooks are told, and the standings are printed.
 """
 
 import atexit
@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 import trio
@@ -20,21 +21,40 @@ import trio
 from server import supervised
 from server.config import Settings
 from server.exits import DONE, INTERRUPTED
-from server.host.host import Host
+from server.host.host import STOPPING, Host
 from server.host.opening import OPEN
 from server.host.view import Held
+from server.http.service import Http
 from server.net.admission import Admission
 from server.programs.report import report
+from server.show.process import Show
 from server.webhooks import positions
 from server.webhooks.posting import SECONDS
 from server.workers.workers import Workers
 from tournament.facts import State
 from tournament.record import Record
 
+if TYPE_CHECKING:
+    from server.peers.peering import Peering  # psycopg, which it needs, is an extra
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LINGER = 1.0  # seconds for bots to learn how it ended before their connections go
+PRINTING = 2.0  # seconds for printing standings, when the host was told to stop
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Running(NamedTuple):
+    """A host and what runs beside it, as far as it has to be told that this is the end."""
+
+    settings: Settings
+    host: Host
+    workers: Workers | None
+    peering: "Peering | None"
+    http: Http
+    show: Show | None
+    admission: Admission
+    last: Callable[[], int]  # the number of the latest entry that is safe
 
 
 @contextmanager
@@ -101,6 +121,40 @@ async def _drained(host: Host, workers: Workers | None, grace: float) -> None:
             nursery.start_soon(host.drain)
             if workers is not None:
                 nursery.start_soon(workers.drain)
+
+
+async def close(running: Running, until_done: str | None, as_json: bool, signals: AsyncIterator[int]) -> bool:
+    """Print the standings and say goodbye to everybody; returns whether the standings could be printed."""
+    host = running.host
+    over = not host.draining  # whether its tournament is over, or else it was told to stop
+    printed = True
+    if over:  # there is time
+        printed = await print_standings(host, until_done, as_json)
+        await until_bots_know(host, running.workers, running.admission, running.settings.grace)
+    with trio.move_on_after(LINGER):
+        await _say_goodbye(running)
+        await until_all_are_gone(running.admission)
+    if over:
+        await until_webhooks_know(running.settings, running.last, signals)
+    else:
+        with trio.move_on_after(PRINTING) as in_time:
+            printed = await print_standings(host, until_done, as_json)
+        if in_time.cancelled_caught:
+            log.warning("the standings are too long to print now", see="quintain standings NAME")
+    return printed
+
+
+async def _say_goodbye(running: Running) -> None:
+    """Tell everybody that the host stops. Their connections end when they have been told."""
+    if running.workers is not None:
+        with trio.move_on_after(LINGER / 2):  # one that hangs keeps nobody else from being told goodbye
+            await running.workers.stop(STOPPING)
+    await running.host.stop()
+    if running.peering is not None:
+        await running.peering.give_up()
+    running.http.drain(STOPPING)
+    if running.show is not None:
+        running.show.lending.drain(STOPPING)
 
 
 async def until_bots_know(host: Host, workers: Workers | None, admission: Admission, grace: float) -> None:
