@@ -50,7 +50,8 @@ def serve(
     """Start a host, and hold tournaments until told to stop.
 
     Once every port is open, one line on standard output gives the addresses.
-    Ctrl-C once lets the matches in play finish; twice stops at once.
+    Ctrl-C stops the host, and the next start goes on with the matches in play.
+    Those that cannot go on have two seconds to finish, unless you press it twice.
 
     Example: any free ports, and everything kept in a folder of its own:
 
