@@ -79,7 +79,7 @@ def play(
         note(f"quintain: {sentence}")
 
     if folder is not None:
-        told(f"what the program says on standard error is kept in {folder}, a file a match")
+        told(f"what the program says on standard error is kept in {folder}, one file for each match")
     lost = False
 
     def choose(question: dict[str, Any]) -> object:

@@ -1,4 +1,4 @@
-"""What a program says on standard error is kept in a file a match, in one folder, within bounds."""
+"""What a program says on standard error is kept in one file for each match, in one folder, within bounds."""
 
 from pathlib import Path
 
