@@ -122,7 +122,7 @@ async def test_the_standings_and_the_last_positions_can_be_read_without_a_script
     assert ">running</span>" in cup
     assert re.search(r"1 of 3 matches are over, 1 in play", cup)
     for name in ("ann", "bob", "cas"):
-        assert f'<a href="/bots/{name}">{name}</a>' in cup
+        assert f'<a href="/bots/{name}" dir="auto">{name}</a>' in cup
 
 
 async def test_a_ply_has_an_address_and_that_board(autojump_clock: MockClock) -> None:
