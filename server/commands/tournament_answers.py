@@ -27,7 +27,9 @@ def tell(answer: dict[str, Any], as_json: bool) -> None:
 
 
 def cells(found: dict[str, Any]) -> tuple[object, ...]:
-    coming = found["entrants"] if found["wanted"] is None else f"{found['entrants']} of {found['wanted']}"
+    entered = found["entrants"]
+    waits = found["wanted"] is not None and found["state"] == "registering"  # later on, more may be let in
+    coming = f"{entered} of {found['wanted']}" if waits else entered
     return (
         *(found[key] for key in ("tournament", "game", "format", "state")),
         coming,

@@ -17,13 +17,15 @@ def report(record: "Record", *, as_json: bool) -> str:
     """The standings of a record: one JSON object on one line, or a table."""
     from server.export.decision_views import report_shown
 
-    return rendered(report_shown(record), as_json=as_json)
+    return rendered(report_shown(record), as_json=as_json, frozen="frozen for everybody but its organiser")
 
 
-def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
-    """The same, for standings as the API has them."""
+def rendered(
+    standings: dict[str, Any], *, as_json: bool, frozen: str = "as its standings were frozen"
+) -> str:
+    """The same, for standings as the API has them; `frozen` says of frozen ones what is shown."""
     title = "{tournament}: {game}, {format}, {state}".format_map(standings)
-    title += ", as its standings were frozen" if standings["frozen"] else ""
+    title += f", {frozen}" if standings["frozen"] else ""
     if as_json:
         return json_line(standings)
     remarks = "".join(f"\n{each}" for each in standings.get("said", ()))

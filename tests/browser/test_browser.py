@@ -349,6 +349,23 @@ def test_a_projector_is_no_wider_than_its_screen_whoever_has_won(browser: Browse
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
+def test_a_projector_tells_the_pairings_that_come_next_apart(browser: Browser, serve: Any) -> None:
+    """Catches "ann - bob cas - dan", as if bob played cas."""
+    served = serve(*QUIET)
+    token = (served.data / "organiser-token").read_text().strip()
+    for cup in ("cup", "other"):  # with one alone, each pairing has a line
+        order(served, token, "", name=cup, game="tic-tac-toe", format="double-round-robin", entrants=4)
+        for name in ("ann", "bob", "cas", "dan"):
+            Bot(served.tcp, f"{name}-{cup}", "tic-tac-toe", turns=Semaphore(0))
+    with visitor(browser, served.http) as spectator:
+        pairings = spectator.open("/wall").locator(".group").first.locator(".next span")
+        expect(pairings).to_have_count(2)
+        one, other = (each.bounding_box() for each in pairings.all())
+        assert one is not None
+        assert other is not None
+        assert other["y"] > one["y"] or other["x"] - (one["x"] + one["width"]) > one["height"] / 2
+
+
 def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> None:
     assert len(set(PAYLOADS)) >= 200
     with visitor(browser, hostile) as spectator:

@@ -1,5 +1,6 @@
 """A person plays in a real browser: every game, by mouse, touch and keyboard."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -92,6 +93,24 @@ def test_a_second_click_is_no_answer_to_the_next_question(browser: Browser, serv
         assert left == 0
         expect(page.locator("[data-move]").first).to_be_visible()
         assert page.locator("[data-status] a").count() == 0, "it goes on"
+
+
+def test_the_clock_of_whoever_is_to_move_runs(browser: Browser, served: Served) -> None:
+    """Catches a clock that stands still while a person thinks, and then has run out."""
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/tic-tac-toe/play?against=first&name=Cas")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        before = left(page)
+        wait_for(lambda: left(page)["Cas"] < before["Cas"] - 1)
+        assert left(page)["first"] == before["first"]
+        page.locator("[data-resign]").click()
+        expect(page.locator("[data-status] a")).to_be_visible()
+
+
+def left(page: Page) -> dict[str, int]:
+    """Seconds that each has, as the page shows them."""
+    shown = page.locator("[data-clocks]").inner_text()
+    return {name: int(seconds) for name, seconds in re.findall(r"(\w+) (\d+) s", shown)}
 
 
 def test_when_it_is_over_nothing_is_left_to_click(browser: Browser, served: Served) -> None:

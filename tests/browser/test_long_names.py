@@ -1,6 +1,7 @@
 """The longest names there may be, on a phone: pages fit, figures stay in sight, short names stay whole."""
 
 from collections.abc import Iterator
+from threading import Semaphore
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -16,6 +17,19 @@ pytestmark = pytest.mark.slow
 CUP = "the-annual-championship-of-very-long-names"
 GROUP = "a-group-whose-name-has-as-many-characters-as-one-may-have"
 WIDE, SHORT = "W" * 32, "bea"  # the widest letter there is
+LEFTWARDS = "אריאלה מבית הספר הגבוה לתכנות עש", "דבורה"  # written from right to left
+LEFTWARDS_CUP = {"name": "leftwards", "game": "tic-tac-toe", "entrants": 2}
+PLACE = """(element, at) => {
+    const letter = document.createRange();
+    const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (text.nextNode()) {
+        const found = text.currentNode.data.indexOf(at);
+        if (found < 0) continue;
+        letter.setStart(text.currentNode, found);
+        letter.setEnd(text.currentNode, found + 1);
+        return letter.getBoundingClientRect();
+    }
+}"""  # where the first of some letters stands
 PAGES = (
     "/",
     "/wall",
@@ -93,3 +107,27 @@ def test_the_heading_of_a_game_is_not_broken_at_its_hyphen_and_its_fields_look_l
             for each in ("#name", "#against", "#typed")
         ]
         assert looks == [looks[1]] * 3
+
+
+def test_names_that_are_written_from_right_to_left_keep_their_places_and_their_beginnings(
+    browser: Browser, host: Served
+) -> None:
+    """Catches the first of two such names on the right, and a name that lacks its first letters."""
+    order(host, (host.data / "organiser-token").read_text().strip(), "", **LEFTWARDS_CUP)
+    for name in LEFTWARDS:
+        Bot(host.tcp, name, "tic-tac-toe")
+    wait_for(lambda: host.get(f"/api/tournaments/{LEFTWARDS_CUP['name']}")[1]["state"] == "finished")
+    for name in LEFTWARDS:
+        Bot(host.tcp, name, "quoridor", turns=Semaphore(0))
+    with visitor(browser, host.http, look="phone") as spectator:
+        page = spectator.open("/")
+        players = host.get(f"/api/matches/{LEFTWARDS_CUP['name']}-1")[1]["players"]
+        pair = page.locator(".lately small").filter(has_text="Tic-Tac-Toe")
+        expect(pair).to_be_visible()
+        first, second = (pair.evaluate(PLACE, name[:5]) for name in players)
+        assert (first["top"], first["left"]) < (second["top"], second["left"])
+        shown = page.locator(".seat a").filter(has_text=LEFTWARDS[0])
+        expect(shown).to_be_visible()
+        frame, letter = shown.bounding_box(), shown.evaluate(PLACE, LEFTWARDS[0][0])
+        assert frame is not None
+        assert frame["x"] <= letter["left"] <= letter["right"] <= frame["x"] + frame["width"] + 1

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from trio.testing import MockClock
 
-from server.commands.tournament_answers import shown
+from server.commands.tournament_answers import cells, shown
 from server.export.decision_views import eta_of_all, more, report_shown, said
 from server.export.json_views import plain_rows, rows
-from server.programs.report import rendered
+from server.programs.report import rendered, report
 from tests.server.protocols.test_api import GAME, office
 from tests.tournament.test_score_sheet import event, play
 from tournament.events import Ending
@@ -136,6 +136,24 @@ async def test_a_command_says_that_the_standings_it_prints_are_frozen(autojump_c
         whole = await here.read("/api/tournaments/cup")
     assert "frozen" in rendered(standings, as_json=False)
     assert "\nfrozen: everybody sees" in shown(whole)
+
+
+def test_standings_that_a_host_prints_as_it_stops_do_not_pass_for_those_that_were_frozen() -> None:
+    record = deciding(1)
+    record.add(Froze(True))
+    for fact in [*facts(2)][len([*facts(1)]) :]:
+        record.add(fact)
+    assert report_shown(record)["rows"] != report_shown(record.public)["rows"]
+    title = report(record, as_json=False).splitlines()[0]
+    assert title == f"cup: {GAME}, decide, running, frozen for everybody but its organiser"
+
+
+@pytest.mark.parametrize(("state", "coming"), [("registering", "24 of 24"), ("running", 25)])
+def test_how_many_it_waits_for_is_shown_while_it_takes_entrants(state: str, coming: object) -> None:
+    """Catches "25 of 24", once somebody was let in late."""
+    entrants = 24 + (state == "running")
+    held = {"tournament": "cup", "game": GAME, "format": "swiss", "state": state, "played": 0, "open": 3}
+    assert coming in cells(held | {"entrants": entrants, "wanted": 24})
 
 
 def test_a_tournament_is_shown_while_it_is_worked_out_what_is_decided() -> None:

@@ -8,12 +8,14 @@ import { show } from "./parts.js";
 const MOST = 10_000; // ms between two tries to connect
 const LOOKS = 100; // at the board, until the host's pages have heard of a move …
 const PAUSE = 100; // … with so many ms in between
+const TICK = 200; // ms between two looks at the clock
 const SPOTS = ".spot, .choices button"; // whatever a move is played with, also when it has been
 
 const play = document.querySelector("[data-play]");
 const board = play.querySelector("[data-board]");
 const typed = play.querySelector("[data-typed]");
 const { play: game, websocket, against } = play.dataset;
+const seats = play.dataset.seats.split(" ");
 const name = play.dataset.as || `guest-${1000 + Math.floor(Math.random() * 9000)}`;
 const remembered = `token ${game} ${name}`;
 
@@ -22,6 +24,7 @@ let match; // its name, as `begin` has it
 let you;
 let players;
 let asked = {}; // the latest turn
+let heard; // when it came
 let tries = 0;
 let over = false;
 
@@ -68,7 +71,8 @@ function hear(told) {
       break;
     case "turn":
       asked = told;
-      clocks(told);
+      heard = performance.now();
+      clocks();
       if (told.turn !== null) say(told.turn === you ? `Your move: you are ${you}.` : `You are ${you}; it is the other's move.`);
       look(told.ply);
       break;
@@ -101,9 +105,17 @@ function finish() {
   socket.close();
 }
 
-function clocks({ clock }) {
-  const left = clock.map((seconds, seat) => `${players[seat]} ${seconds === null ? "∞" : `${seconds.toFixed(0)} s`}`);
-  play.querySelector("[data-clocks]").textContent = left.join(" · ");
+/** What both have left by now: the clock of whoever is to move runs. */
+function clocks() {
+  if (over || !asked.clock) return;
+  const spent = (performance.now() - heard) / 1000;
+  const shown = asked.clock.flatMap((seconds, seat) => {
+    const name = Object.assign(document.createElement("bdi"), { textContent: players[seat] });
+    if (seconds === null) return [" · ", name, " ∞"];
+    const left = seats[seat] === asked.turn ? Math.max(0, seconds - spent) : seconds;
+    return [" · ", name, ` ${Math.ceil(left)} s`];
+  });
+  play.querySelector("[data-clocks]").replaceChildren(...shown.slice(1));
 }
 
 /** Show the board after so many plies, as soon as the pages have it. */
@@ -157,4 +169,5 @@ document.querySelector("[data-name]").value = name;
 if (against !== undefined) {
   say("Connecting …");
   connect();
+  setInterval(clocks, TICK);
 }

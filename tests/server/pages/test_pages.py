@@ -19,7 +19,7 @@ from server.pages.story import Story
 from server.protocols.catalogue import dialects
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
 from tests.server.web import get, serving
-from tests.tournament.world import silent
+from tests.tournament.world import play, silent
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Drew, Entered, State, Turned
@@ -122,7 +122,7 @@ async def test_the_standings_and_the_last_positions_can_be_read_without_a_script
     assert ">running</span>" in cup
     assert re.search(r"1 of 3 matches are over, 1 in play", cup)
     for name in ("ann", "bob", "cas"):
-        assert f'<a href="/bots/{name}">{name}</a>' in cup
+        assert f'<a href="/bots/{name}" dir="auto">{name}</a>' in cup
 
 
 async def test_a_ply_has_an_address_and_that_board(autojump_clock: MockClock) -> None:
@@ -336,6 +336,29 @@ async def test_every_bot_has_a_page_whatever_it_is_called(name: str, autojump_cl
         record.add(Entered(name))
         page = await here.read(formatting.bot_address(name))
     assert "<h1>" in page
+
+
+async def test_an_open_table_says_that_nobody_came_yet_only_while_nobody_did(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches "nobody yet" beside matches that were played, and "nobody has entered" over two that play."""
+    async with gallery() as here:
+        assert (await here.read("/")).count("<em>nobody yet</em>") == len(catalogue())
+        visits = [await here.host.arrive(name, GAME) for name in ("ann", "bob")]
+        for visit in visits:
+            here.nursery.start_soon(play, visit.player, silent)
+        await trio.sleep(1.0)
+        table = await here.read(f"/tournaments/open-{GAME}")
+        assert table.count('<article class="card') == 1
+        assert "Nobody has entered" not in table
+        assert "No match is over yet." in table
+        await trio.sleep(20.0)
+        for visit in visits:
+            visit.leave()
+        await trio.sleep(20.0)
+        home = await here.read("/")
+    assert home.count("<em>nobody now</em>") == 1
+    assert home.count("<em>nobody yet</em>") == len(catalogue()) - 1
 
 
 async def test_a_voided_match_says_so_and_what_it_was_before(autojump_clock: MockClock) -> None:

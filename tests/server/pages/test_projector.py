@@ -27,10 +27,10 @@ async def test_it_shows_boards_the_table_and_what_is_next(autojump_clock: MockCl
         for address in ("/wall", "/wall/cup"):
             page = await here.read(address)
             assert page.count('<article class="card') == len(record.dealt) == 2
-            assert re.findall(r'<th scope="row">([^<]+)</th>', page) == [
+            assert re.findall(r'<th scope="row" dir="auto">([^<]+)</th>', page) == [
                 row.name for row in record.standings()
             ]
-            assert [*re.findall(r"<span>([^<]+) – ([^<]+)</span>", page)] == coming
+            assert [*re.findall(r"<span><bdi>([^<]+)</bdi> – <bdi>([^<]+)</bdi></span>", page)] == coming
         await here.read("/wall/nowhere", status=404)
     drawn = {(each.first, each.second) for each in record.drawn.values()}
     assert coming
