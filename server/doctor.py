@@ -25,6 +25,7 @@ from server.net.open_files import room_for_files, shortage, too_few
 from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
+from server.store.journal import kept
 from server.store.schema import Newer, Nothing, Older
 from server.store.sqlite import SOUND
 
@@ -126,7 +127,7 @@ def _journal(settings: Settings, running: bool) -> Iterator[Answer]:
     try:
         with closing(beside(settings)) as reader:
             wrong = reader.check()
-            newest = max((row.when for row in reader.kept()), default=0.0)
+            newest = max((fact.when for fact in map(kept, reader.kept())), default=0.0)
             count = reader.last()
     except Nothing:
         if running and not settings.store:

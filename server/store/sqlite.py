@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import structlog
 
-from server.exits import ConfigError, Failure, Unavailable
+from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store import private, schema
 from server.store.journal import Jot, over, paged
 from server.store.ledger import READERS
@@ -44,6 +44,7 @@ PASSING = {  # errors after which trying again makes sense, by SQLite's primary 
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
 }
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # What SQLite says where it cannot put anything beside a database.
 UNWRITABLE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
@@ -188,7 +189,7 @@ class SqliteReader:
 
     @contextmanager
     def _reading(self) -> Generator[Connection]:
-        """A reader. Raises `Unavailable`, or `ConfigError` if what is kept is damaged."""
+        """A reader. Raises `Unavailable`, or `Unusable` if what is kept is damaged."""
         try:
             with self._reader() as reader:
                 yield reader
@@ -244,6 +245,8 @@ class Sqlite(SqliteReader):
                 if _code(error) == sqlite3.SQLITE_FULL and self._reserve is not None:
                     self._reserve.give_up()
                 self._expect_lasting(error)
+                if _code(error) in DAMAGED:
+                    raise _unusable(self._path, str(error)) from error
             raise
         if self._reserve is not None:
             self._reserve.take()
@@ -488,8 +491,8 @@ def _refusal(path: Path, error: sqlite3.Error) -> Failure:
     return _unusable(path, str(error))
 
 
-def _unusable(path: Path, why: str) -> ConfigError:
+def _unusable(path: Path, why: str) -> Unusable:
     folder = backups(path)
     copies = sorted(folder.glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
     newest = f"the newest backup is {copies[-1]}" if copies else f"there is no backup in {folder}"
-    return ConfigError(f"{path}: this database cannot be used: {why}; {newest}")
+    return Unusable(f"{path}: this database cannot be used: {why}; {newest}")

@@ -420,6 +420,15 @@ def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_o
     assert states(tmp_path)["journal"] is State.FAULT
 
 
+def test_the_doctor_finds_a_fact_that_cannot_be_read(tmp_path: Path) -> None:
+    path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE journal SET body = substr(body, 1, 9) WHERE number = 2")
+        connection.commit()
+    assert states(tmp_path)["journal"] is State.FAULT
+
+
 def answers(folder: Path, store: str = "") -> dict[str, Answer]:
     found = settings(None, {}, {"data": str(folder), "store": store})
     return {answer.about: answer for answer in reversed(list(examination(found)))}
