@@ -131,8 +131,11 @@ def _journal(settings: Settings, running: bool) -> Iterator[Answer]:
             count = reader.last()
     except Nothing:
         if running and not settings.store:
-            said = f"{Path(settings.data) / JOURNAL} is gone, and a host is running"
-            advice = "move it back; if it was deleted, stop the host, which then writes all of it again"
+            path = Path(settings.data) / JOURNAL
+            said, advice = f"{path} is empty, and a host is running", restore
+            if not path.exists():
+                said = f"{path} is gone, and a host is running"
+                advice = "move it back; if it was deleted, stop the host, which then writes all of it again"
             yield Answer("journal", State.FAULT, said, advice)
         else:
             yield Answer("journal", State.OK, "nothing has been kept yet")

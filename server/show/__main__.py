@@ -14,7 +14,7 @@ from pathlib import Path
 import trio
 
 from server import allocator, interpreter
-from server.exits import Unusable
+from server.exits import ConfigError
 from server.export.signing import known_signer
 from server.http.exchange import App, Exchange
 from server.http.routes import routed
@@ -68,7 +68,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
                 reader = opened.enter_context(closing(beside(settings, READERS)))
                 mirror = Mirror(reader, guard, address=begin.address, folder=folder, grading=settings.grading)
                 await mirror.load()
-            except Unusable as error:
+            except ConfigError as error:
                 await _say(stream, DAMAGED + str(error).encode())
                 return
             await trio.to_thread.run_sync(warm)

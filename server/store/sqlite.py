@@ -195,7 +195,7 @@ class SqliteReader:
                 yield reader
         except sqlite3.DatabaseError as error:
             self._expect_lasting(error)
-            raise _unusable(self._path, str(error)) from error
+            raise unusable(self._path, str(error)) from error
 
     def _expect_lasting(self, error: sqlite3.Error) -> None:
         """Raise `Unavailable` for an error after which trying again makes sense."""
@@ -216,7 +216,7 @@ class Sqlite(SqliteReader):
         try:
             self._writer = connect(path)
         except sqlite3.Error as error:
-            raise _unusable(path, str(error)) from error
+            raise unusable(path, str(error)) from error
         try:
             self._set_up()
         except sqlite3.Error as error:
@@ -246,7 +246,7 @@ class Sqlite(SqliteReader):
                     self._reserve.give_up()
                 self._expect_lasting(error)
                 if _code(error) in DAMAGED:
-                    raise _unusable(self._path, str(error)) from error
+                    raise unusable(self._path, str(error)) from error
             raise
         if self._reserve is not None:
             self._reserve.take()
@@ -258,7 +258,7 @@ class Sqlite(SqliteReader):
             try:
                 self._quick_check(connection)
             except sqlite3.DatabaseError as error:
-                raise _unusable(self._path, str(error)) from error
+                raise unusable(self._path, str(error)) from error
             finally:
                 connection.close()
             self._examined = True
@@ -359,7 +359,7 @@ class Sqlite(SqliteReader):
 
     def _quick_check(self, connection: Connection) -> None:
         if found := _findings(connection.execute("PRAGMA quick_check")):
-            raise _unusable(self._path, found[0])
+            raise unusable(self._path, found[0])
 
     def _set_up(self) -> None:
         writer, newest = self._writer, len(MIGRATIONS)
@@ -488,10 +488,11 @@ def _refusal(path: Path, error: sqlite3.Error) -> Failure:
     """Why a database is not opened; `Unavailable` where a later start may get on."""
     if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Unavailable(f"{path}: {PASSING[_code(error)]} ({error})")
-    return _unusable(path, str(error))
+    return unusable(path, str(error))
 
 
-def _unusable(path: Path, why: str) -> Unusable:
+def unusable(path: Path, why: str) -> Unusable:
+    """What is told of a database that is damaged, with the newest backup."""
     folder = backups(path)
     copies = sorted(folder.glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
     newest = f"the newest backup is {copies[-1]}" if copies else f"there is no backup in {folder}"
