@@ -25,6 +25,7 @@ from server.net.open_files import room_for_files, shortage, too_few
 from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
+from server.store.journal import kept
 from server.store.schema import Newer, Nothing, Older
 from server.store.sqlite import SOUND
 
@@ -126,12 +127,15 @@ def _journal(settings: Settings, running: bool) -> Iterator[Answer]:
     try:
         with closing(beside(settings)) as reader:
             wrong = reader.check()
-            newest = max((row.when for row in reader.kept()), default=0.0)
+            newest = max((fact.when for fact in map(kept, reader.kept())), default=0.0)
             count = reader.last()
     except Nothing:
         if running and not settings.store:
-            said = f"{Path(settings.data) / JOURNAL} is gone, and a host is running"
-            advice = "move it back; if it was deleted, stop the host, which then writes all of it again"
+            path = Path(settings.data) / JOURNAL
+            said, advice = f"{path} is empty, and a host is running", restore
+            if not path.exists():
+                said = f"{path} is gone, and a host is running"
+                advice = "move it back; if it was deleted, stop the host, which then writes all of it again"
             yield Answer("journal", State.FAULT, said, advice)
         else:
             yield Answer("journal", State.OK, "nothing has been kept yet")

@@ -24,3 +24,10 @@ class Misuse(Failure):
 
 class ConfigError(Misuse):
     """The organiser's fault: one line, with the place."""
+
+
+class Unusable(ConfigError):
+    """What the store has kept is damaged, and stays so until somebody mends it.
+
+    The message is for an organiser.
+    """

@@ -7,7 +7,7 @@ from server.config import Settings
 from server.exits import Failure
 from server.export.json_views import entrants_shown, tournament_summed
 from server.store.choice import beside
-from tournament import entries
+from server.store.journal import kept
 from tournament.facts import State
 from tournament.folding import fold
 
@@ -16,7 +16,7 @@ def kept_tournament(data: Path, name: str) -> dict[str, Any]:
     """The tournament; raises `Failure` if there is none. Only a host knows who is missing, and until when."""
     reader = beside(Settings(data=str(data)))
     try:
-        records = fold(entries.kept(row) for row in reader.kept()).values()
+        records = fold(map(kept, reader.kept())).values()
     finally:
         reader.close()
     there = [each for each in records if each.name == name and each.state is not State.DELETED]

@@ -21,6 +21,7 @@ from server.export.verify_facts import can_be_added, objections
 from server.export.verify_match import options_objection
 from server.export.write import export
 from server.export.write_facts import fact_line
+from server.store import journal
 from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
@@ -54,11 +55,11 @@ def _kept_under(name: str, there: Sequence[str]) -> str:
 
 
 def _of_the_host(row: Entry) -> dict[str, Any]:
-    return fact_line(row, entries.fact(row.body))
+    return fact_line(row, journal.fact(row))
 
 
 def _exported(own: Sequence[Entry], signer: Signer | None) -> Iterator[dict[str, Any]]:
-    facts = list(map(entries.kept, own))
+    facts = list(map(journal.kept, own))
     record = _record(facts)
     matches = [kept.fact for kept in facts if isinstance(kept.fact, Concluded)]
     return export(record, matches, own, everything=True, signer=signer)

@@ -10,8 +10,9 @@ from typing import Any
 from msgspec import structs
 
 from server.export.signing import ALGORITHM, UNSIGNED, Signer
+from server.store.journal import fact
 from tournament.chain import START, leaf, linked, seal
-from tournament.entries import Entry, body, fact, public
+from tournament.entries import Entry, body, public
 from tournament.facts import AnyFact, Concluded
 
 
@@ -31,7 +32,7 @@ class FactLines:
     def _line(self, row: Entry) -> dict[str, Any]:
         self._head = linked(self._head, leaf(row))
         self._count += 1
-        found = fact(row.body)
+        found = fact(row)
         part = found if self._everything else public(found)
         if part is None:
             line = {"type": "withheld", "tournament": row.tournament, "when": row.when, "kind": row.kind}

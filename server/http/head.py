@@ -19,7 +19,7 @@ from urllib.parse import unquote
 import httptools
 from msgspec import Struct
 
-from server.exits import Unavailable
+from server.exits import Unavailable, Unusable
 from server.net.guard import Moved
 from server.net.hosts import host_and_path
 from server.net.limits import Limits
@@ -81,6 +81,8 @@ def told_of(error: Exception) -> HttpError:
         return HttpError(503, str(error), RETRY_SOON)
     if isinstance(error, Unavailable):  # its message is for the organiser
         return HttpError(503, "this host cannot read its journal just now: ask again in a second", RETRY_SOON)
+    if isinstance(error, Unusable):
+        return HttpError(503, "this host's journal is damaged: only its organiser can mend that", RETRY_LATER)
     return HttpError(500, "the fault is this host's, and it is logged")
 
 

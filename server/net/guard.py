@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVarTuple, Unpack, cast
 import structlog
 import trio
 
-from server.exits import Unavailable
+from server.exits import Unavailable, Unusable
 
 Ts = TypeVarTuple("Ts")
 
@@ -59,6 +59,7 @@ class Guard(Spawner):
         self.caught: Counter[str] = Counter()
         self.gone = 0
         self.away = 0  # how often the store was
+        self.damage = ""  # what is wrong with what it has kept, as far as anybody has met it
 
     def start_soon(
         self,
@@ -79,7 +80,7 @@ class Guard(Spawner):
     def report(self, error: Exception) -> None:
         """Count and log what a plain callback raised: in a group, each of its exceptions.
 
-        A store that is away is no bug, so that is logged and not counted.
+        A store that is away or damaged is no bug, so that is logged and not counted.
         """
         if isinstance(error, ExceptionGroup):
             for part in cast("ExceptionGroup[Exception]", error).exceptions:
@@ -90,6 +91,12 @@ class Guard(Spawner):
             self.away += 1
             if _is_round(self.away):
                 log.warning("not answered", why=str(error), times=self.away)
+        elif isinstance(error, Unusable):
+            if not self.damage:
+                self.damage = str(error)
+                log.error(
+                    "what is kept is damaged: go back to a backup with `quintain restore`", why=self.damage
+                )
         else:
             self._count(error)
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from msgspec import structs
 
 from games.catalogue import catalogue
-from server.exits import Unavailable
+from server.exits import Unavailable, Unusable
 from server.host.appearances import unseen
 from server.host.boards import NoBoard, Run, in_a_thread
 from server.host.opening import OPEN
@@ -149,7 +149,7 @@ class Pages:
             return await answer
         except NoBoard as error:
             what = str(error)
-        except Unavailable as error:
+        except (Unavailable, Unusable) as error:
             self._host.guard.report(error)
             what = str(told_of(error))
         page = self.site.instead(exchange, 503, sentence(what))

@@ -22,10 +22,10 @@ from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Change
 from server.peers.ledger import SharedLedger, no_answer
 from server.peers.link import Link
+from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.workers.directory import OWN, Away, Directory
-from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, State
 from tournament.folding import called, fold
@@ -143,7 +143,7 @@ class Peers:
                 if row.number > last:
                     return
                 self._latest[row.tournament] = row.when
-                fact = entries.kept(row)
+                fact = journal.kept(row)
                 if isinstance(fact.fact, Ordered):
                     audit.append(fact)
                 yield fact
@@ -361,7 +361,7 @@ class Peers:
                     self._read = row.number
 
     async def _take_in(self, name: str, row: Entry) -> None:
-        fact = entries.fact(row.body)
+        fact = journal.fact(row)
         if isinstance(fact, Opened):
             record = Record(name, fact, whole=False, kept_as=row.tournament)
             self.host.hear_of(record)
@@ -426,7 +426,7 @@ class Peers:
         about = self._directory.knows(name)  # it was opened just now: held here before it was followed
         kept_as = name if about is None else about.kept_as
         rows = await self._in_thread(lambda: list(self._reader.kept(0, kept_as)), limiter=self._limiter)
-        record = fold(map(entries.kept, rows), whole=False).get(kept_as)
+        record = fold(map(journal.kept, rows), whole=False).get(kept_as)
         return record, rows[-1].when if rows else 0.0
 
     def _is_over(self, name: str) -> bool:

@@ -7,13 +7,14 @@ Both are descriptors of sockets to the process that plays. People do not start t
 import os
 import socket
 import sys
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
 
 import trio
 
 from server import allocator, interpreter
+from server.exits import ConfigError
 from server.export.signing import known_signer
 from server.http.exchange import App, Exchange
 from server.http.routes import routed
@@ -24,7 +25,7 @@ from server.pages.door import Pages
 from server.pages.rendering import warm
 from server.protocols.api.door import Reads
 from server.show.attention import Attention
-from server.show.begin import READY, Begin, SameClock, unpacked
+from server.show.begin import DAMAGED, READY, Begin, SameClock, unpacked
 from server.show.borrowing import Borrowing
 from server.show.draws import Drawing
 from server.show.ending import end_with_the_parent
@@ -59,12 +60,17 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
     most = room_for_files() - settings.limits.spare_files
     told.setblocking(False)
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(told))
-    with closing(beside(settings, READERS)) as reader:
+    with ExitStack() as opened:
         async with stream, trio.open_nursery() as nursery, trio.open_nursery() as strangers:
             guard = Guard(strangers)
             folder = Path(settings.data)
-            mirror = Mirror(reader, guard, address=begin.address, folder=folder, grading=settings.grading)
-            await mirror.load()
+            try:
+                reader = opened.enter_context(closing(beside(settings, READERS)))
+                mirror = Mirror(reader, guard, address=begin.address, folder=folder, grading=settings.grading)
+                await mirror.load()
+            except ConfigError as error:
+                await _say(stream, DAMAGED + str(error).encode())
+                return
             await trio.to_thread.run_sync(warm)
             attention = Attention()
             app = _application(mirror, attention, begin)
@@ -79,7 +85,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.start_soon(_deliver, begin, reader)
             nursery.start_soon(attention.run, lambda: len(borrowing) > 0)
             borrowing.fed = lambda connected: guard.start_soon(_fed, mirror, attention, connected)
-            await _say_ready(stream)
+            await _say(stream, READY)
             nursery.start_soon(mirror.warm)
             await _hear(mirror, attention, stream, watches=bool(begin.address))
             nursery.cancel_scope.cancel()
@@ -130,9 +136,9 @@ async def _hear(
         mirror.forget(teller)
 
 
-async def _say_ready(stream: trio.SocketStream) -> None:
+async def _say(stream: trio.SocketStream, word: bytes) -> None:
     with suppress(trio.BrokenResourceError):  # play has stopped meanwhile, and the feed has ended
-        await stream.send_all(READY)
+        await stream.send_all(word)
 
 
 def _application(mirror: Mirror, attention: Attention, begin: Begin) -> App:

@@ -14,7 +14,8 @@ from server.config import Settings
 from server.pages.addresses import Addresses
 from server.show.feed import framed
 
-READY = b"+"  # said once, when show can answer
+READY = b"+"  # said once, when show can answer …
+DAMAGED = b"!"  # … or that it never will, for a reason that follows
 
 
 class Begin(Struct, frozen=True):

@@ -14,6 +14,7 @@ from itertools import count
 import structlog
 import trio
 
+from server.exits import Unusable
 from server.show.feed import (
     Alive,
     Answer,
@@ -65,6 +66,7 @@ class Draws:
         self.heard = 0  # how many messages came from shows
         # Called with the matches that show watches
         self.watched: Callable[[Sequence[str]], None] = lambda matches: None
+        self.damaged: Callable[[str], None] = lambda why: None  # called with what is wrong with the journal
 
     async def draw(self, record: Record, here: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
         """The pairings that the format of a record adds; `here` draws them in this process."""
@@ -107,6 +109,8 @@ class Draws:
     def _take(self, answer: Answer) -> None:
         self.heard += 1
         if isinstance(answer, Alive):
+            if answer.damage:
+                self.damaged(answer.damage)
             return  # which does not mean that it can draw
         self._there = True
         if isinstance(answer, Watched):
@@ -136,6 +140,8 @@ class Drawing:
         pairings: tuple[Pairing, ...] | None = None
         try:
             pairings = tuple(await self._mirror.draw(question.tournament, question.journal))
+        except Unusable as error:
+            self._mirror.guard.report(error)
         except Exception:
             log.exception("a draw failed and is left to play", tournament=question.tournament)
         await self.say(Drawn(question.number, pairings))
@@ -153,7 +159,7 @@ class Drawing:
     async def tell_alive(self) -> None:
         """Give a sign of life again and again, until cancelled."""
         while True:
-            await self.say(Alive())
+            await self.say(Alive(self._mirror.guard.damage))
             await trio.sleep(ALIVE)
 
     async def tell_watched(self) -> None:

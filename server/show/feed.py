@@ -108,6 +108,8 @@ class Look(Struct, frozen=True, tag="look"):
 class Alive(Struct, frozen=True, tag="alive"):
     """Said by show now and then, so that play knows that it does not hang."""
 
+    damage: str = ""  # what is wrong with what is kept, as far as show has met it
+
 
 Answer = Drawn | Ranked | Watched | Look | Alive
 

@@ -17,7 +17,7 @@ import trio
 from msgspec import Struct
 
 from server.config import Settings
-from server.exits import Unavailable
+from server.exits import ConfigError, Unavailable
 from server.logs import set_up
 from server.show.child import child_of_ours, ended
 from server.show.ending import end_with_the_parent
@@ -46,7 +46,7 @@ async def keep_fresh(settings: Settings, last: Callable[[], int], known: int) ->
     while True:
         try:
             latest = await trio.to_thread.run_sync(last)
-        except Unavailable as error:
+        except (Unavailable, ConfigError) as error:
             log.debug("the journal cannot be read just now", why=str(error))
         else:
             if latest - done >= MANY:
@@ -90,7 +90,7 @@ def main(descriptor: int) -> None:
         try:
             with closing(beside(settings)) as reader:
                 done = refresh(reader, path, whole=wanted.whole)
-        except Unavailable as error:
+        except (Unavailable, ConfigError) as error:
             log.debug("the journal cannot be read just now", why=str(error))
         else:
             with suppress(ConnectionError):  # the parent has ended meanwhile

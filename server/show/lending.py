@@ -31,7 +31,7 @@ class Lending:
     def __init__(self, limits: Limits, admission: Admission | None = None, why: str = NO_SHOW) -> None:
         """`why` is what clients are told while there is no show."""
         self._limits = limits
-        self._why = why
+        self._no_show, self._why = why, why
         self._admission = admission
         self._conduit: Conduit[ToPlay] | None = None  # while there is a show
         self._lent: dict[int, Loan] = {}  # connections lent to that show
@@ -50,6 +50,7 @@ class Lending:
         """Lend to the show at the other end, until it is gone; then take back what it had."""
         conduit = self._conduit = Conduit[ToPlay](connected, ToPlay, self._limits.lent_waiting)
         lent = self._lent = {}
+        self._why = self._no_show
         self.on_connected()
         try:
             await conduit.hear(self._take)
@@ -75,6 +76,10 @@ class Lending:
     def connected(self) -> bool:
         """Whether there is a show."""
         return self._conduit is not None
+
+    def despair(self, why: str) -> None:
+        """Tell clients something else than that there will be a show in a second, until there is one."""
+        self._why = why
 
     def feed(self, their_end: socket.socket) -> None:
         """Give show the end of a socket at which one more process tells it what happens."""

@@ -17,7 +17,7 @@ import trio
 
 from games.catalogue import catalogue
 from games.game import Game
-from server.exits import Unavailable
+from server.exits import Unavailable, Unusable
 from server.host.boards import Boards
 from server.host.grading import Grader
 from server.host.vacant import Shown
@@ -127,7 +127,8 @@ class Mirror:
         self._read = 0  # the number of the latest entry of the journal that was taken in
         self._last = 0  # the number of the latest entry that is said to be there
         self._news = trio.Event()
-        self._taken = trio.Event()  # set when something more was taken in
+        self._taken = trio.Event()  # set when something more was taken in, or cannot be
+        self._unusable: Unusable | None = None  # why what comes next in the journal cannot be read, if so
         self._looking = trio.Lock()  # one look at the journal at a time
         self._look: trio.Event | None = None  # set when the next look is done: all callers share it
         self._early: dict[str, list[Happened]] = {}  # news of matches that are not in the journal yet
@@ -233,6 +234,8 @@ class Mirror:
         if not journal:  # `catch_up` gives up if the journal cannot be read, which a draw must not
             journal = await self._look_how_far()
         while self._read < journal:
+            if self._unusable is not None:
+                raise self._unusable
             await self._taken.wait()
         record = self.tournaments[name].record
         entrants, past = list(record.entrants.values()), record.past()
@@ -243,7 +246,7 @@ class Mirror:
             async with self._looking:
                 self._look = None  # later callers may have changed something since
                 last = await self._look_how_far()
-                while self._read < last:
+                while self._read < last and self._unusable is None:
                     await self._taken.wait()
         except Unavailable:
             log.debug("the journal cannot be read: what is shown may be older than what is kept")
@@ -272,17 +275,27 @@ class Mirror:
             log.warning("the journal cannot be read: pages stay as they are", why=str(error), retry=RETRY)
             await trio.sleep(RETRY)
             return
+        except Unusable as error:  # what is known is shown, and whoever waits for more waits in vain
+            self.guard.report(error)
+            self._unusable = error
+            self._tell_waiters()
+            await trio.sleep(RETRY)
+            return
+        self._unusable = None
         for some in _split(rows):
             for number, kept in some:
                 self._fold(kept)
                 self._read = number
-            self._taken.set()
-            self._taken = trio.Event()
+            self._tell_waiters()
             await trio.lowlevel.checkpoint()
+
+    def _tell_waiters(self) -> None:
+        self._taken.set()
+        self._taken = trio.Event()
 
     def _next(self) -> list[tuple[int, Kept]]:
         rows = islice(self._reader.kept(self._read), AT_ONCE)
-        return [(row.number, entries.kept(row)) for row in rows]
+        return [(row.number, journal.kept(row)) for row in rows]
 
     def _fold(self, kept: Kept) -> None:
         name, fact = kept.tournament, kept.fact

@@ -5,13 +5,15 @@ second. One that hangs is killed, so that they do not wait for it.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import structlog
 import trio
 
+from server.exits import Unusable
 from server.host.happened import Happened
 from server.host.host import Host
-from server.show.begin import READY, Begin
+from server.show.begin import DAMAGED, READY, Begin
 from server.show.child import Child, Started, ended, started
 from server.show.draws import TIMEOUT, Draws
 from server.show.feed import Teller
@@ -19,6 +21,9 @@ from server.show.hanging import processor_time, until_it_hangs
 from server.show.lending import Lending
 
 PAUSES = (0.0, 0.5, 2.0, 10.0)  # seconds before it is started again, longer the more often it has failed
+DAMAGED_PAUSE = 60.0  # … or where the journal is damaged, of which each reads all
+REASON = 4096  # bytes of it that are read
+NO_JOURNAL = "this host's journal is damaged, so it cannot show anything: only its organiser can mend that"
 LASTED = 60.0  # seconds after which a show that ends counts as having worked
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -29,11 +34,13 @@ class Show:
 
     def __init__(self, host: Host, last: Callable[[], int], lending: Lending, first: Started) -> None:
         """`last` returns the number of the journal's latest safe entry. `first` is running already."""
+        self._host = host
         self._first: Started | None = first
         self.lending = lending
         self.teller = Teller(host, last)
         self._draws = Draws(self.teller)
-        self._told_ready = False
+        self._told_ready = self._unreadable = False
+        self._draws.damaged = self._damaged
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
 
     def watch(self, watched: Callable[[Sequence[str]], None]) -> Callable[[Happened], None]:
@@ -50,8 +57,11 @@ class Show:
             begun = trio.current_time()
             code = await self._one(begin(), task_status)
             failures = 1 if trio.current_time() - begun > LASTED else failures + 1
-            pause = PAUSES[min(failures, len(PAUSES)) - 1]
-            log.error("the process that shows pages has ended and is started again", code=code, pause=pause)
+            pause = DAMAGED_PAUSE if self._unreadable else PAUSES[min(failures, len(PAUSES)) - 1]
+            if not self._unreadable:  # that was said
+                log.error(
+                    "the process that shows pages has ended and is started again", code=code, pause=pause
+                )
             self._ready(task_status)
             await trio.sleep(pause)
 
@@ -68,7 +78,7 @@ class Show:
             with conduit:
                 async with stream, trio.open_nursery() as nursery:
                     nursery.start_soon(self._watch, child)
-                    if await _begins(stream, begin):
+                    if await self._begins(stream, begin):
                         nursery.start_soon(self.teller.tell, stream)
                         nursery.start_soon(self._draws.hear, stream)
                         self._ready(task_status)
@@ -79,6 +89,23 @@ class Show:
                 await trio.to_thread.run_sync(ended, child)
         return child.returncode
 
+    async def _begins(self, stream: trio.SocketStream, begin: Begin) -> bool:
+        """Wait for the process to read the journal; returns whether it can answer."""
+        self._unreadable = False
+        with suppress(trio.BrokenResourceError):
+            await stream.send_all(begin.packed())
+            said = await stream.receive_some(1)
+            if said == DAMAGED:
+                self._unreadable = True
+                self.lending.despair(NO_JOURNAL)
+                self._host.guard.report(Unusable((await stream.receive_some(REASON)).decode()))
+            return said == READY
+        return False
+
+    def _damaged(self, why: str) -> None:
+        """Show has met damage, and has logged it."""
+        self._host.guard.damage = self._host.guard.damage or why
+
     async def _watch(self, child: Child) -> None:
         """Kill a process that gives no sign of life any more; while it is starting, work is one."""
 
@@ -88,12 +115,3 @@ class Show:
         await until_it_hangs(signs, TIMEOUT)
         log.error("the process that shows pages gives no sign of life and is killed", seconds=TIMEOUT)
         child.kill()
-
-
-async def _begins(stream: trio.SocketStream, begin: Begin) -> bool:
-    """Wait for the process to read the journal; returns whether it can answer."""
-    try:
-        await stream.send_all(begin.packed())
-        return await stream.receive_some(1) == READY
-    except trio.BrokenResourceError:
-        return False

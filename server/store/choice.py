@@ -10,7 +10,8 @@ from server.store.data_folder import JOURNAL, RESERVE
 from server.store.journal import Engine, Reader
 from server.store.reserve import Reserve
 from server.store.schema import Nothing
-from server.store.sqlite import Sqlite, SqliteReader, backups
+from server.store.snapshots import FILE, OF_WHOLE
+from server.store.sqlite import Sqlite, SqliteReader, backups, unusable
 
 
 def opened(settings: Settings, folder: Path) -> Engine:
@@ -18,6 +19,7 @@ def opened(settings: Settings, folder: Path) -> Engine:
     path = folder / JOURNAL
     _keep_to_ourselves(path)
     if not settings.store:
+        _expect_not_emptied(path)
         with suppress(OSError):  # SQLite says what is wrong
             private.create(path)  # what SQLite puts beside it gets the same rights
         return Sqlite(path, Reserve(folder / RESERVE, settings.reserve_bytes))
@@ -38,12 +40,24 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
 
         return PostgresReader(settings.store)
     try:
-        path.stat()
+        size = path.stat().st_size
     except FileNotFoundError:
         raise Nothing(f"{path}: there is no such file: no host has kept anything here") from None
     except OSError as error:  # another user's folder
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    if not size:  # and SQLite would delete the write-ahead log of a file that was emptied
+        _expect_not_emptied(path)
+        raise Nothing(f"{path}: this file is empty: no host has kept anything here")
     return SqliteReader(path, readers=readers)
+
+
+def _expect_not_emptied(path: Path) -> None:
+    """Raise `Unusable` for an empty file where a host has kept much: to SQLite that is a new database."""
+    left = [path.with_name(FILE), path.with_name(OF_WHOLE), *backups(path).glob("*.sqlite")]
+    with suppress(OSError):  # there is none, or SQLite says what is wrong
+        if not path.stat().st_size and any(each.exists() for each in left):
+            why = "it is empty, though a host has kept something here (remove it to begin anew)"
+            raise unusable(path, why)
 
 
 def _keep_to_ourselves(path: Path) -> None:

@@ -13,8 +13,10 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from tournament.entries import PAGE, Entry, fact
-from tournament.facts import Concluded
+from server.exits import Unusable
+from tournament import entries as written
+from tournament.entries import PAGE, Entry
+from tournament.facts import AnyFact, Concluded, Kept
 from tournament.store import Story
 
 
@@ -93,10 +95,20 @@ class Engine(Reader, Protocol):
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
+def fact(row: Entry) -> AnyFact:
+    """The fact in a row; raises `Unusable` if somebody has changed the row so that it cannot be read."""
+    return _fact(row.body, f"{row.tournament}, entry {row.number}")
+
+
+def kept(row: Entry) -> Kept:
+    """The fact in a row, with whose it is; raises `Unusable` as above."""
+    return Kept(row.tournament, row.when, fact(row))
+
+
 def concluded(reader: Reader, tournament: str, match: str) -> Concluded:
     """A match that is over, with all its moves; raises `KeyError` if there is none of that name."""
     body = reader.concluded(tournament, match)
-    found = None if body is None else fact(body)
+    found = None if body is None else _fact(body, f"{tournament}, end of match {match}")
     if not isinstance(found, Concluded):
         raise KeyError(f"{tournament} has no match {match} in the journal")
     return found
@@ -133,6 +145,15 @@ def over(rows: Iterable[Entry | Jot]) -> list[str]:
         for row in rows
         if isinstance(row, Entry) and row.kind == "concluded" and row.key
     ]
+
+
+def _fact(body: str, where: str) -> AnyFact:
+    try:
+        return written.fact(body)
+    except (msgspec.MsgspecError, TypeError) as error:
+        raise Unusable(
+            f"the journal is damaged: {where}: this cannot be read: {error}; go back to a backup"
+        ) from error
 
 
 def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float], epoch: int = 0) -> Jot:

@@ -136,7 +136,7 @@ class Ledger:
         return call
 
     def kept(self) -> Iterable[Kept]:
-        return map(entries.kept, self._engine.kept())
+        return map(journal.kept, self._engine.kept())
 
     async def concluded(self, tournament: str, match: str) -> Concluded:
         return await self._in_thread(

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from server.exits import ConfigError, Failure, Unavailable
+from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store.address import MISWRITTEN, clear, shown
 
 try:
@@ -77,7 +77,7 @@ class Database:
         why = self._said(error).removeprefix(f"{self.where}: ")
         if self.where != UNCLEAR and _may_pass(error.__cause__ or error):
             return Unavailable(f"{self.where}: {why}")
-        return ConfigError(f"{self.where}: this database cannot be used: {why}")
+        return Unusable(f"{self.where}: this database cannot be used: {why}")
 
     def _said(self, error: Exception) -> str:
         """What went wrong, on one line, without the parts of an unreadable address that errors quote."""

@@ -15,8 +15,7 @@ import structlog
 from msgspec import Struct
 
 from server.store import private
-from server.store.journal import Reader
-from tournament import entries
+from server.store.journal import Reader, kept
 from tournament.entries import Entry
 from tournament.facts import Kept, Ordered
 from tournament.folding import fold
@@ -137,7 +136,7 @@ def _loaded(reader: Reader, path: Path, *, whole: bool) -> Folded | None:
 def _read(reader: Reader, name: str, number: int) -> Record:
     """The whole record of one tournament, up to the entry `number`."""
     rows = takewhile(lambda row: row.number <= number, reader.kept(tournament=name))
-    return fold(map(entries.kept, rows))[name]
+    return fold(map(kept, rows))[name]
 
 
 def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
@@ -147,7 +146,7 @@ def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
 def _noted(reader: Reader, known: Folded) -> Iterable[Kept]:
     """The facts that `known` does not have yet; notes in it how far they go and what was ordered."""
     for row in reader.kept(known.number):
-        entry = entries.kept(row)
+        entry = kept(row)
         if isinstance(entry.fact, Ordered):
             known.audit.append(entry)
         yield entry

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import structlog
 
-from server.exits import ConfigError, Failure, Unavailable
+from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store import private, schema
 from server.store.journal import Jot, over, paged
 from server.store.ledger import READERS
@@ -44,6 +44,7 @@ PASSING = {  # errors after which trying again makes sense, by SQLite's primary 
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
 }
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # What SQLite says where it cannot put anything beside a database.
 UNWRITABLE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
@@ -188,13 +189,13 @@ class SqliteReader:
 
     @contextmanager
     def _reading(self) -> Generator[Connection]:
-        """A reader. Raises `Unavailable`, or `ConfigError` if what is kept is damaged."""
+        """A reader. Raises `Unavailable`, or `Unusable` if what is kept is damaged."""
         try:
             with self._reader() as reader:
                 yield reader
         except sqlite3.DatabaseError as error:
             self._expect_lasting(error)
-            raise _unusable(self._path, str(error)) from error
+            raise unusable(self._path, str(error)) from error
 
     def _expect_lasting(self, error: sqlite3.Error) -> None:
         """Raise `Unavailable` for an error after which trying again makes sense."""
@@ -215,7 +216,7 @@ class Sqlite(SqliteReader):
         try:
             self._writer = connect(path)
         except sqlite3.Error as error:
-            raise _unusable(path, str(error)) from error
+            raise unusable(path, str(error)) from error
         try:
             self._set_up()
         except sqlite3.Error as error:
@@ -244,6 +245,8 @@ class Sqlite(SqliteReader):
                 if _code(error) == sqlite3.SQLITE_FULL and self._reserve is not None:
                     self._reserve.give_up()
                 self._expect_lasting(error)
+                if _code(error) in DAMAGED:
+                    raise unusable(self._path, str(error)) from error
             raise
         if self._reserve is not None:
             self._reserve.take()
@@ -255,7 +258,7 @@ class Sqlite(SqliteReader):
             try:
                 self._quick_check(connection)
             except sqlite3.DatabaseError as error:
-                raise _unusable(self._path, str(error)) from error
+                raise unusable(self._path, str(error)) from error
             finally:
                 connection.close()
             self._examined = True
@@ -356,7 +359,7 @@ class Sqlite(SqliteReader):
 
     def _quick_check(self, connection: Connection) -> None:
         if found := _findings(connection.execute("PRAGMA quick_check")):
-            raise _unusable(self._path, found[0])
+            raise unusable(self._path, found[0])
 
     def _set_up(self) -> None:
         writer, newest = self._writer, len(MIGRATIONS)
@@ -485,11 +488,12 @@ def _refusal(path: Path, error: sqlite3.Error) -> Failure:
     """Why a database is not opened; `Unavailable` where a later start may get on."""
     if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Unavailable(f"{path}: {PASSING[_code(error)]} ({error})")
-    return _unusable(path, str(error))
+    return unusable(path, str(error))
 
 
-def _unusable(path: Path, why: str) -> ConfigError:
+def unusable(path: Path, why: str) -> Unusable:
+    """What is told of a database that is damaged, with the newest backup."""
     folder = backups(path)
     copies = sorted(folder.glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
     newest = f"the newest backup is {copies[-1]}" if copies else f"there is no backup in {folder}"
-    return ConfigError(f"{path}: this database cannot be used: {why}; {newest}")
+    return Unusable(f"{path}: this database cannot be used: {why}; {newest}")

@@ -1,7 +1,8 @@
-"""Whether a database's files are still where the host opened them.
+"""Whether a database's files are still where the host opened them, and as long as they were.
 
 A file that was deleted or moved away can be written as before. SQLite does not look, so results would go on
-being announced, and nobody would know before the next start finds nothing.
+being announced, and nobody would know before the next start finds nothing. Nor does it look whether the file
+was cut short, until it wants what is gone.
 """
 
 import os
@@ -19,12 +20,16 @@ class Whereabouts:
         self._path = path
         self._known = {file: found for file in files if (found := _identity(file)) is not None}
         self._file = os.open(path, os.O_RDONLY)
+        self._size = 0  # the greatest so far: nothing that a host does makes it smaller
 
     def astray(self) -> str:
         """What is wrong, and what to do about it, for an organiser; "" if every file is in its place."""
         for file, known in self._known.items():
             if (found := _identity(file)) != known:
                 return f"{file}: {self._what(file, gone=found is None)}"
+        if (size := os.fstat(self._file).st_size) < self._size:
+            return f"{self._path}: this was cut short: go back to a backup with `quintain restore`"
+        self._size = size
         return ""
 
     def copy_to(self) -> Path | None:

@@ -17,6 +17,7 @@ import trio
 
 from server.config import Webhook
 from server.exits import ConfigError, Unavailable
+from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.webhooks.positions import FILE, Positions, SharedPositions
@@ -137,7 +138,7 @@ class Delivery:
 
     def _game(self, tournament: str) -> str:
         if tournament not in self._games:
-            opened = entries.fact(next(iter(self._reader.kept(0, tournament))).body)
+            opened = journal.fact(next(iter(self._reader.kept(0, tournament))))
             if len(self._games) >= KNOWN:
                 self._games.clear()
             self._games[tournament] = opened.game if isinstance(opened, Opened) else ""
@@ -147,7 +148,7 @@ class Delivery:
         for earlier in self._reader.kept(0, entry.tournament):
             if earlier.number >= entry.number:
                 return False
-            if earlier.kind == entry.kind and entries.fact(earlier.body) == Turned(State.RUNNING):
+            if earlier.kind == entry.kind and journal.fact(earlier) == Turned(State.RUNNING):
                 return True
         return False
 

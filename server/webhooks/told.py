@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from server.config import WebhookEvent
 from server.export.json_views import moment
+from server.store import journal
 from tournament import entries
 from tournament.chain import leaf
 from tournament.entries import Entry
@@ -43,7 +44,7 @@ def told(entry: Entry, game: str, begun: Callable[[], bool]) -> Told | None:
     """What is told of an entry. `begun`, asked only where it matters: had the tournament begun before?"""
     if entry.kind not in KINDS:
         return None
-    fact: Any = entries.fact(entry.body)
+    fact: Any = journal.fact(entry)
 
     def event(type: WebhookEvent, **more: Any) -> Told:
         name = called(entry.tournament)  # the one before may have been deleted

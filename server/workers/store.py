@@ -16,7 +16,6 @@ from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import READERS, InThread
 from server.workers.messages import Jots, Jotted, Keep, Kept
-from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded
 from tournament.facts import Kept as KeptFact
@@ -103,7 +102,7 @@ class Linked:
                 listener()
 
     def kept(self) -> Iterable[KeptFact]:
-        return map(entries.kept, self._reader.kept())
+        return map(journal.kept, self._reader.kept())
 
     async def concluded(self, tournament: str, match: str) -> Concluded:
         return await self._read(partial(journal.concluded, self._reader, tournament, match))

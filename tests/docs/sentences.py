@@ -37,7 +37,16 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
     "To whoever opens a tournament or a match, about options": ("BadOption",),
     "To an HTTP client": ("HttpError",),
     "To a language model and its client": ("RpcError", "Unseated", "Full"),
-    "On the command line": ("ConfigError", "Unfit", "Misuse", "Failure", "Nothing", "Older", "Newer"),
+    "On the command line": (
+        "ConfigError",
+        "Unusable",
+        "Unfit",
+        "Misuse",
+        "Failure",
+        "Nothing",
+        "Older",
+        "Newer",
+    ),
 }
 SAYING = re.compile(rf"\b(?:{'|'.join(kind for kinds in AUDIENCES.values() for kind in kinds)})\(")
 

@@ -18,10 +18,11 @@ from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, import_, restore
 from server.config import settings
 from server.doctor import Answer, State, examination
-from server.exits import DONE, FAILED, ConfigError, Failure, Unavailable
+from server.exits import DONE, FAILED, ConfigError, Failure, Unavailable, Unusable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
 from server.store import sqlite
+from server.store.choice import opened
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
 from server.store.sqlite import Sqlite, SqliteReader
@@ -420,6 +421,15 @@ def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_o
     assert states(tmp_path)["journal"] is State.FAULT
 
 
+def test_the_doctor_finds_a_fact_that_cannot_be_read(tmp_path: Path) -> None:
+    path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE journal SET body = substr(body, 1, 9) WHERE number = 2")
+        connection.commit()
+    assert states(tmp_path)["journal"] is State.FAULT
+
+
 def answers(folder: Path, store: str = "") -> dict[str, Answer]:
     found = settings(None, {}, {"data": str(folder), "store": store})
     return {answer.about: answer for answer in reversed(list(examination(found)))}
@@ -455,6 +465,28 @@ def test_what_somebody_else_has_locked_is_waited_for_and_no_damage(
         for opened in (SqliteReader, Sqlite):
             with pytest.raises(Unavailable, match="somebody else has locked it"):
                 opened(path)
+
+
+@pytest.mark.parametrize("left", ["snapshot", "snapshot-whole", "backups/regular-20260101-000000.sqlite"])
+def test_a_journal_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path, left: str) -> None:
+    """Catches a host that begins anew without a word, and in time replaces its last good backup."""
+    folder = prepared(str(tmp_path / "data"))
+    path, found = folder / "quintain.sqlite", settings(None, {}, {"data": str(folder)})
+    path.touch()
+    opened(found, folder).close()  # a host was killed before it had kept anything
+    os.truncate(path, 0)
+    with locked(folder):
+        running = answers(folder)["journal"]
+    assert (running.state, running.said) == (State.FAULT, f"{path} is empty, and a host is running")
+    (folder / "backups").mkdir()
+    (folder / left).touch()
+    with pytest.raises(
+        Unusable, match=r"it is empty, though .*; (the newest backup is|there is no backup in)"
+    ):
+        opened(found, folder)
+    assert answers(folder)["journal"].state is State.FAULT
+    path.unlink()
+    opened(found, folder).close()
 
 
 def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: Path) -> None:

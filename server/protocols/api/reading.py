@@ -218,7 +218,8 @@ def ready(call: Call) -> Response:
     host = call.host
     health = host.say_health()
     peers = {} if health is None else {"peers": health}
-    if why := host.store.trouble or (STOPPING if host.draining else "") or host.not_ready():
+    stopping = STOPPING if host.draining else ""
+    if why := host.store.trouble or stopping or host.not_ready() or host.guard.damage:
         return json_response(503, {"ready": False, "why": why, **peers})
     return json_response(200, {"ready": True, **peers})
 

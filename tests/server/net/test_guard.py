@@ -8,7 +8,7 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
-from server.exits import Unavailable
+from server.exits import Unavailable, Unusable
 from server.net.guard import Guard
 
 
@@ -67,6 +67,20 @@ async def test_a_store_that_is_away_is_said_and_is_no_mistake() -> None:
     assert (guard.caught, guard.gone) == ({}, 0)
     said = {"event": "not answered", "log_level": "warning", "why": "quintain.sqlite: the disk fails"}
     assert logs == [said | {"times": times} for times in (1, 10, 100)]
+
+
+async def test_damage_to_what_is_kept_is_said_once_and_remembered_and_is_no_mistake() -> None:
+    async def reads() -> None:
+        raise Unusable("quintain.sqlite: file is not a database")
+
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        with capture_logs() as logs:
+            for _ in range(25):
+                guard.start_soon(reads)
+            await trio.testing.wait_all_tasks_blocked()
+    assert (guard.caught, guard.damage) == ({}, "quintain.sqlite: file is not a database")
+    assert [entry["why"] for entry in logs] == [guard.damage]
 
 
 async def test_a_mistake_that_anybody_can_cause_does_not_fill_the_log() -> None:

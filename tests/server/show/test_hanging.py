@@ -11,6 +11,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.host import Host
+from server.net.guard import Guard
 from server.net.limits import Limits
 from server.show.draws import TIMEOUT, Drawing
 from server.show.hanging import LOOK
@@ -58,7 +59,7 @@ async def test_a_process_for_pages_is_killed_as_soon_as_it_gives_no_sign_of_life
 
             async def live() -> None:
                 with alive:
-                    await Drawing(cast("Any", None), to_play).tell_alive()
+                    await Drawing(cast("Any", Seen(nursery)), to_play).tell_alive()
 
             async def stop() -> None:
                 await trio.sleep(3 * TIMEOUT)
@@ -79,12 +80,19 @@ async def test_a_sign_of_life_does_not_mean_that_it_draws(autojump_clock: MockCl
     to_play, replies = trio.testing.memory_stream_one_way_pair()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(draws.hear, replies)
-        nursery.start_soon(Drawing(cast("Any", None), to_play).tell_alive)
+        nursery.start_soon(Drawing(cast("Any", Seen(nursery)), to_play).tell_alive)
         assert await draws.rank(cast("Any", Named())) is None
         begun = trio.current_time()
         assert await draws.rank(cast("Any", Named())) is None
         assert trio.current_time() == begun
         nursery.cancel_scope.cancel()
+
+
+class Seen:
+    """As much of a mirror as a sign of life tells of."""
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self.guard = Guard(nursery)
 
 
 class Named:

@@ -10,13 +10,14 @@ import pytest
 import trio
 import trio.testing
 
+from server.exits import Unusable
 from server.host.host import Host
 from server.net.guard import Guard
 from server.show.feed import Draw, Happened, Journal, Latest, Message, Question, Rank, Teller, hear, say
-from server.show.mirror import Mirror
+from server.show.mirror import RETRY, Mirror
 from server.store import snapshots
 from server.store.ledger import Ledger
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite, SqliteReader, connected
 from tests.crashes.world import at_once
 from tournament.events import Moved, Refused
 from tournament.facts import Entered, Opened, State
@@ -273,6 +274,28 @@ async def test_a_fact_of_a_tournament_that_is_not_there_hides_no_other(
         await mirror.catch_up()
         assert [*mirror.tournaments] == ["cup", "league"]
         assert [*mirror.tournaments["cup"].record.entrants] == [*stage.cup.record.entrants]
+
+
+async def test_a_row_that_cannot_be_read_holds_up_nobody_who_looks(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches pages whose process ended, and ended again after each start."""
+    spoil = "UPDATE journal SET body = 'x' || body WHERE number = ?"
+    mend = "UPDATE journal SET body = substr(body, 2) WHERE number = ?"
+    async with staged(tmp_path) as (stage, _), mirrored(stage, frozenset({Journal})) as (mirror, _):
+        await stage.host.open("league", CUP)
+        number = stage.engine.last()
+        with closing(connected(tmp_path / "journal")) as other:
+            other.execute(spoil, (number,))
+            await mirror.catch_up()
+            assert [*mirror.tournaments] == ["cup"]
+            assert f"entry {number}" in mirror.guard.damage
+            with pytest.raises(Unusable):  # which another process may be able to do
+                await mirror.draw("cup", number)
+            other.execute(mend, (number,))
+            await trio.sleep(2 * RETRY)
+            await mirror.catch_up()
+            assert [*mirror.tournaments] == ["cup", "league"]
 
 
 async def test_without_the_journal_nothing_is_taken_for_known(tmp_path: Path, autojump_clock: object) -> None:

@@ -6,11 +6,12 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import ssl
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,33 @@ def test_a_show_that_was_killed_is_started_again_and_until_then_whoever_looks_is
     assert 503 in statuses
     assert shared.show != before
     assert {end["ending"] for end in play(shared, "eve", "fay")} == {"played"}
+
+
+def test_of_a_journal_that_is_damaged_under_a_host_everybody_is_told_and_play_goes_on(host: Shown) -> None:
+    """Catches pages that ended with a traceback, and again after each start, while all seemed well."""
+    match, before = play(host, "ada", "bob")[0]["match"], host.show
+    table = match.rpartition("-")[0]
+    assert host.read(f"/api/matches/{match}")["ending"] == "played"
+    with closing(sqlite3.connect(host.data / "quintain.sqlite", timeout=HANG)) as connection:
+        connection.execute("UPDATE journal SET body = substr(body, 1, 9) WHERE kind = 'concluded'")
+        connection.commit()
+    for path in (f"/matches/{match}", f"/api/matches/{match}"):
+        status, headers, body = host.head(path)
+        assert (status, "retry-after" in headers) == (503, True), body
+        assert b"journal is damaged" in body
+    wait_for(lambda: host.get("/readyz")[0] == 503, "that it is told")
+    assert f"end of match {match}" in host.get("/readyz")[1]["why"]
+    assert host.head(f"/tournaments/{table}")[0] == 200
+    assert host.show == before
+    os.kill(before, signal.SIGKILL)  # the next one cannot read the journal
+    until_gone(before)
+    wait_for(lambda: b"journal is damaged" in host.head(f"/tournaments/{table}")[2], "that no pages come")
+    assert {end["ending"] for end in play(host, "eve", "fay")} == {"played"}
+    host.process.send_signal(signal.SIGTERM)
+    code, _, errors = host.end()
+    assert code == 0, errors
+    assert errors.count("what is kept is damaged") == 1
+    assert "Traceback" not in errors
 
 
 def test_told_to_stop_a_host_ends_its_streams_and_its_show(shared: Shown) -> None:

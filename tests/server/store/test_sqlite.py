@@ -9,8 +9,8 @@ import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
 
-from server.exits import ConfigError, Unavailable
-from server.store import sqlite
+from server.exits import ConfigError, Unavailable, Unusable
+from server.store import journal, sqlite
 from server.store.journal import Jot
 from server.store.reserve import Reserve
 from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected, whole_or_none
@@ -276,6 +276,36 @@ def test_damage_in_a_large_database_is_found_once_it_is_open(
     monkeypatch.setattr(sqlite, "LARGE", len(content))
     with pytest.raises(ConfigError, match="this database cannot be used"):
         Sqlite(path)
+
+
+def test_damage_under_a_host_is_told_as_such_by_whatever_meets_it(path: Path) -> None:
+    """Catches tracebacks: for whoever looks at an old match, and of the host that keeps a new one."""
+    engine = Sqlite(path)
+    engine.write([row for number in range(1, 20) for row in large(number)])
+    engine.close()
+    engine = Sqlite(path)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (path.stat().st_size - 4096))
+    for meet in (
+        lambda: list(engine.kept()),
+        lambda: engine.concluded("cup", "cup-1"),
+        lambda: engine.write(entered(20, "zoe")),
+    ):
+        with pytest.raises(Unusable, match=r"this database cannot be used: .*there is no backup in"):
+            meet()
+    engine.close()
+
+
+def test_a_row_that_cannot_be_read_is_damage_and_named(engine: Sqlite, path: Path) -> None:
+    engine.write([entries.entry(1, "cup", 1.0, PLAYED)])
+    other = connected(path)
+    other.execute("UPDATE journal SET body = substr(body, 1, 20)")
+    other.close()
+    with pytest.raises(Unusable, match="cup, entry 1: this cannot be read"):
+        list(map(journal.kept, engine.kept()))
+    with pytest.raises(Unusable, match=f"cup, end of match {PLAYED.match}: this cannot be read"):
+        journal.concluded(engine, "cup", PLAYED.match)
 
 
 def test_what_a_newer_quintain_has_written_is_left_alone(path: Path) -> None:

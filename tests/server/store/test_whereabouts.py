@@ -1,5 +1,6 @@
 """Databases whose files are deleted, moved or replaced while a host has them open."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -35,6 +36,16 @@ def kept(path: Path) -> list[Entry]:
     found = list(engine.kept())
     engine.close()
     return found
+
+
+def test_nothing_more_is_kept_in_a_file_that_was_cut_short(engine: Sqlite, path: Path) -> None:
+    """Catches results that are announced, and are gone at the next start."""
+    engine.write([])
+    for size in (2048, 0):
+        os.truncate(path, size)
+        with pytest.raises(Unavailable, match=r"cut short: go back to a backup with `quintain restore`$"):
+            engine.write([BOB])
+    engine.close()
 
 
 def test_nothing_more_is_kept_in_a_file_that_was_deleted_and_a_stop_writes_it_again(
