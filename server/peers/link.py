@@ -20,6 +20,7 @@ from server.net.guard import Guard, Waiting, start_in_turn
 from server.peers.asking import LOST, Answering, Asking
 from server.peers.channel import Channel, Here, There
 from server.peers.messages import (
+    ADDED,
     Ask,
     BadLink,
     Beat,
@@ -76,6 +77,7 @@ class Link:
         self._said = bytearray()
         self._something = trio.Event()  # set when something is said
         self._heard = trio.current_time()
+        self._lenient = False  # whether the other host ignores what it does not know; an older one does not
         self._open = True
 
     async def run(self) -> None:
@@ -122,10 +124,10 @@ class Link:
             self._channels.pop(number, None)
 
     def say(self, message: Message) -> None:
-        """Send a message without waiting. After the end it goes nowhere."""
+        """Send a message without waiting. It goes nowhere after the end, or to a host too old to read it."""
         if isinstance(message, Closed):
             self._channels.pop(message.channel, None)
-        if self._open:
+        if self._open and (self._lenient or not isinstance(message, ADDED)):
             self._said += framed(message)
             self._something.set()
 
@@ -140,7 +142,7 @@ class Link:
 
     async def _beat(self) -> None:
         while trio.current_time() < self._heard + SILENCE:
-            self.say(Beat())
+            self.say(Beat(lenient=True))
             await trio.sleep(EVERY)
         log.warning("a link between hosts is silent, and is cut", host=self.peer)
         await trio.aclose_forcefully(self._stream)
@@ -157,8 +159,8 @@ class Link:
 
     def _take(self, message: Message) -> None:
         match message:
-            case Beat():
-                pass
+            case Beat(lenient=lenient):
+                self._lenient = lenient
             case Knows() | Sitting() | ToldEnd() | Watch() | Board():
                 self._hear(self.peer, message)
             case Open(channel=number) | Ask(channel=number):
