@@ -101,23 +101,31 @@ class Link:
         """Bytes that the connection has not taken yet."""
         return len(self._said)
 
-    async def take(self, handed: Handed, tournament: str = "") -> None:
-        """Have the other host serve a connection, to its end; its bot plays in that tournament."""
+    async def take(self, handed: Handed, tournament: str = "", *, again: bool = False) -> None:
+        """Have the other host serve a connection, to its end; its bot plays in that tournament.
+
+        `again`: the connection came from another host, which was mistaken.
+        """
         if not self._open or len(self._channels) >= CHANNELS:
             return
         number, self._next = self._next, self._next + 2
-        channel = self._channels[number] = Here(number, self.say, handed, tournament)
+        channel = self._channels[number] = Here(number, self.say, handed, tournament, again=again)
         try:
             await channel.relay()
         finally:
             self._channels.pop(number, None)
 
-    async def ask(self, exchange: Exchange, *, organiser: bool) -> None:
-        """Have the other host answer a request; raises `HttpError` if that cannot be."""
+    async def ask(self, exchange: Exchange, *, organiser: bool, again: bool = False) -> None:
+        """Have the other host answer a request; raises `HttpError` if that cannot be.
+
+        `again`: another host had asked this one, which was mistaken.
+        """
         if not self._open or len(self._channels) >= CHANNELS:
             raise HttpError(503, LOST, RETRY_SOON)
         number, self._next = self._next, self._next + 2
-        channel = self._channels[number] = Asking(number, self.say, exchange, organiser=organiser)
+        channel = self._channels[number] = Asking(
+            number, self.say, exchange, organiser=organiser, again=again
+        )
         try:
             await channel.relay()
         finally:

@@ -30,6 +30,7 @@ class Open(Struct, tag="open", frozen=True, array_like=True):
     peer: str  # the bot's address
     pieces: tuple[tuple[bytes, Heard], ...]
     tournament: str = ""  # in which the bot plays there; "": not known
+    again: bool = False  # another host had sent it to me in vain: do not send it on
 
 
 class Said(Struct, tag="said", frozen=True, array_like=True):
@@ -87,6 +88,7 @@ class Ask(Struct, tag="ask", frozen=True, array_like=True):
     written: str  # the query as it was written
     old: bool  # HTTP/1.0
     organiser: bool  # it had the organiser's token of the host where it came in
+    again: bool = False  # another host had asked me in vain: do not ask any other
 
 
 class Answer(Struct, tag="answer", frozen=True, array_like=True):
