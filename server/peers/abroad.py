@@ -18,6 +18,7 @@ from server.host.opening import OPEN
 from server.host.reception import Visit
 from server.host.view import Held
 from server.net.wire import Piece
+from server.peers.channel import There
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Change
 from server.peers.ledger import SharedLedger, no_answer
@@ -77,11 +78,19 @@ class Known(Directory):
 class Afar:
     """A `Holder`: the other host that holds a tournament, or soon will."""
 
-    def __init__(self, abroad: "Peers", tournament: str) -> None:
+    def __init__(self, abroad: "Peers", tournament: str, wanted: Wanted) -> None:
         self._abroad = abroad
         self._tournament = tournament
+        self._wanted = wanted
 
     async def take(self, handed: Handed) -> Sequence[Piece]:
+        again = isinstance(handed.wire, There)
+        if again:  # the host that sent it, or this one, may not have heard yet what was kept just now
+            await self._abroad.read_on()
+            found = self._abroad.where(self._wanted)
+            if found is None:
+                return handed.pieces
+            self._tournament = found
         patience = trio.current_time() + PATIENCE
         while (link := self._abroad.link(self._tournament)) is None:
             if await self._abroad.claimed(self._tournament):
@@ -90,7 +99,7 @@ class Afar:
                 log.warning("nobody holds the tournament of a bot", tournament=self._tournament)
                 return ()
             await self._abroad.news()
-        await link.take(handed, self._tournament)
+        await link.take(handed, self._tournament, again=again)
         return ()
 
 
@@ -203,7 +212,7 @@ class Peers:
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         name = self.where(wanted)
-        return None if name is None else Afar(self, name)
+        return None if name is None else Afar(self, name, wanted)
 
     def where(self, wanted: Wanted) -> str | None:
         """The tournament, held elsewhere, in which a bot that wants that plays; None: it is served here."""
@@ -235,6 +244,13 @@ class Peers:
         with trio.move_on_after(PATIENCE):
             while tournament in self._gained or (self._gained and not tournament):
                 await self._moved.wait()
+
+    async def read_on(self) -> None:
+        """Take in what others have kept until now, if the database can be read just now."""
+        try:
+            await self._follow()
+        except Unavailable as error:
+            log.debug("the journal cannot be read just now", why=str(error))
 
     async def news(self) -> None:
         """Wait until it is worth looking again at who holds a tournament."""

@@ -36,7 +36,13 @@ class Asking(Channel):
     """The client is at this host."""
 
     def __init__(
-        self, number: int, say: Callable[[Message], None], exchange: Exchange, *, organiser: bool
+        self,
+        number: int,
+        say: Callable[[Message], None],
+        exchange: Exchange,
+        *,
+        organiser: bool,
+        again: bool = False,
     ) -> None:
         """The `organiser` has shown this host's own token, which other hosts need not have."""
         super().__init__(number, say)
@@ -48,7 +54,7 @@ class Asking(Channel):
         say(Ask(
             number, request.method, request.path, dict(request.query), dict(request.headers), request.body,
             request.peer, trio.current_time() - request.arrived, request.secure, request.asked, request.old,
-            organiser,
+            organiser, again,
         ))  # fmt: skip
         exchange.on_gone(self.lost)
 
@@ -107,6 +113,7 @@ class Answering(Channel, Answers):
             asked.written, asked.old,
         )  # fmt: skip
         self.exchange = Exchange(request, self)
+        self.again = asked.again
         self._streaming = False
 
     async def answer(self, app: App, guard: Guard) -> None:

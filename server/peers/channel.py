@@ -57,7 +57,13 @@ class Here(Channel):
     """The bot is at this host."""
 
     def __init__(
-        self, number: int, say: Callable[[Message], None], handed: Handed, tournament: str = ""
+        self,
+        number: int,
+        say: Callable[[Message], None],
+        handed: Handed,
+        tournament: str = "",
+        *,
+        again: bool = False,
     ) -> None:
         super().__init__(number, say)
         self._handed = handed
@@ -68,7 +74,7 @@ class Here(Channel):
         self._sending = False  # the sending task is waiting for the bot to take something
         pieces = tuple([(content, self._handing.heard(at)) for content, at in handed.pieces])
         self.credit -= sum(len(content) for content, _ in pieces)
-        say(Open(number, handed.door, handed.path, handed.wire.peer, pieces, tournament))
+        say(Open(number, handed.door, handed.path, handed.wire.peer, pieces, tournament, again))
 
     async def relay(self) -> None:
         """Copy both ways until either side has ended."""

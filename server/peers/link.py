@@ -20,6 +20,7 @@ from server.net.guard import Guard, Waiting, start_in_turn
 from server.peers.asking import LOST, Answering, Asking
 from server.peers.channel import Channel, Here, There
 from server.peers.messages import (
+    ADDED,
     Ask,
     BadLink,
     Beat,
@@ -76,6 +77,7 @@ class Link:
         self._said = bytearray()
         self._something = trio.Event()  # set when something is said
         self._heard = trio.current_time()
+        self._lenient = False  # whether the other host ignores what it does not know; an older one does not
         self._open = True
 
     async def run(self) -> None:
@@ -99,33 +101,41 @@ class Link:
         """Bytes that the connection has not taken yet."""
         return len(self._said)
 
-    async def take(self, handed: Handed, tournament: str = "") -> None:
-        """Have the other host serve a connection, to its end; its bot plays in that tournament."""
+    async def take(self, handed: Handed, tournament: str = "", *, again: bool = False) -> None:
+        """Have the other host serve a connection, to its end; its bot plays in that tournament.
+
+        `again`: the connection came from another host, which was mistaken.
+        """
         if not self._open or len(self._channels) >= CHANNELS:
             return
         number, self._next = self._next, self._next + 2
-        channel = self._channels[number] = Here(number, self.say, handed, tournament)
+        channel = self._channels[number] = Here(number, self.say, handed, tournament, again=again)
         try:
             await channel.relay()
         finally:
             self._channels.pop(number, None)
 
-    async def ask(self, exchange: Exchange, *, organiser: bool) -> None:
-        """Have the other host answer a request; raises `HttpError` if that cannot be."""
+    async def ask(self, exchange: Exchange, *, organiser: bool, again: bool = False) -> None:
+        """Have the other host answer a request; raises `HttpError` if that cannot be.
+
+        `again`: another host had asked this one, which was mistaken.
+        """
         if not self._open or len(self._channels) >= CHANNELS:
             raise HttpError(503, LOST, RETRY_SOON)
         number, self._next = self._next, self._next + 2
-        channel = self._channels[number] = Asking(number, self.say, exchange, organiser=organiser)
+        channel = self._channels[number] = Asking(
+            number, self.say, exchange, organiser=organiser, again=again
+        )
         try:
             await channel.relay()
         finally:
             self._channels.pop(number, None)
 
     def say(self, message: Message) -> None:
-        """Send a message without waiting. After the end it goes nowhere."""
+        """Send a message without waiting. It goes nowhere after the end, or to a host too old to read it."""
         if isinstance(message, Closed):
             self._channels.pop(message.channel, None)
-        if self._open:
+        if self._open and (self._lenient or not isinstance(message, ADDED)):
             self._said += framed(message)
             self._something.set()
 
@@ -140,7 +150,7 @@ class Link:
 
     async def _beat(self) -> None:
         while trio.current_time() < self._heard + SILENCE:
-            self.say(Beat())
+            self.say(Beat(lenient=True))
             await trio.sleep(EVERY)
         log.warning("a link between hosts is silent, and is cut", host=self.peer)
         await trio.aclose_forcefully(self._stream)
@@ -157,8 +167,8 @@ class Link:
 
     def _take(self, message: Message) -> None:
         match message:
-            case Beat():
-                pass
+            case Beat(lenient=lenient):
+                self._lenient = lenient
             case Knows() | Sitting() | ToldEnd() | Watch() | Board():
                 self._hear(self.peer, message)
             case Open(channel=number) | Ask(channel=number):

@@ -7,6 +7,7 @@ for: a bot that does not read costs nobody else anything.
 
 import struct
 from collections.abc import Iterator
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
@@ -29,6 +30,7 @@ class Open(Struct, tag="open", frozen=True, array_like=True):
     peer: str  # the bot's address
     pieces: tuple[tuple[bytes, Heard], ...]
     tournament: str = ""  # in which the bot plays there; "": not known
+    again: bool = False  # another host had sent it to me in vain: do not send it on
 
 
 class Said(Struct, tag="said", frozen=True, array_like=True):
@@ -86,6 +88,7 @@ class Ask(Struct, tag="ask", frozen=True, array_like=True):
     written: str  # the query as it was written
     old: bool  # HTTP/1.0
     organiser: bool  # it had the organiser's token of the host where it came in
+    again: bool = False  # another host had asked me in vain: do not ask any other
 
 
 class Answer(Struct, tag="answer", frozen=True, array_like=True):
@@ -146,9 +149,13 @@ class Board(Struct, tag="board", frozen=True, array_like=True):
 class Beat(Struct, tag="beat", frozen=True, array_like=True):
     """I am here."""
 
+    lenient: bool = False  # I ignore messages that I do not know; older hosts end the link, and say nothing
+
 
 News = Knows | Sitting | ToldEnd | Watch | Board  # for the host as a whole
 Message = Open | Said | Say | Credit | Known | Finished | Closed | Ask | Answer | Begun | News | Beat
+ADDED = (ToldEnd,)  # older hosts do not know these: only a lenient host is told
+KINDS = frozenset(each.__struct_config__.tag for each in get_args(Message))
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder[Message](Message)
@@ -164,7 +171,7 @@ def framed(message: Message) -> bytes:
 
 
 class Unframed:
-    """Bytes in, messages out."""
+    """Bytes in, messages out. What only a newer host says is left out: hosts are upgraded one by one."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -182,9 +189,25 @@ class Unframed:
                     return
                 content = bytes(self._buffer[start + LENGTH.size : start + LENGTH.size + size])
                 start += LENGTH.size + size
-                try:
-                    yield _decoder.decode(content)
-                except msgspec.MsgspecError as error:
-                    raise BadLink(f"a message cannot be read: {error}") from None
+                if (message := _read(content)) is not None:
+                    yield message
         finally:
             del self._buffer[:start]
+
+
+def _read(content: bytes) -> Message | None:
+    """A message; None: it is of a kind that is not known here."""
+    try:
+        return _decoder.decode(content)
+    except msgspec.MsgspecError as error:
+        if _is_of_another_kind(content):
+            return None
+        raise BadLink(f"a message cannot be read: {error}") from None
+
+
+def _is_of_another_kind(content: bytes) -> bool:
+    try:
+        kind, *_ = msgspec.msgpack.decode(content, type=list[Any])
+    except (msgspec.MsgspecError, ValueError):
+        return False
+    return isinstance(kind, str) and kind not in KINDS

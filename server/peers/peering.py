@@ -168,10 +168,11 @@ class Peering:
         if self._host is None:
             wire.close()
         else:
-            attended(self._host.guard, partial(_attend, self._host, self.peers))(wire, opened)
+            attended(self._host.guard, partial(attend, self._host, self.peers))(wire, opened)
 
 
-async def _attend(host: Host, peers: Peers, wire: There, opened: Open) -> None:
+async def attend(host: Host, peers: Peers, wire: There, opened: Open) -> None:
     """Serve a bot that has come in at another host."""
     await peers.caught_up(opened.tournament)
-    await handed.attend(host, wire, Visitor(wire), opened.door, opened.path, wire.pieces)
+    visitor, settled = Visitor(wire), opened.again
+    await handed.attend(host, wire, visitor, opened.door, opened.path, wire.pieces, settled=settled)

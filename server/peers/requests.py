@@ -6,6 +6,7 @@ hosts share.
 """
 
 from collections.abc import Awaitable, Iterable, Sequence
+from functools import partial
 
 import trio
 from msgspec import Struct
@@ -140,10 +141,13 @@ class Relayed:
             case str():
                 link = await self._holder(place)
         if link is not None:
-            organiser = exchange.request.headers.get("authorization") == self._bearer
-            await link.ask(exchange, organiser=organiser)
+            await self._ask(link, exchange)
         elif (pending := app(exchange)) is not None:
             await pending
+
+    async def _ask(self, link: Link, exchange: Exchange, *, again: bool = False) -> None:
+        organiser = exchange.request.headers.get("authorization") == self._bearer
+        await link.ask(exchange, organiser=organiser, again=again)
 
     async def _holder(self, tournament: str) -> Link | None:
         """The link to the host that holds a tournament; None if this one does, or it does not exist."""
@@ -170,16 +174,29 @@ class Relayed:
             guard.start_soon(self._answer, answering, self._app, guard)
 
     async def _answer(self, answering: Answering, app: App, guard: Guard) -> None:
-        """Answer what another host asks, once this one goes on with the tournament in question."""
-        sought = self._sought(answering.exchange.request)
+        await answering.answer(partial(self._answered_for_another, app, answering.again), guard)
+
+    async def _answered_for_another(self, app: App, again: bool, exchange: Exchange) -> None:
+        """Answer what another host asks, once this one goes on with the tournament in question.
+
+        Either of the two may not have heard yet what was kept just now. If the request does not belong here
+        after all, the host is asked that it belongs to, but not by one that was asked in that way itself.
+        """
+        if (link := await self._elsewhere(exchange.request)) is not None:
+            await self._peers.read_on()
+            link = await self._elsewhere(exchange.request)
+        if link is not None and again:
+            raise HttpError(503, LOST, RETRY_SOON)
+        if link is not None:
+            await self._ask(link, exchange, again=True)
+        elif (pending := app(exchange)) is not None:
+            await pending
+
+    async def _elsewhere(self, request: Request) -> Link | None:
+        """The link to the other host that holds what a request is about, if one does."""
+        sought = self._sought(request)
         place = self._by(*sought.leads) if sought.leads else sought.place
-        try:
-            if isinstance(place, str) and await self._holder(place) is not None:
-                raise HttpError(503, LOST, RETRY_SOON)  # the tournament has just gone to a third host
-        except HttpError as error:
-            answering.refuse(error)
-        else:
-            await answering.answer(app, guard)
+        return await self._holder(place) if isinstance(place, str) else None
 
     # What hosts tell each other
 

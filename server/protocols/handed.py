@@ -16,11 +16,16 @@ async def attend(
     door: str,
     path: str,
     pieces: Sequence[Piece],
+    *,
+    settled: bool = True,
 ) -> None:
-    """Serve a connection to its end, beginning with the `pieces` that were read of it."""
+    """Serve a connection to its end, beginning with the `pieces` that were read of it.
+
+    It is `settled` that the bot at the beginning plays here, unless the other process may be mistaken.
+    """
     if door == "tcp":
-        await tcp.Connection(host, wire, visitor, pieces).attend()
+        await tcp.Connection(host, wire, visitor, pieces, settled=settled).attend()
     else:
         outbox = Outbox(wire, host.guard, host.limits)
-        connection = websocket.Connection(host, wire, outbox, path, visitor.authenticated, settled=True)
+        connection = websocket.Connection(host, wire, outbox, path, visitor.authenticated, settled=settled)
         await connection.run(pieces)

@@ -45,14 +45,16 @@ class Connection(Passable):
 
     door = "tcp"
 
-    def __init__(self, host: Host, wire: Wire, visitor: Known, ahead: Sequence[Piece] = ()) -> None:
-        """`ahead` was read by another process, which found that its bot plays here."""
+    def __init__(
+        self, host: Host, wire: Wire, visitor: Known, ahead: Sequence[Piece] = (), *, settled: bool = False
+    ) -> None:
+        """`ahead` was read by another process; `settled`: which found that its bot plays here."""
         super().__init__(wire, Outbox(wire, host.guard, host.limits), ahead)
         self._host = host
         self._visitor = visitor
         self._way: OverTcp | None = None  # how its talk is carried
         self._lines = Lines(host.limits.json_line_bytes)
-        self._settled = bool(ahead)
+        self._settled = settled
         self._known = False  # whether the bot has been let in
         self._over = False  # whether we have hung up
 

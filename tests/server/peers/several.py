@@ -21,10 +21,10 @@ from server.peers.keeping import Keeping
 from server.peers.ledger import SharedLedger
 from server.peers.link import Link, attended
 from server.peers.messages import Open
-from server.peers.peering import Visitor
+from server.peers.peering import attend
 from server.peers.requests import Relayed
 from server.peers.watching import Watching
-from server.protocols import handed, tcp, websocket
+from server.protocols import tcp, websocket
 from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp, OverWebsocket
 from server.store.journal import Jot
@@ -137,8 +137,7 @@ class One:
         return by_dialect(lines, frames, requests, telephone)
 
     async def attend(self, wire: There, opened: Open) -> None:
-        await self.peers.caught_up(opened.tournament)
-        await handed.attend(self.host, wire, Visitor(wire), opened.door, opened.path, wire.pieces)
+        await attend(self.host, self.peers, wire, opened)
 
 
 class RoamingEnd(End):

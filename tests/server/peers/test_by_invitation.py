@@ -19,7 +19,8 @@ async def test_whoever_is_not_let_in_is_told_so_or_led_past_it_by_every_host(
 ) -> None:
     async with several(3) as (hosts, doors), trio.open_nursery() as nursery:
         await hosts[2].table(GAME)
-        cup = await hosts[0].open("cup", Opened(GAME, "round-robin", 2, by_invitation=True))
+        await hosts[0].found("cup", Opened(GAME, "round-robin", 2, by_invitation=True))
+        cup = hosts[0].tournaments["cup"]
         for name in ("ann", "bob"):
             await Desk(cup).enter(name)
         await trio.sleep(HEARD)

@@ -1,10 +1,13 @@
 """A link in memory, on a virtual clock: what a relayed bot says and hears, in time, and what ends it."""
 
+from typing import cast
+
 import pytest
 import trio
 import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
@@ -19,10 +22,13 @@ from server.peers.messages import (
     Credit,
     Finished,
     Known,
+    Knows,
     Message,
+    News,
     Open,
     Said,
     Say,
+    ToldEnd,
     Unframed,
     framed,
 )
@@ -186,6 +192,48 @@ async def test_a_host_that_talks_nonsense_loses_its_link_and_nothing_else(autoju
                     pass
 
 
+async def test_a_newer_host_may_say_more_than_is_known_here(autojump_clock: MockClock) -> None:
+    """Catches a link that ends, with all bots relayed over it, while hosts are upgraded one by one."""
+    one, other = trio.testing.memory_stream_pair()
+    heard: list[News] = []
+    link = Link(one, 1, lambda wire, opened: None, dialled=True, hear=lambda peer, news: heard.append(news))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(link.run)
+        await other.send_all(framed(cast("Message", Newer("a", 1))) + framed(Knows("secret", 2)))
+        await trio.testing.wait_all_tasks_blocked()
+        assert heard == [Knows("secret", 2)]
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+async def test_an_older_host_is_not_told_what_it_does_not_know(
+    lenient: bool, autojump_clock: MockClock
+) -> None:
+    """It would end the link. Its beat says nothing of being lenient, and has no room for that."""
+    one, other = trio.testing.memory_stream_pair()
+    link = Link(one, 1, lambda wire, opened: None, dialled=True)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(link.run)
+        await other.send_all(framed(Beat(lenient=True) if lenient else cast("Message", OlderBeat())))
+        await trio.testing.wait_all_tasks_blocked()
+        link.say(ToldEnd("cup", "ann"))
+        await trio.testing.wait_all_tasks_blocked()
+        said = list(Unframed().receive(bytes(await other.receive_some())))
+        assert (ToldEnd("cup", "ann") in said) is lenient
+        nursery.cancel_scope.cancel()
+
+
+class Newer(Struct, tag="newer", frozen=True, array_like=True):
+    """What only a newer host says."""
+
+    one: str
+    other: int
+
+
+class OlderBeat(Struct, tag="beat", frozen=True, array_like=True):
+    """As an older host says it."""
+
+
 @given(st.data())
 def test_any_split_of_the_bytes_gives_the_same_messages(data: st.DataObject) -> None:
     said = [
@@ -196,7 +244,7 @@ def test_any_split_of_the_bytes_gives_the_same_messages(data: st.DataObject) -> 
         Known(3),
         Finished(4),
         Closed(5),
-        Beat(),
+        Beat(lenient=True),
     ]
     content = b"".join(map(framed, said))
     unframed, found, start = Unframed(), list[Message](), 0
