@@ -50,15 +50,57 @@ async def deliver(
 ) -> None:
     """Tell all webhooks, each at its own pace, until cancelled; with shared `duties`, only this host's."""
     if webhooks:
-        file, writing = folder / FILE, trio.CapacityLimiter(1)
-        positions = Positions(file) if duties is None else SharedPositions(file, duties)
+        file = folder / FILE
+        positions = Keeping(Positions(file) if duties is None else SharedPositions(file, duties), in_thread)
         async with trio.open_nursery() as nursery:
             for webhook in webhooks:
-                nursery.start_soon(Delivery(webhook, reader, positions, writing, post, in_thread).run)
+                nursery.start_soon(Delivery(webhook, reader, positions, post, in_thread).run)
 
 
 class TakenOver(Exception):
     """Another host tells this webhook by now."""
+
+
+class Batch:
+    """Positions that are kept with one write, by address."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, int] = {}
+        self.error: Exception | None = None  # why they could not be kept
+
+
+class Keeping:
+    """The positions of all webhooks, for their deliveries. All raise `Unavailable`.
+
+    A write takes as long for one position as for a hundred, so all that come during one are kept by the next.
+    """
+
+    def __init__(self, positions: Positions, in_thread: InThread) -> None:
+        self._positions = positions
+        self._in_thread = in_thread
+        self._one = trio.CapacityLimiter(1)  # thread at a time
+        self._writing = trio.Lock()
+        self._next = Batch()  # what the next write keeps
+
+    async def mine(self, url: str) -> bool:
+        return await self._in_thread(lambda: self._positions.mine(url), limiter=self._one)
+
+    async def of(self, url: str) -> int | None:
+        return await self._in_thread(lambda: self._positions.of(url), limiter=self._one)
+
+    async def keep(self, url: str, number: int) -> None:
+        """Keep a position. It is on the disk when this returns. Raises `OSError`."""
+        batch = self._next
+        batch.told[url] = number
+        async with self._writing:
+            if batch is self._next:  # otherwise somebody else has written it
+                self._next = Batch()
+                try:
+                    await self._in_thread(lambda: self._positions.keep(batch.told), limiter=self._one)
+                except (OSError, Unavailable) as error:
+                    batch.error = error
+        if batch.error is not None:
+            raise batch.error
 
 
 class Delivery:
@@ -68,15 +110,13 @@ class Delivery:
         self,
         webhook: Webhook,
         reader: Reader,
-        positions: Positions,
-        writing: trio.CapacityLimiter,
+        positions: Keeping,
         post: Post,
         in_thread: InThread,
     ) -> None:
         self._webhook = webhook
         self._reader = reader
         self._positions = positions
-        self._writing = writing
         self._post = post
         self._in_thread = in_thread
         self._games: dict[str, str] = {}
@@ -105,7 +145,7 @@ class Delivery:
     async def _begin(self) -> None:
         """Find the position; a new webhook is told what happens from now on."""
         last = await self._in_thread(self._reader.last)
-        position = await self._in_thread(lambda: self._positions.of(self._webhook.url), limiter=self._writing)
+        position = await self._positions.of(self._webhook.url)
         if position is None or position > last:
             if position is not None:
                 log.warning("the journal is older than what a webhook was told", webhook=self._where)
@@ -168,15 +208,13 @@ class Delivery:
                 return
 
     async def _is_ours(self) -> bool:
-        return await self._in_thread(lambda: self._positions.mine(self._webhook.url), limiter=self._writing)
+        return await self._positions.mine(self._webhook.url)
 
     async def _keep(self, number: int) -> None:
         """Keep how far it has been told. If that fails, some entries are told again after a restart."""
         self._told = number
         try:
-            await self._in_thread(
-                lambda: self._positions.keep(self._webhook.url, number), limiter=self._writing
-            )
+            await self._positions.keep(self._webhook.url, number)
         except OSError as error:
             log.warning("how far a webhook was told cannot be kept", webhook=self._where, why=str(error))
 

@@ -4,7 +4,7 @@ Hosts that share a database keep it there as well, for the one that goes on when
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,9 +39,9 @@ class Positions:
         """The number of the last entry with which a webhook is done; None: it is new."""
         return self._told.get(key(url))
 
-    def keep(self, url: str, number: int) -> None:
-        """Keep a position. It is on the disk when this returns. Raises `OSError`."""
-        self._told[key(url)] = number
+    def keep(self, told: Mapping[str, int]) -> None:
+        """Keep positions, by address. They are on the disk when this returns. Raises `OSError`."""
+        self._told.update((key(url), number) for url, number in told.items())
         self._write()
 
     def _write(self) -> None:
@@ -70,9 +70,10 @@ class SharedPositions(Positions):
         told = self._duties.told(WEBHOOK + key(url))
         return super().of(url) if told is None else told
 
-    def keep(self, url: str, number: int) -> None:
-        self._duties.keep(WEBHOOK + key(url), number)
-        super().keep(url, number)
+    def keep(self, told: Mapping[str, int]) -> None:
+        for url, number in told.items():
+            self._duties.keep(WEBHOOK + key(url), number)
+        super().keep(told)
 
 
 def read(path: Path) -> dict[str, int]:
@@ -91,7 +92,7 @@ def begin(path: Path, webhooks: Iterable[Webhook], last: int) -> None:
     positions = Positions(path)
     for each in webhooks:
         if positions.of(each.url) is None:
-            positions.keep(each.url, last)
+            positions.keep({each.url: last})
 
 
 def behind(path: Path, webhooks: Iterable[Webhook], last: int) -> list[int]:

@@ -38,11 +38,11 @@ async def waits(settings: Settings, last: Callable[[], int], signalled: float = 
 
 async def test_it_waits_until_the_last_entry_is_told(settings: Settings, autojump_clock: MockClock) -> None:
     positions = Positions(Path(settings.data) / FILE)
-    positions.keep(URL, 6)
+    positions.keep({URL: 6})
 
     async def tell() -> None:
         await trio.sleep(SECONDS / 2)
-        positions.keep(URL, 7)
+        positions.keep({URL: 7})
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(tell)
@@ -57,12 +57,12 @@ async def test_a_new_webhook_has_nothing_to_be_told(settings: Settings, autojump
 async def test_for_a_dead_receiver_it_waits_as_long_as_a_slow_one_may_take_and_says_so(
     settings: Settings, autojump_clock: MockClock
 ) -> None:
-    Positions(Path(settings.data) / FILE).keep(URL, 6)
+    Positions(Path(settings.data) / FILE).keep({URL: 6})
     with capture_logs() as logs:
         assert await waits(settings, lambda: 7) == SECONDS
     assert any("have yet to be told" in each["event"] for each in logs)
 
 
 async def test_a_signal_ends_the_wait(settings: Settings, autojump_clock: MockClock) -> None:
-    Positions(Path(settings.data) / FILE).keep(URL, 6)
+    Positions(Path(settings.data) / FILE).keep({URL: 6})
     assert await waits(settings, lambda: 7, signalled=1.0) == 1.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -166,11 +167,64 @@ async def test_a_dead_receiver_is_tried_less_and_less_often_and_delays_no_other(
     assert {line["webhook"] for line in logs} == {"https://one.example"}, "the path may be a secret"
 
 
+@pytest.mark.parametrize("many", [2, 50])
+async def test_how_often_positions_are_written_does_not_grow_with_the_webhooks_that_are_told_meanwhile(
+    many: int, journal: Journal, autojump_clock: MockClock
+) -> None:
+    """Catches a write for each delivery: each takes as long as all, and one waits for another."""
+    urls = [f"https://{number}.example/" for number in range(many)]
+    told, writes, file = dict.fromkeys(urls, 0), 0, journal.folder / FILE
+
+    async def post(url: str, body: bytes, secret: str) -> None:
+        await trio.lowlevel.checkpoint()
+        told[url] += 1
+
+    async def in_thread(work: Any, **options: Any) -> Any:
+        nonlocal writes
+        await trio.lowlevel.checkpoint()
+        before = file.read_bytes() if file.exists() else b""
+        found = work()
+        writes += file.read_bytes() != before if file.exists() else 0
+        return found
+
+    journal.add(OPENED)
+    async with trio.open_nursery() as nursery:
+        webhooks = [Webhook(url, "s") for url in urls]
+        nursery.start_soon(
+            partial(deliver, webhooks, journal.engine, journal.folder, post=post, in_thread=in_thread)
+        )
+        await trio.sleep(0.5)
+        journal.play(1, 20)
+        await trio.sleep(5.0)
+        nursery.cancel_scope.cancel()
+    assert set(told.values()) == {20}
+    assert {Positions(file).of(url) for url in urls} == {journal.engine.last()}
+    assert writes < 4 * 20, "a few for each event: not all deliveries end at once"
+
+
+async def test_a_position_that_cannot_be_kept_holds_up_no_webhook(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    journal.add(OPENED)
+    webhooks = Webhook(ONE, "s"), Webhook(OTHER, "s")
+    async with journal.telling(*webhooks):
+        (journal.folder / f"{FILE}.part").mkdir()  # in the place of what is written before it is renamed
+        journal.play(1, 5)
+        with capture_logs() as logs:
+            await trio.sleep(5.0)
+        assert journal.matches(ONE) == journal.matches(OTHER) == names(1, 5)
+        assert {line["webhook"] for line in logs} == {"https://one.example", "https://other.example"}
+        (journal.folder / f"{FILE}.part").rmdir()
+        journal.play(6, 6)
+        await trio.sleep(5.0)
+    assert Positions(journal.folder / FILE).of(OTHER) == journal.engine.last()
+
+
 async def test_a_journal_that_was_restored_from_before_is_told_of_from_now_on(
     journal: Journal, autojump_clock: MockClock
 ) -> None:
     journal.add(OPENED)
-    Positions(journal.folder / FILE).keep(ONE, 1_000_000)
+    Positions(journal.folder / FILE).keep({ONE: 1_000_000})
     with capture_logs() as logs:
         async with journal.telling():
             journal.play(1, 3)
@@ -194,7 +248,7 @@ async def test_positions_that_cannot_be_read_are_said_to_be_lost(
 
 def test_the_file_of_positions_has_no_address_in_it_and_is_nobody_elses(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    Positions(path).keep(ONE, 7)
+    Positions(path).keep({ONE: 7})
     assert Positions(path).of(ONE) == 7
     assert Positions(path).of(OTHER) is None
     assert msgspec.json.decode(path.read_bytes()) == {key(ONE): 7}
