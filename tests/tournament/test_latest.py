@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import permutations
 from random import Random
 
 from hypothesis import given
@@ -10,11 +11,12 @@ from hypothesis import strategies as st
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Voided
 from tournament.format import Pairing, Result
-from tournament.latest import MEMORY, Latest
+from tournament.latest import MEMORY, Latest, met
 from tournament.pairing.drawing import unfinished
 from tournament.record import Record
 
 NAMES = tuple("abcdef")
+PAIRS = tuple(permutations(NAMES, 2))
 seeds = st.integers(0, 2**32 - 1)
 before = st.sampled_from((0, 0, MEMORY - 20, MEMORY + 20))  # pairings that are drawn first, at once
 
@@ -82,6 +84,7 @@ def test_it_is_what_was_drawn_last_and_what_that_came_to(
         assert ([*drawn], [*results]) == expected
         assert [*reversed(drawn)] == expected[0][::-1]
         assert (drawn.times, drawn.playing) == counted(*expected)
+        assert all(drawn.met_by(one).get(other, 0) == met(drawn.times, one, other) for one, other in PAIRS)
 
 
 @given(seed=seeds, before=before, steps=st.integers(0, 200))

@@ -9,7 +9,6 @@ says so, sides are by lot.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, combinations
 from operator import attrgetter
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
@@ -26,27 +25,37 @@ def draw(
     seed = (terms.seed, drawn[-1].number if drawn else 0)
     meetings: list[tuple[str, str]] = []
     taken = set[str]()
-    for *_, first, second in sorted(_pairs(waiting, latest)):
+    for _, _, first, second in sorted(_pairs(waiting, latest)):
         one, other = waiting[first].name, waiting[second].name
-        if one not in taken and other not in taken:
+        if one not in taken and other not in taken and _may_meet(one, other, latest):
             taken |= {one, other}
             meetings.append(_seated(one, other, latest.times, seed if terms.lots else None))
+            if len(taken) + 1 >= len(waiting):
+                break
     return numbered(drawn, [meetings], last_round(drawn) + 1)
 
 
-def _pairs(waiting: Sequence[Entrant], latest: Latest) -> Iterator[tuple[int, int, int, int]]:
-    """All pairs that could meet, by their places among those who wait, after the figures that order them.
+def _pairs(waiting: Sequence[Entrant], latest: Latest) -> list[tuple[int, int, int, int]]:
+    """All pairs by their places among those who wait, after the figures that order them.
 
-    Only those who take anybody are compared each with each: many are looked at each time.
+    Only those who take anybody are compared each with each. These are many pairs, each time, so nothing is
+    looked at here that can be looked at when a pair is about to be taken.
     """
-    times, playing = latest.times, latest.playing
+    names, last = [entrant.name for entrant in waiting], [entrant.last for entrant in waiting]
     places = {(entrant.name, entrant.against): place for place, entrant in enumerate(waiting)}
     anybody = [place for place, entrant in enumerate(waiting) if entrant.against is None]
-    for first, second in chain(combinations(anybody, 2), _wanted(waiting, places)):
-        one, other = waiting[first], waiting[second]
-        there, back = (one.name, other.name), (other.name, one.name)
-        if one.name != other.name and there not in playing and back not in playing:
-            yield one.last + other.last, times.get(there, 0) + times.get(back, 0), first, second
+    rows = [(first, anybody[row:]) for row, first in enumerate(anybody, 1)]
+    rows += [(first, (second,)) for first, second in _wanted(waiting, places)]
+    pairs: list[tuple[int, int, int, int]] = []
+    for first, others in rows:
+        met, late = latest.met_by(names[first]).get, last[first]
+        pairs += [(late + last[second], met(names[second], 0), first, second) for second in others]
+    return pairs
+
+
+def _may_meet(one: str, other: str, latest: Latest) -> bool:
+    """Whether these are two, and not in the middle of a match against each other."""
+    return one != other and (one, other) not in latest.playing and (other, one) not in latest.playing
 
 
 def _wanted(
