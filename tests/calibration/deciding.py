@@ -96,8 +96,8 @@ def as_decided(random: Random, aim: Aim, seed: object) -> Next:
         if outlook is None:
             rounds = opening(names)
         else:
-            found = decision(outlook, NAMES, aim)
-            rounds = both_ways(chosen(outlook, found, aim, (seed, next(rounds_drawn))))
+            order = outlook.order(NAMES)
+            rounds = both_ways(chosen(outlook, order, aim, (seed, next(rounds_drawn))))
         return [pair for round in rounds for pair in round]
 
     return after
