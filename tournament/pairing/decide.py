@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from msgspec import UnsetType
 from msgspec.structs import replace
 
-from tournament.deciding import DIGITS, EACH, Claim, Decision, Outlook, decision, open_claims, wanted
+from tournament.deciding import DIGITS, EACH, Claim, Decision, Outlook, claims, decision, open_claims, wanted
 from tournament.format import Aim, Entrant, Format, Pairing, Result, Terms
 from tournament.meetings import Meetings
 from tournament.pairing import round_robin
@@ -64,6 +64,11 @@ def opening(names: Sequence[str]) -> list[list[Meeting]]:
 
 def aim_of(terms: Terms) -> Aim:
     return terms.aim or Aim()
+
+
+def pairs(entrants: int, terms: Terms) -> int:
+    """Between how many pairs it has to be settled who is better."""
+    return claims(entrants, wanted(entrants, aim_of(terms)))
 
 
 def aim_objection(format: str, entrants: int | None, aim: Aim | UnsetType) -> str:
@@ -131,24 +136,24 @@ def chosen(outlook: Outlook, order: Sequence[str], aim: Aim, seed: object) -> li
 
     random = np.random.default_rng([*sha256(str(seed).encode()).digest()])
     meetings: list[tuple[str, str]] = []
-    claims: list[Claim] = []
+    still: list[Claim] = []
     place, places = 0, wanted(len(order), aim)
     for number in range(max(1, len(order) // 2)):
         # More games are more evidence for any claim that can be made, so a settled place stays settled.
-        while place < places and not (claims := open_claims(outlook, order, place, aim)):
+        while place < places and not (still := open_claims(outlook, order, place, aim)):
             place += 1
         if place == places:
             break
         pair = in_doubt(outlook, order, places, random) if number % 2 else None
-        one, other = pair or least_decided(claims)
+        one, other = pair or least_decided(still)
         outlook.play(one, other)
         meetings.append((one, other))
     return meetings
 
 
-def least_decided(claims: Sequence[Claim]) -> tuple[str, str]:
+def least_decided(still: Sequence[Claim]) -> tuple[str, str]:
     """Of the first open place, the claim to test: near equals further down can wait until it is settled."""
-    least = min(claims, key=lambda claim: round(claim.evidence, DIGITS))
+    least = min(still, key=lambda claim: round(claim.evidence, DIGITS))
     return least.better, least.worse
 
 
@@ -179,4 +184,5 @@ FORMAT = Format(
     rules=5,
     order=("strength",),
     decides=True,
+    pairs=pairs,
 )
