@@ -66,6 +66,7 @@ class Decision(Struct, frozen=True):
     places: int  # to be settled
     settled: int  # places settled, from the first on
     open: tuple[Claim, ...]  # claims that cannot be made yet, the one with the least evidence first
+    times: float  # how many times as many games all these take, if they go on as they went
 
     @property
     def decided(self) -> bool:
@@ -166,7 +167,8 @@ def decision(outlook: Outlook, names: Collection[str], aim: Aim) -> Decision:
     still = [(place, claim) for place in range(places) for claim in open_claims(outlook, order, place, aim)]
     settled = still[0][0] if still else places
     still.sort(key=lambda each: round(each[1].evidence, DIGITS))
-    return Decision(tuple(order), places, settled, tuple(claim for _, claim in still))
+    open = tuple(claim for _, claim in still)
+    return Decision(tuple(order), places, settled, open, most_times(open))
 
 
 def open_claims(outlook: Outlook, order: Sequence[str], place: int, aim: Aim) -> list[Claim]:
@@ -192,6 +194,15 @@ def _with_variance(claim: Claim, variance: float | None) -> Claim:
     if variance is None:
         return claim
     return replace(claim, evidence=evidence(claim.ahead, variance), variance=variance)
+
+
+def most_times(open: Sequence[Claim]) -> float:
+    """How many times as many games the claim takes that takes the most."""
+    most = 1.0
+    for claim in open:
+        if evidence(claim.ahead, claim.variance / most) < claim.needed:
+            most = claim.times
+    return most
 
 
 def wanted(entrants: int, aim: Aim) -> int:

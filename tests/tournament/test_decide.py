@@ -126,6 +126,14 @@ def test_a_draw_looks_at_the_first_open_place_and_not_at_every_pair_again_and_ag
     assert steps[2] < 4 * steps[1]
 
 
+def test_what_is_open_takes_as_long_as_the_claim_that_takes_longest() -> None:
+    for seed in range(5):
+        aim = Aim(places=0, games=40 * (seed + 1))
+        found = held(seed, aim, 300, 100, 50, 0, 0, -100, -400)
+        known = decided_by(found.entrants, found.results, found.terms)
+        assert known.times == max((claim.times for claim in known.open), default=1.0)
+
+
 def test_whoever_has_withdrawn_can_have_no_place() -> None:
     found = held(7, Aim(games=60), 300, 0, 0, 0)
     found.withdraw("p0")
