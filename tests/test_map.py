@@ -37,6 +37,7 @@ ELSEWHERE = {
     "tournament/accounts.py": "tournament/test_standings.py",
     "tournament/equations.py": "tournament/test_fit_sparse.py",
     "tournament/circles.py": "tournament/test_strength.py",
+    "tournament/bounds.py": "tournament/test_sizes.py",
     "tournament/deciding.py": "tournament/test_decide.py",
     "tournament/column_views.py": "tournament/test_columns.py",
     "tournament/posterior.py": "tournament/test_strength.py",

@@ -16,7 +16,9 @@ from math import erfc, log, sqrt
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from tournament.constrained import Constrained
 from tournament.fit_exact import ELO
 from tournament.format import Aim
 from tournament.posterior import Games, Model
@@ -26,11 +28,11 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Numbers = NDArray[np.intp]
 
 FLAT = 1000.0  # Elo: a spread of strengths that pulls hardly anybody towards the mean
 LIKELY = 70.0  # Elo: how far beyond `within` a difference is expected to be
 APART = 200.0  # Elo: so far ahead, a normal distribution is no good approximation
-STEPS, CLOSE = 50, 1e-4  # of Newton's method; units of the logistic curve
 FAR = 1e6  # times as many games as there were: nobody looks further ahead
 DIGITS = 6  # of figures that are compared: machines differ in the last ones, and all have to draw the same
 EACH = 200  # matches for each entrant, where no number is given: no event goes on for ever
@@ -64,6 +66,7 @@ class Decision(Struct, frozen=True):
     places: int  # to be settled
     settled: int  # places settled, from the first on
     open: tuple[Claim, ...]  # claims that cannot be made yet, the one with the least evidence first
+    times: float  # how many times as many games all these take, if they go on as they went
 
     @property
     def decided(self) -> bool:
@@ -82,8 +85,10 @@ class Outlook:
         point = model.likeliest(model.start, FLAT / ELO)
         self._model, self._point = model, point
         self.strength: Floats = ELO * (point[: model.size] - point[: model.size].sum() / max(1, model.size))
-        inverse = np.linalg.inv(model.information(point, FLAT / ELO))
-        self._covariance: Floats = (ELO**2 * inverse).astype(np.float64)
+        inverse = np.linalg.inv(model.information(point, FLAT / ELO)).astype(np.float64)
+        self._covariance: Floats = ELO**2 * inverse
+        self._known = self._covariance  # by the results alone, without games to come
+        self._constrained = Constrained(model, point, inverse, FLAT / ELO)
         self._narrower: dict[tuple[str, str, float], float] = {}
 
     def order(self, names: Collection[str]) -> list[str]:
@@ -92,46 +97,45 @@ class Outlook:
         return sorted(names, key=lambda name: (-round(strength[self.place[name]], DIGITS), name))
 
     def ahead(self, one: str, other: str) -> float:
-        return float(self.strength[self.place[one]] - self.strength[self.place[other]])
+        return self.all_ahead(one, (other,))[0]
+
+    def all_ahead(self, one: str, others: Sequence[str]) -> list[float]:
+        """How far one is ahead of each of the others."""
+        return (self.strength[self.place[one]] - self.strength[self._places(others)]).tolist()
 
     def variance(self, one: str, other: str) -> float:
         """The variance of the estimated difference between two."""
-        of, i, j = self._covariance, self.place[one], self.place[other]
-        return float(of[i, i] + of[j, j] - 2 * of[i, j])
+        return self.variances(one, (other,))[0]
 
-    def variance_beyond(self, one: str, other: str, within: float) -> float:
-        """The variance for judging whether one is weaker than the other by no more than `within`.
+    def variances(self, one: str, others: Sequence[str]) -> list[float]:
+        return _variances(self._covariance, self.place[one], self._places(others)).tolist()
+
+    def variances_beyond(self, one: str, others: Sequence[str], within: float) -> list[float]:
+        """The variances for judging whether one is weaker than each of the others by no more than `within`.
 
         An entrant that wins every game is far ahead, nobody knows how far, and each further win says
         less about that. It says as much as ever against the two being equal: so there the variance is
         taken from how much likelier the results are than if the two were equal.
         """
-        key = one, other, within
-        if key not in self._narrower:
-            ahead, variance = self.ahead(one, other) + within, self.variance(one, other)
-            ratio = self._likelier(self.place[one], self.place[other], within / ELO)
-            self._narrower[key] = min(1.0, ahead**2 / max(2 * ratio, 1e-9) / variance)
-        return self.variance(one, other) * self._narrower[key]
-
-    def _likelier(self, i: int, j: int, within: float) -> float:
-        """How much likelier the results are (a logarithm) than if i were weaker than j by just `within`."""
         import numpy as np
 
-        model, spread = self._model, FLAT / ELO
-        between = np.zeros(model.size + 1)
-        between[i], between[j] = 1.0, -1.0
-        reach = self._covariance @ between
-        point = self._point - reach / (between @ reach) * (self._point[i] - self._point[j] + within)
-        for _ in range(STEPS):
-            slope, information = model.newton(point, spread)
-            solved = np.linalg.solve(information, np.stack((slope, between), axis=1))
-            step = solved[:, 0] - solved[:, 1] * (between @ solved[:, 0]) / (between @ solved[:, 1])
-            most = float(np.abs(step).max())
-            if most < CLOSE:
-                break
-            point = point + step * np.log1p(3 * most) / (3 * most)
-        there, here = model.density(np.stack((point, self._point), axis=1), spread).tolist()
-        return here - there
+        if new := [other for other in others if (one, other, within) not in self._narrower]:
+            i, places = self.place[one], self._places(new)
+            top = self._model.density(self._point[:, None], FLAT / ELO)
+            ratios = top - self._constrained.densities(i, places, within / ELO)
+            ahead = self.strength[i] - self.strength[places] + within
+            narrower = ahead**2 / np.maximum(2 * ratios, 1e-9) / _variances(self._known, i, places)
+            for other, share in zip(new, np.minimum(1.0, narrower).tolist(), strict=True):
+                self._narrower[one, other, within] = share
+        return [
+            variance * self._narrower[one, other, within]
+            for other, variance in zip(others, self.variances(one, others), strict=True)
+        ]
+
+    def _places(self, names: Sequence[str]) -> "Numbers":
+        import numpy as np
+
+        return np.array([self.place[name] for name in names], np.intp)
 
     def play(self, one: str, other: str) -> None:
         """Become as sure as after two more games between these, with sides swapped."""
@@ -143,9 +147,9 @@ class Outlook:
             expected = 1 / (1 + np.exp(-lead))
             certain = expected * (1 - expected) / self._model.calm / ELO**2
             between = self._covariance[i] - self._covariance[j]
-            self._covariance = self._covariance - np.outer(between, between) * (
-                certain / (1 + certain * (between[i] - between[j]))
-            )
+            less = np.outer(between, between)
+            less *= certain / (1 + certain * (between[i] - between[j]))
+            self._covariance = self._covariance - less
 
     def draws(self, names: Sequence[str], count: int, random: "np.random.Generator") -> "Floats":
         """Strengths that these may have: random draws, a row each."""
@@ -160,23 +164,45 @@ def decision(outlook: Outlook, names: Collection[str], aim: Aim) -> Decision:
     """Who stands where among these, and what of that is still open."""
     order = outlook.order(names)
     places = wanted(len(order), aim)
-    needed = log(made / (1 - aim.confidence)) if (made := claims(len(order), places)) else 0.0
-    still: list[Claim] = []
-    settled = places
-    for place, better in enumerate(order[:places]):
-        for worse in order[place + 1 :]:
-            ahead = outlook.ahead(better, worse) + aim.within
-            variance = outlook.variance(better, worse)
-            found = evidence(ahead, variance)
-            if found < needed and ahead > APART:
-                variance = outlook.variance_beyond(better, worse, aim.within)
-                found = evidence(ahead, variance)
-            if found < needed:
-                settled = min(settled, place)
-                still.append(Claim(better, worse, found, needed, ahead, variance))
-    return Decision(
-        tuple(order), places, settled, tuple(sorted(still, key=lambda claim: round(claim.evidence, DIGITS)))
-    )
+    still = [(place, claim) for place in range(places) for claim in open_claims(outlook, order, place, aim)]
+    settled = still[0][0] if still else places
+    still.sort(key=lambda each: round(each[1].evidence, DIGITS))
+    open = tuple(claim for _, claim in still)
+    return Decision(tuple(order), places, settled, open, most_times(open))
+
+
+def open_claims(outlook: Outlook, order: Sequence[str], place: int, aim: Aim) -> list[Claim]:
+    """The claims that whoever has this place is better than those after it, as far as they are open."""
+    better, others = order[place], order[place + 1 :]
+    made = claims(len(order), wanted(len(order), aim))
+    needed = log(made / (1 - aim.confidence)) if made else 0.0
+    found = [
+        Claim(better, worse, evidence(ahead + aim.within, variance), needed, ahead + aim.within, variance)
+        for worse, ahead, variance in zip(
+            others, outlook.all_ahead(better, others), outlook.variances(better, others), strict=True
+        )
+    ]
+    found = [claim for claim in found if claim.evidence < needed]
+    far = [claim.worse for claim in found if claim.ahead > APART]
+    beyond = dict(zip(far, outlook.variances_beyond(better, far, aim.within), strict=True))
+    return [
+        claim for each in found if (claim := _with_variance(each, beyond.get(each.worse))).evidence < needed
+    ]
+
+
+def _with_variance(claim: Claim, variance: float | None) -> Claim:
+    if variance is None:
+        return claim
+    return replace(claim, evidence=evidence(claim.ahead, variance), variance=variance)
+
+
+def most_times(open: Sequence[Claim]) -> float:
+    """How many times as many games the claim takes that takes the most."""
+    most = 1.0
+    for claim in open:
+        if evidence(claim.ahead, claim.variance / most) < claim.needed:
+            most = claim.times
+    return most
 
 
 def wanted(entrants: int, aim: Aim) -> int:
@@ -190,7 +216,7 @@ def claims(entrants: int, places: int) -> int:
     An entrant wrongly put first is put before the best, too: so there are as many claims as others.
     The second place may go wrong before the best of those that are left, and so on.
     """
-    return sum(entrants - place for place in range(1, places + 1))
+    return places * (2 * entrants - places - 1) // 2
 
 
 def evidence(ahead: float, variance: float) -> float:
@@ -198,3 +224,9 @@ def evidence(ahead: float, variance: float) -> float:
     z = ahead * LIKELY / sqrt(variance * (variance + LIKELY**2))
     above = log(max(erfc(-z / sqrt(2)), 1e-300))  # twice the share of the normal distribution below z
     return log(variance / (variance + LIKELY**2)) / 2 + z**2 / 2 + above
+
+
+def _variances(covariance: "Floats", one: int, others: "Numbers") -> "Floats":
+    """The variance of the difference between one and each of the others."""
+    own = covariance.diagonal()
+    return own[one] + own[others] - 2 * covariance[one, others]

@@ -12,7 +12,7 @@ import trio
 from tournament.facts import AnyFact, Entered
 from tournament.keeping import Keep
 from tournament.record import Record
-from tournament.refusals import expect_room
+from tournament.refusals import expect_room, room
 
 AT_A_TIME = 50  # entrants that are taken in before other tasks get their turn
 
@@ -66,5 +66,4 @@ class Entering:
 
     def _room(self) -> int:
         """How many are taken in at once, of whom there is room for one."""
-        most = self._record.opened.entrants
-        return AT_A_TIME if most is None else min(AT_A_TIME, most - self._record.contestants)
+        return int(min(AT_A_TIME, room(self._record) - self._record.contestants))

@@ -109,6 +109,8 @@ class Format(Struct, frozen=True, kw_only=True):
     plan: Callable[[int, Terms], Sequence[int]] | None = None
     # Where all is drawn at the start: how many rounds there are for so many entrants.
     rounds: Callable[[int, Terms], int] | None = None
+    # Where places are decided: how many pairs have to be settled for that, of so many entrants.
+    pairs: Callable[[int, Terms], int] | None = None
 
 
 OPEN = "open"  # the format of open tables

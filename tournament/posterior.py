@@ -145,15 +145,26 @@ class Model:
 
     def slope(self, points: "Floats", spread: "Floats | float") -> "Floats":
         """The slope of the density, along each strength and the advantage."""
+        return self.slope_and_expected(points, spread)[0]
+
+    def slope_and_expected(self, points: "Floats", spread: "Floats | float") -> tuple["Floats", "Floats"]:
+        """The slope, and the expected score of the first in each row of games."""
         import numpy as np
 
-        games = self.games
-        surprise = (games.won[:, None] - games.weight[:, None] * self._expected(points)) / self.calm
+        games, expected = self.games, self._expected(points)
+        surprise = (games.won[:, None] - games.weight[:, None] * expected) / self.calm
         found = np.empty_like(points)
         found[: self.size] = self._by_first.of(surprise) - self._by_second.of(surprise)
         found[: self.size] -= points[: self.size] / spread**2
         found[self.size] = surprise.sum(axis=0) - points[self.size] * (ELO / ADVANTAGE) ** 2
-        return found
+        return found, expected
+
+    def curve(self, expected: "Floats", directions: "Floats", spread: float) -> "Floats":
+        """How sharply the slope falls along each direction, where so much is expected."""
+        varied = self._ahead(directions) ** 2 * expected * (1 - expected)
+        found = self.games.weight @ varied / self.calm
+        found += (directions[: self.size] ** 2).sum(axis=0) / spread**2
+        return found + (directions[self.size] * ELO / ADVANTAGE) ** 2
 
     def _ahead(self, points: "Floats") -> "Floats":
         ahead = points.take(self.games.first, axis=0)

@@ -1,7 +1,10 @@
 """Refusing what cannot be asked of a tournament, in words for whoever asked; here, to take part in it."""
 
+from math import inf
+
 from tournament.facts import State
 from tournament.record import Record
+from tournament.sizes import largest
 
 
 class Refusal(Exception):
@@ -51,7 +54,7 @@ def expect_room(record: Record, *, let_in: bool) -> None:
                 f" with quintain tournament enter {record.name} NAME"
             )
         if _full(record):
-            raise Refusal(f"{record.name} is full: it takes {record.opened.entrants}")
+            raise _is_full(record, room(record))
     elif not record.format.endless and not record.format.late:
         raise Refusal(f"{record.name} has begun, and a {record.format.name} takes no more entrants")
     elif not record.format.endless and not let_in:
@@ -59,6 +62,8 @@ def expect_room(record: Record, *, let_in: bool) -> None:
             f"{record.name} has begun: its organiser can still let you in,"
             f" with quintain tournament enter {record.name} NAME"
         )
+    elif record.contestants >= (most := _most(record)):
+        raise _is_full(record, most)
 
 
 def expect_not_out(record: Record, name: str) -> None:
@@ -84,5 +89,19 @@ def has_withdrawn(record: Record, name: str) -> bool:
     return name in record.out and name not in record.no_shows and name not in record.disqualified
 
 
+def room(record: Record) -> float:
+    """For how many entrants there is room before it begins."""
+    return _most(record) if record.opened.entrants is None else record.opened.entrants
+
+
+def _most(record: Record) -> float:
+    """How many entrants it can have at any time, whatever was asked for: late entries count, too."""
+    return inf if record.format.endless else largest(record.format, record.opened.terms)
+
+
 def _full(record: Record) -> bool:
-    return record.opened.entrants is not None and record.contestants >= record.opened.entrants
+    return record.contestants >= room(record)
+
+
+def _is_full(record: Record, most: float) -> Refusal:
+    return Refusal(f"{record.name} is full: it takes {most}")

@@ -16,6 +16,7 @@ from tournament.record import Record
 from tournament.score_sheet import Board, board_of
 
 NAMED = 3  # claims that a sentence names
+UNDECIDED = 100  # pairs that are listed: of the whole order of 100 entrants 4,950 are open for long
 LATEST = 200  # matches whose ends say how soon the next ones will end
 
 
@@ -46,9 +47,10 @@ def decision_shown(record: Record, board: Board, decision: Decision) -> dict[str
         "settled": decision.order[: decision.settled],
         "undecided": [
             {"better": claim.better, "worse": claim.worse, "certainty": round(certainty, 3)}
-            for claim in decision.open
+            for claim in decision.open[:UNDECIDED]
             for certainty in (min(1.0, max(0.0, claim.evidence / claim.needed)),)
         ],
+        "undecided_pairs": len(decision.open),
         "most": most(list(record.entrants.values()), aim),
         "more": more(record, decision),
         "said": [*said(record, board)],
@@ -60,9 +62,7 @@ def more(record: Record, decision: Decision) -> int | None:
     left = most(list(record.entrants.values()), aim_of(record.opened.terms)) - record.decided
     if decision.decided or not record.decided:
         return 0 if decision.decided else None
-    return max(
-        0, min(left, round(record.decided * (max((claim.times for claim in decision.open), default=1.0) - 1)))
-    )
+    return max(0, min(left, round(record.decided * (decision.times - 1))))
 
 
 def eta_of_all(record: Record, decision: Decision, drawn: float | None) -> float | None:

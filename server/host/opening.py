@@ -11,6 +11,7 @@ from msgspec import UNSET
 from games.catalogue import catalogue
 from games.game import BadOption, quoted
 from server.host import telling
+from tournament.bounds import expect_bounded
 from tournament.facts import AnyFact, Opened, Ordered, State, Turned
 from tournament.folding import kept_as
 from tournament.format import Terms, formats, offered
@@ -19,7 +20,6 @@ from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import sealed
-from tournament.sizes import expect_bounded
 from tournament.store import Store
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses and file names

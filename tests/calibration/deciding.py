@@ -96,8 +96,8 @@ def as_decided(random: Random, aim: Aim, seed: object) -> Next:
         if outlook is None:
             rounds = opening(names)
         else:
-            found = decision(outlook, NAMES, aim)
-            rounds = both_ways(chosen(outlook, found, aim, (seed, next(rounds_drawn))))
+            order = outlook.order(NAMES)
+            rounds = both_ways(chosen(outlook, order, aim, (seed, next(rounds_drawn))))
         return [pair for round in rounds for pair in round]
 
     return after
@@ -123,7 +123,7 @@ def held(truth: World, after: Next, aim: Aim, came: Came) -> None:
         if found.decided or matches >= EACH * BOTS:
             break
     came.matches.append(matches)
-    came.needed.append(matches * max((claim.times for claim in found.open), default=1.0))
+    came.needed.append(matches * found.times)
     came.decided += found.decided
     weaker = max(truth.strengths) - truth.strengths[int(found.order[0])]
     came.wrong += found.decided and weaker > aim.within

@@ -1,7 +1,7 @@
 """A tournament that stops by itself, and strengths, as the API and the terminal show them."""
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 from trio.testing import MockClock
 
 from server.commands.tournament_answers import cells, shown
-from server.export.decision_views import eta_of_all, more, report_shown, said
+from server.export.decision_views import UNDECIDED, decision_shown, eta_of_all, more, report_shown, said
 from server.export.json_views import plain_rows, rows
 from server.programs.report import rendered, report
 from tests.server.protocols.test_api import GAME, office
@@ -77,6 +77,19 @@ def test_one_pair_more_than_are_named_is_one_pair() -> None:
     for number in range(3):
         play(record, Random(number), "ada", "bob")
     assert next(said(record, board_of(record, 0.0))).endswith("; and 1 more pair.")
+
+
+def test_of_the_pairs_that_are_open_those_with_the_least_evidence_are_listed_and_all_are_counted() -> None:
+    names = [f"p{number}" for number in range(16)]
+    record = event("decide", names, Terms(aim=Aim(places=0)))
+    for number, (one, other) in enumerate(pairwise(names)):
+        play(record, Random(number), one, other)
+    board = board_of(record, 0.0)
+    assert board.decision is not None
+    shown = decision_shown(record, board, board.decision)
+    assert (len(shown["undecided"]), shown["undecided_pairs"]) == (UNDECIDED, 16 * 15 // 2)
+    listed = [claim.better for claim in board.decision.open[:UNDECIDED]]
+    assert [each["better"] for each in shown["undecided"]] == listed
 
 
 @pytest.mark.parametrize("pause", [0.0, 3600.0])

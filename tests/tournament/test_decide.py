@@ -6,6 +6,7 @@ import pytest
 
 from tests.calibration.truth import World
 from tests.effort import tries
+from tests.steps import steps_taken
 from tests.tournament.holding import Held, Scorer, field
 from tournament.deciding import Outlook, claims, decision, evidence
 from tournament.format import Aim, Pairing, Result, Score, Terms, formats
@@ -108,6 +109,29 @@ def test_of_an_event_without_results_nothing_is_decided() -> None:
     assert not known.decided
     assert known.settled == 0
     assert len(known.open) == 4
+
+
+def test_a_draw_looks_at_the_first_open_place_and_not_at_every_pair_again_and_again() -> None:
+    """Twice the entrants are twice the meetings, each after a look at twice as many claims."""
+    steps: list[int] = []
+    for size in (6, 20, 40):  # with the first, modules are imported
+        random = Random(15)
+        found = Held(DECIDE, field(size), Terms(seed=15, aim=Aim(places=0)))
+        found.advance()
+        score = scorer(random, *(random.gauss(0, 300) for _ in range(size)))
+        while found.open:
+            found.conclude(found.open[0], score(found.open[0]))
+        asked = found.entrants, found.drawn, found.results, found.terms
+        steps.append(steps_taken(lambda asked=asked: DECIDE.draw(*asked)))
+    assert steps[2] < 4 * steps[1]
+
+
+def test_what_is_open_takes_as_long_as_the_claim_that_takes_longest() -> None:
+    for seed in range(5):
+        aim = Aim(places=0, games=40 * (seed + 1))
+        found = held(seed, aim, 300, 100, 50, 0, 0, -100, -400)
+        known = decided_by(found.entrants, found.results, found.terms)
+        assert known.times == max((claim.times for claim in known.open), default=1.0)
 
 
 def test_whoever_has_withdrawn_can_have_no_place() -> None:

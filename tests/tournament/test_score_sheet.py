@@ -10,7 +10,7 @@ from msgspec import structs
 from tests.effort import IS_CAMPAIGN
 from tournament.events import Ending
 from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Voided, Withdrew
-from tournament.format import Pairing, formats
+from tournament.format import Pairing, Terms, formats
 from tournament.record import Record
 from tournament.score_sheet import ALL_CROSSED, CROSSED, LATEST, NEAREST, ScoreSheet, board_of
 from tournament.store import Store
@@ -22,8 +22,8 @@ NAMES = tuple(f"bot {number}" for number in range(8))
 SCORES = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))
 
 
-def event(kind: str, names: tuple[str, ...] = NAMES) -> Record:
-    record = Record("cup", Opened("tic-tac-toe", kind))
+def event(kind: str, names: Sequence[str] = NAMES, terms: Terms | None = None) -> Record:
+    record = Record("cup", Opened("tic-tac-toe", kind, terms=terms or Terms()))
     for name in names:
         record.add(Entered(name))
     return record

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from msgspec import UnsetType
 from msgspec.structs import replace
 
-from tournament.deciding import EACH, Decision, Outlook, decision, wanted
+from tournament.deciding import DIGITS, EACH, Claim, Decision, Outlook, claims, decision, open_claims, wanted
 from tournament.format import Aim, Entrant, Format, Pairing, Result, Terms
 from tournament.meetings import Meetings
 from tournament.pairing import round_robin
@@ -49,12 +49,11 @@ def draw(
         return numbered(drawn, opening(lots(names, terms.seed)), 1)[:left]
     outlook = outlook_on(names, results)
     missed = unplayed(results)
-    found = decision(outlook, [name for name in names if missed[name] < AWAY], aim)
-    if found.open:
-        meetings = chosen(outlook, found, aim, (terms.seed, len(drawn)))
-    else:
+    order = outlook.order([name for name in names if missed[name] < AWAY])
+    meetings = chosen(outlook, order, aim, (terms.seed, len(drawn)))
+    if not meetings:  # all is decided
         late = [name for name in names if AWAY <= missed[name] < GONE]
-        meetings = [(best, name) for best in found.order[:1] for name in late]
+        meetings = [(best, name) for best in order[:1] for name in late]
     return numbered(drawn, both_ways(meetings), last_round(drawn) + 1)[:left]
 
 
@@ -65,6 +64,11 @@ def opening(names: Sequence[str]) -> list[list[Meeting]]:
 
 def aim_of(terms: Terms) -> Aim:
     return terms.aim or Aim()
+
+
+def pairs(entrants: int, terms: Terms) -> int:
+    """Between how many pairs it has to be settled who is better."""
+    return claims(entrants, wanted(entrants, aim_of(terms)))
 
 
 def aim_objection(format: str, entrants: int | None, aim: Aim | UnsetType) -> str:
@@ -123,28 +127,34 @@ def contenders(names: Iterable[str], missed: Counter[str], results: Iterable[Res
     return [name for name in names if name in played or missed[name] < AWAY]
 
 
-def chosen(outlook: Outlook, found: Decision, aim: Aim, seed: object) -> list[tuple[str, str]]:
-    """The pairs that meet next, of those in doubt: enough for a round. Each pair changes the outlook."""
+def chosen(outlook: Outlook, order: Sequence[str], aim: Aim, seed: object) -> list[tuple[str, str]]:
+    """The pairs that meet next, of those in doubt: enough for a round; none if all is decided.
+
+    Each pair changes the outlook.
+    """
     import numpy as np
 
     random = np.random.default_rng([*sha256(str(seed).encode()).digest()])
-    names = found.order
     meetings: list[tuple[str, str]] = []
-    for number in range(max(1, len(names) // 2)):
-        if not found.open:
+    still: list[Claim] = []
+    place, places = 0, wanted(len(order), aim)
+    for number in range(max(1, len(order) // 2)):
+        # More games are more evidence for any claim that can be made, so a settled place stays settled.
+        while place < places and not (still := open_claims(outlook, order, place, aim)):
+            place += 1
+        if place == places:
             break
-        pair = in_doubt(outlook, names, wanted(len(names), aim), random) if number % 2 else None
-        one, other = pair or least_decided(found)
+        pair = in_doubt(outlook, order, places, random) if number % 2 else None
+        one, other = pair or least_decided(still)
         outlook.play(one, other)
         meetings.append((one, other))
-        found = decision(outlook, names, aim)
     return meetings
 
 
-def least_decided(found: Decision) -> tuple[str, str]:
-    """The claim of the first open place to test: near equals further down can wait until it is settled."""
-    claims = [claim for claim in found.open if claim.better == found.order[found.settled]]
-    return claims[0].better, claims[0].worse
+def least_decided(still: Sequence[Claim]) -> tuple[str, str]:
+    """Of the first open place, the claim to test: near equals further down can wait until it is settled."""
+    least = min(still, key=lambda claim: round(claim.evidence, DIGITS))
+    return least.better, least.worse
 
 
 def in_doubt(
@@ -174,4 +184,5 @@ FORMAT = Format(
     rules=5,
     order=("strength",),
     decides=True,
+    pairs=pairs,
 )
