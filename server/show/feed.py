@@ -33,6 +33,7 @@ TICK = 0.05  # seconds between two looks at what has happened: nobody sees more 
 STATE = 10  # ticks between two looks at the rest
 UNSEEN = 0.5  # seconds between two looks while nobody sees a picture
 AT_A_TIME = 32  # ends skipped before other tasks get their turn: freeing a match takes as long as a move
+AT_ONCE = 16  # tournaments of which the rest is looked at before other tasks get their turn
 PACKET = 16_384  # bytes that are sent at once: some hundred matches' news, and a millisecond or two of work
 READ = 65_536  # bytes that are read at once
 ENDS = 2_000  # matches whose ends were not told yet: the journal has their ends, too
@@ -188,8 +189,10 @@ class Teller:
                 messages, self._asked = self._asked, []
                 if last != journal:
                     messages.append(Journal(journal := last))
-                if look.number and (tick % STATE == 0 or look != heeded) and (now := self.seen()) != seen:
-                    messages.append(seen := now)
+                if look.number and (tick % STATE == 0 or look != heeded):
+                    now = await self.seen()
+                    if now != seen:
+                        messages.append(seen := now)
                 if look != heeded and look.number:
                     messages.append(Latest(look.number))
                 heeded = look
@@ -228,20 +231,22 @@ class Teller:
         if packet:
             await say(stream, packet)
 
-    def seen(self) -> Seen:
-        """What only play knows, as it is now."""
-        going = [
-            each
-            for each in self._host.tournaments.values()
-            if each.record.state in (State.RUNNING, State.PAUSED)
-        ]
-        eta = {each.record.name: each.eta() for each in going if not each.record.format.endless}
-        tables = [each.record.name for each in going if each.record.name.startswith(OPEN)]
-        awaited = [each for each in self._host.tournaments.values() if not each.record.format.endless]
-        missing = {each.record.name: found for each in awaited if (found := each.missing())}
-        return Seen(
-            eta, {table: self._host.here(table) for table in tables}, missing, dict(self._host.holders)
-        )
+    async def seen(self) -> Seen:
+        """What only play knows. Others get their turns meanwhile: there may be thousands of tournaments."""
+        eta, here, missing = dict[str, float | None](), dict[str, Here](), dict[str, Sequence[Missing]]()
+        for number, each in enumerate(tuple(self._host.tournaments.values()), 1):
+            record = each.record
+            going = record.state in (State.RUNNING, State.PAUSED)
+            if going and record.name.startswith(OPEN):
+                here[record.name] = self._host.here(record.name)
+            if not record.format.endless:
+                if going:
+                    eta[record.name] = each.eta()
+                if found := each.missing():
+                    missing[record.name] = found
+            if number % AT_ONCE == 0:
+                await trio.lowlevel.checkpoint()
+        return Seen(eta, here, missing, dict(self._host.holders))
 
 
 async def say(stream: trio.abc.SendStream, messages: list[Any]) -> None:

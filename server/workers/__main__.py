@@ -252,7 +252,7 @@ class Working:
         host = self.host
         while True:
             figures = counted(of_the_host(host))
-            self._conduit.say(Status(self._teller.seen(), host.timekeeper.moves, figures))
+            self._conduit.say(Status(await self._teller.seen(), host.timekeeper.moves, figures))
             await trio.sleep(EVERY)
 
     async def _drain(self) -> None:

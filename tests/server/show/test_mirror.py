@@ -13,7 +13,19 @@ import trio.testing
 from server.exits import Unusable
 from server.host.host import Host
 from server.net.guard import Guard
-from server.show.feed import Draw, Happened, Journal, Latest, Message, Question, Rank, Teller, hear, say
+from server.show.feed import (
+    AT_ONCE,
+    Draw,
+    Happened,
+    Journal,
+    Latest,
+    Message,
+    Question,
+    Rank,
+    Teller,
+    hear,
+    say,
+)
 from server.show.mirror import RETRY, Mirror
 from server.store import snapshots
 from server.store.ledger import Ledger
@@ -303,6 +315,30 @@ async def test_without_the_journal_nothing_is_taken_for_known(tmp_path: Path, au
         before = {name: known(held.record) for name, held in mirror.tournaments.items()}
         await stage.cup.finished()
         assert {name: known(held.record) for name, held in mirror.tournaments.items()} == before
+
+
+async def test_however_many_tournaments_there_are_others_get_their_turns_while_they_are_looked_at(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches a loop that stood still twice a second, for a third of a second, while somebody looked."""
+    async with staged(tmp_path) as (stage, nursery):
+        await trio.sleep(1)
+        for number in range(4 * AT_ONCE):
+            await stage.host.open(f"cup-{number}", CUP)
+        turns = 0
+
+        async def take_turns() -> None:
+            nonlocal turns
+            while True:
+                await trio.lowlevel.checkpoint()
+                turns += 1
+
+        nursery.start_soon(take_turns)
+        await trio.lowlevel.checkpoint()
+        before = turns
+        seen = await stage.teller.seen()
+        assert turns - before >= 3
+        assert seen.eta.keys() == {"cup"}
 
 
 async def test_the_teller_forgets_matches_that_are_over_and_told(
