@@ -14,6 +14,8 @@ from markupsafe import Markup
 
 from server.pages import packing
 
+BATCHES = 64  # of one page that are kept: clients say what they have and what they hide, and may say anything
+
 
 class Event:
     """One event as it is sent, plain or packed; each form is made when it is first needed."""
@@ -99,6 +101,8 @@ class Shown:
         """What to send to a client that has everything up to a tick; made once for all such clients."""
         key = (after, hidden, packs)
         if (found := self._batches.get(key)) is None:
+            if len(self._batches) >= BATCHES:
+                del self._batches[next(iter(self._batches))]
             events = self._since(after, hidden)
             found = self._batches[key] = b"".join(each.packed if packs else each.plain for each in events)
         return found

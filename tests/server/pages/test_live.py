@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from server.net.limits import Limits
 from server.pages.live import REST, Live
-from server.pages.parts import Look, Shown
+from server.pages.parts import BATCHES, Look, Shown
 from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery
 from tests.server.transcripts import hosting
 from tests.server.web import get, serving
@@ -411,6 +411,19 @@ def test_whoever_has_items_of_a_list_that_begins_anew_is_sent_all_of_it() -> Non
         assert f'"html":"{anew}","from":0' in sent(tick)
     look.list += map(Markup, "e")
     assert '"html":"e","from":5' in sent(5)
+
+
+def test_what_is_kept_to_be_sent_again_is_bounded_however_many_places_clients_go_on_from() -> None:
+    """On a page that does not change, so that nothing else clears it."""
+    look = Growing()
+    look.list += map(Markup, "abc")
+    shown = Shown(look, 0.0)
+    for _ in shown.update(lambda: 10 * BATCHES, 0.0):
+        pass
+    hides = frozenset[str](), frozenset({"board"})
+    sent = {shown.batch(after, hidden, False) for after in range(10 * BATCHES) for hidden in hides}
+    assert len(sent) == 1, "all are sent the whole list"
+    assert len(shown._batches) <= BATCHES
 
 
 class Heavy(Look):
