@@ -143,6 +143,8 @@ For another host and another name:
 export QUINTAIN_URL=tcp://games.example:8000 QUINTAIN_NAME=ann
 ```
 
+A house bot comes there if you add `--url tcp://games.example:8000` to its command.
+
 Ctrl-C stops the bot. If it is back within half a minute, it goes on with its match.
 {more}"""
 

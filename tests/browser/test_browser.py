@@ -268,6 +268,17 @@ def test_everything_can_be_read_without_a_script(browser: Browser, arena: Served
         assert "?ply=" in page.url
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_graph_points_at_the_move_on_the_board_or_at_none(
+    browser: Browser, arena: Served, scripts: bool
+) -> None:
+    """Catches one that points at the first move beside the last board, which only a script mends."""
+    with visitor(browser, arena.http, java_script_enabled=scripts) as spectator:
+        cursor = spectator.open("/matches/tic-tac-toe-1").locator(".graph-cursor")
+        shown = cursor.evaluate("(line) => getComputedStyle(line).display !== 'none'")
+        assert shown == scripts
+
+
 # Over hundreds of moves, or a page as long as a book, axe takes seconds; short ones have the same in them.
 SHORTER = {"match": "/matches/tic-tac-toe-1", "protocol": "/protocols/mcp"}
 

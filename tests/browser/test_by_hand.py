@@ -95,6 +95,25 @@ def test_a_second_click_is_no_answer_to_the_next_question(browser: Browser, serv
         assert page.locator("[data-status] a").count() == 0, "it goes on"
 
 
+def test_a_slip_at_the_keyboard_loses_nothing(browser: Browser, served: Served) -> None:
+    """Catches a typed move that nobody can play and that is sent: in this game that loses."""
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/tic-tac-toe/play?against=first&name=Dan")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        marked = page.locator("[data-move]").count()
+        page.locator("#typed").fill("NQ")
+        page.locator("#typed").press("Enter")
+        expect(page.locator("[data-status]")).to_have_text(
+            '"NQ" is not among the moves that are marked on the board; nothing was played.'
+        )
+        assert page.locator("[data-move]").count() == marked
+        page.locator("#typed").fill(page.locator("[data-move]").last.get_attribute("data-move") or "")
+        page.locator("#typed").press("Enter")
+        expect(page.locator("[data-board]")).not_to_have_attribute("data-ply", re.compile("[01]"))
+        page.locator("[data-resign]").click()
+        expect(page.locator("[data-status]")).to_contain_text("Dan resigned")
+
+
 def test_the_clock_of_whoever_is_to_move_runs(browser: Browser, served: Served) -> None:
     """Catches a clock that stands still while a person thinks, and then has run out."""
     with visitor(browser, served.http) as person:

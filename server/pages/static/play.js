@@ -160,7 +160,14 @@ board.addEventListener("keydown", (event) => {
 typed.addEventListener("submit", (event) => {
   event.preventDefault();
   const field = typed.querySelector("input");
-  if (field.value.trim()) move(field.value.trim());
+  const short = field.value.trim();
+  if (!short) return;
+  const marked = [...board.querySelectorAll("[data-move]")].map((each) => each.dataset.move);
+  if (marked.length && !marked.includes(short)) { // in some games the host would take it for a move that loses
+    say(`"${short}" is not among the moves that are marked on the board; nothing was played.`);
+    return;
+  }
+  move(short);
   field.value = "";
 });
 play.querySelector("[data-resign]").addEventListener("click", () => send({ type: "resign", match }));
