@@ -12,7 +12,6 @@ old paths (`spelling.py`), and what pages of other sites may do (`sharing.py`).
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol, runtime_checkable
-from urllib.parse import quote
 
 from msgspec.structs import replace
 
@@ -21,11 +20,10 @@ from server.http.head import ESCAPED_SLASH
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
-from server.http.wire import Request, Response, refused, takes_only
+from server.http.wire import Request, refused, takes_only
 
 # Where a bot is named, by a part of the path or by `?name=`: no other name may hold a slash.
 SLASHED = frozenset({"/bots", "/api/bots"})
-IN_PATHS = "/:@!$&'()*+,;="  # what a path may hold as it is, beside letters, digits and -._~
 NOBODY: tuple[None, Sharing] = (None, NOTHING)
 
 
@@ -53,10 +51,6 @@ class HasOldPaths(Protocol):
     @property
     def old_paths(self) -> Iterable[str]:
         """`{"/match", "/g/*"}`, where `*` is an id."""
-        ...
-
-    def finds(self, path: str) -> bool:
-        """Whether there is something to GET at an old path."""
         ...
 
 
@@ -90,9 +84,8 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
                 return None
         if reads and pages is not None and is_page(request, pages.shows, door_at_root=door_at_root):
             return pages.answer(exchange)
-        asked, request = request, spelling.rightly(request)
-        if request is not asked:
-            path, exchange.request = request.path, request
+        request = exchange.request = spelling.rightly(request)
+        path = request.path
         door, sharing = by_path.get(path.split("/", 2)[1] if path.startswith("/") else "", NOBODY)
         if trusted and sharing is not NOTHING and request.headers.get("origin", "").lower() in trusted:
             sharing = TRUSTED
@@ -106,9 +99,7 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
             exchange.respond(granted)
         else:
             exchange.shared = method in sharing.answers
-            if request is asked or not reads or not _finds(door, path):
-                return door.answer(exchange)
-            exchange.respond(_moved(request))
+            return door.answer(exchange)
         return None
 
     return answer
@@ -140,17 +131,6 @@ def _with_slash(request: Request) -> Request:
     if first in SLASHED:
         return replace(request, path=first, query={**request.query, "name": name.replace(ESCAPED_SLASH, "/")})
     return replace(request, path=request.path.replace(ESCAPED_SLASH, "%2F"))
-
-
-def _finds(door: HttpDoor, path: str) -> bool:
-    """Whether a redirect to this path would lead to something."""
-    return isinstance(door, HasOldPaths) and door.finds(path)
-
-
-def _moved(request: Request) -> Response:
-    """Redirect to the right spelling of an old path, with the query as it was written."""
-    query = f"?{request.asked}" if request.asked else ""
-    return Response(308, own=(("Location", quote(request.path, IN_PATHS) + query),))
 
 
 def _miss(exchange: Exchange, pages: Shows | None) -> None:

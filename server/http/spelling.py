@@ -2,8 +2,8 @@
 
 The old systems accepted both, so there are bots that write both. A door declares
 its old paths, such as `/evaluations/*`, where `*` stands for an id: ids keep
-their spelling. A path has one right spelling, and it never begins with two
-slashes, so a client that is redirected to it stays on this host.
+their spelling. A path has one right spelling, by which it is served: many clients
+follow no redirect.
 """
 
 from collections.abc import Iterable

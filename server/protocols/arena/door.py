@@ -103,17 +103,6 @@ class Arena:
             case _:
                 return (), None
 
-    def finds(self, path: str) -> bool:
-        match path.split("/")[1:]:
-            case [game, "start", name] if game in self._games:
-                past, _ = self._past.get(name, ("", []))
-                here = self._find(game, name) is not None
-                return here or past == game or self._evaluations.awaits(game, name)
-            case ["evaluations", name]:
-                return self._evaluations.find(name) is not None
-            case _:
-                return False
-
     def leads(self, request: Request) -> Iterable[Wanted | Hint | str]:
         match request.path.split("/")[1:]:
             case [game, "join"] if game in self._games:

@@ -102,9 +102,6 @@ class HexagonDots:
             exchange.respond(plain(400, str(bad)))
             return None
 
-    def finds(self, path: str) -> bool:
-        return "GET" in (self._actions(path) or ())
-
     def _actions(self, path: str) -> Mapping[str, Action] | None:
         """What can be done at a path, by method."""
         game, _, what = path.rpartition("/")

@@ -64,7 +64,7 @@ def bots_doors() -> AbstractAsyncContextManager[Table]:
         ("POST", "/", b"{", 400),
         ("PUT", "/", b"", 405),
         ("GET", "/match", b"", 201),
-        ("GET", "/Match/", b"", 308),
+        ("GET", "/Match/", b"", 201),
         ("GET", "/games", b"", 200),
         ("HEAD", "/games", b"", 200),
         ("DELETE", "/games", b"", 405),
