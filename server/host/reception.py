@@ -63,10 +63,18 @@ class Visit:
     """One connection's hold on a player. The player may outlive it, and then belong to another visit."""
 
     def __init__(
-        self, reception: "Reception", key: Key, player: Player, token: str | None, peer: str, shared: bool
+        self,
+        reception: "Reception",
+        key: Key,
+        player: Player,
+        token: str | None,
+        digest: bytes | None,
+        peer: str,
+        shared: bool,
     ) -> None:
         self.player = player
         self.token = token  # to come back with; None for bots that cannot
+        self.digest = digest  # by which the token can be recognised
         self.peer = peer
         self.key = key
         self.shared = shared  # other bots that come `shared` may have the name as well
@@ -75,14 +83,6 @@ class Visit:
         # Called when another connection has taken over
         self.replaced: Callable[[str], None] = lambda why: None
         self._reception = reception
-        self._digest: bytes | None = None  # of the token, once it was asked for
-
-    @property
-    def digest(self) -> bytes | None:
-        """The digest by which its token can be recognised."""
-        if self._digest is None and self.token is not None:
-            self._digest = token_digest(self.token)
-        return self._digest
 
     @property
     def current(self) -> bool:
@@ -185,11 +185,11 @@ class Reception:
         if claim is not None:  # whose token was never seen to arrive
             self._forget(where)
         if not keeps:
-            return self._visit(where, self._lobby.enter(name, game, NOWHERE), None, peer, shared)
+            return self._visit(where, self._lobby.enter(name, game, NOWHERE), None, None, peer, shared)
         token = token if token is not None and is_token(token) else secrets.token_urlsafe(16)
         claim = self._claims[where] = Claim(name, token_digest(token), trio.current_time(), self._limits)
         claim.player = self._lobby.enter(name, game, NOWHERE)
-        return self._visit(where, claim.player, token, peer)
+        return self._visit(where, claim.player, token, claim.digest, peer)
 
     def expect_no_seat_of_others(
         self, name: str, game: str, door: str, peer: str, token: str | None = None
@@ -202,7 +202,7 @@ class Reception:
 
     def await_return(self, player: Player, *, shared: bool) -> Visit:
         """Hold a player for a bot without a token that was playing when the host stopped."""
-        visit = self._visit((player.game, key(player.name)), player, None, "", shared)
+        visit = self._visit((player.game, key(player.name)), player, None, None, "", shared)
         self.moved(visit.key)
         return visit
 
@@ -365,12 +365,20 @@ class Reception:
             claim.player = self._lobby.enter(claim.name, where[0], NOWHERE)
         claim.player.for_one_match = False
         claim.player.back()
-        visit = self._visit(where, claim.player, token, peer)
+        visit = self._visit(where, claim.player, token, claim.digest, peer)
         visit.returned = True
         return visit
 
-    def _visit(self, where: Key, player: Player, token: str | None, peer: str, shared: bool = False) -> Visit:
-        visit = Visit(self, where, player, token, peer, shared)
+    def _visit(
+        self,
+        where: Key,
+        player: Player,
+        token: str | None,
+        digest: bytes | None,
+        peer: str,
+        shared: bool = False,
+    ) -> Visit:
+        visit = Visit(self, where, player, token, digest, peer, shared)
         self._visits.setdefault(where, []).append(visit)
         return visit
 

@@ -93,13 +93,16 @@ class Untold:
             name = checked(wanted.name)
         except BadName:
             return None
-        digest, records = token_digest(wanted.token).hex(), [*self._records(name, wanted.game)]
+        records = [*self._records(name, wanted.game)]
+        over = [record for record in records if self._is_untold(record, name)]
+        if not over:
+            return None  # as nearly always
+        digest = token_digest(wanted.token).hex()
         its = [
             record
-            for record in records
+            for record in over
             if wanted.tournament in (None, record.name)
             and hmac.compare_digest(record.claims.get(name, ""), digest)
-            and self._is_untold(record, name)
             and not self._has_gone_on(name, record, records)
         ]
         if its and wanted.tournament is None and self._expects(name, wanted.game):
@@ -123,9 +126,10 @@ class Untold:
         self._end(tournament).told.add(name)
 
     def _news_for(self, wanted: Wanted) -> News | None:
-        news = self._news.get(_where(wanted))
+        if (news := self._news.get(_where(wanted))) is None:
+            return None
         brought = token_digest(wanted.token or "").hex()
-        return news if news is not None and hmac.compare_digest(news.digest, brought) else None
+        return news if hmac.compare_digest(news.digest, brought) else None
 
     def _end(self, tournament: str) -> End:
         now = self._wall()
