@@ -31,7 +31,7 @@ from tournament.refusals import Refusal
 from tournament.rounds import coming
 from tournament.tournament import Tournament
 
-PAGE = 100  # orders on a page of the audit
+PAGE = 100  # tournaments on a page of the overview, and orders on one of the audit
 LATELY = 8  # orders on the page of a tournament
 MATCHES = 30  # matches that are over, to choose from on the page of a tournament
 PREVIEWED = ("withdraw", "disqualify", "void")
@@ -67,11 +67,12 @@ class Inside:
             self._host.known.values(),
             key=lambda each: (each.record.name.startswith(OPEN), ORDER.index(each.record.state)),
         )
+        page, pages = page_of(len(held), PAGE, asked_for(exchange.request, "page") or 1)
         lines = [
             {"record": each.record, "can": possible(each.record), "decided": each.record.decided}
-            for each in held
+            for each in held[(page - 1) * PAGE : page * PAGE]
         ]
-        self.give(exchange, session, "overview", lines=lines)
+        self.give(exchange, session, "overview", lines=lines, page=page, pages=pages)
 
     def create(self, exchange: Exchange, session: Session, given: Mapping[str, str], wrong: str = "") -> None:
         options = {

@@ -13,6 +13,7 @@ from server.export.verify import verify
 from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
 from server.pages.desk import forms
+from server.pages.desk.inside import PAGE
 from tests.server.exports import exported, text
 from tests.server.pages.sitting import Browser, Sitting, sitting
 from tests.tournament.world import first, play, silent
@@ -72,6 +73,22 @@ async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock
         said = [each.fact for each in here.host.audit]
     assert [each.action for each in said] == ["login", "open", "start", "pause", "resume"]
     assert {each.by for each in said[1:]} == {"the organiser, at the desk from 192.0.2.1"}
+
+
+async def test_however_many_tournaments_there_are_each_is_on_a_page_of_the_overview(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches an overview so long that the connection was cut off over it, and nobody could open the desk."""
+    names = [f"cup-{number:03}" for number in range(2 * PAGE + 1)]
+    async with sitting() as here:
+        for name in names:
+            await here.hold(name)
+        browser = await here.log_in()
+        pages = [await browser.read(f"/admin?page={page}") for page in (1, 2, 3)]
+        assert 'href="?page=3"' in await browser.read("/admin")
+    shown = [[cells[0] for _, cells in table(page, "list")] for page in pages]
+    assert [*map(len, shown)] == [PAGE, PAGE, 1]
+    assert [name for page in shown for name in page] == names
 
 
 @pytest.mark.parametrize(
