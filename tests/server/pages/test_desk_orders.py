@@ -12,13 +12,14 @@ from trio.testing import MockClock
 from server.export.verify import verify
 from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
+from server.net.limits import Limits
 from server.pages.desk import forms
 from server.pages.desk.inside import PAGE
 from tests.server.exports import exported, text
 from tests.server.pages.sitting import Browser, Sitting, sitting
 from tests.tournament.world import first, play, silent
 from tournament.desk import Desk
-from tournament.facts import Ordered, State
+from tournament.facts import Entered, Ordered, State
 from tournament.folding import fold
 from tournament.format import Aim
 from tournament.sizes import SEED
@@ -89,6 +90,24 @@ async def test_however_many_tournaments_there_are_each_is_on_a_page_of_the_overv
     shown = [[cells[0] for _, cells in table(page, "list")] for page in pages]
     assert [*map(len, shown)] == [PAGE, PAGE, 1]
     assert [name for page in shown for name in page] == names
+
+
+async def test_a_page_longer_than_what_is_kept_for_a_client_is_given_bit_by_bit(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a connection that was cut off over a large tournament, so that nothing could be ordered."""
+    names = [f"bot-{number}" for number in range(1500)]
+    async with sitting() as here:
+        await here.hold(entrants=2000, format="swiss")
+        await here.host.tournaments["cup"].keep(*map(Entered, names))
+        browser = await here.log_in()
+        answer = await browser.ask("GET", "/admin/tournaments/cup")
+        preview = await browser.ask("GET", "/admin/tournaments/cup/withdraw?name=bot-7")
+    assert len(answer.body) > Limits().outbox_bytes
+    for each in (answer, preview):
+        assert "content-length" not in each.headers
+    shown = table(answer.body.decode(), "list entrants")
+    assert [cells[0] for _, cells in shown] == names
 
 
 @pytest.mark.parametrize(
