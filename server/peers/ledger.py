@@ -36,7 +36,7 @@ class SharedLedger(Ledger):
         self._keeping = keeping
         self._unsure = ""
         self._in_trouble = ""  # the trouble of the store itself
-        self._jotted: Mapping[str, Story] | None = None
+        self._looked_at: Mapping[str, Story] | None = None
         self._opened: dict[str, int] = {}  # epochs of leases that began when this host opened the tournament
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
@@ -57,7 +57,7 @@ class SharedLedger(Ledger):
         return True
 
     def jotted(self) -> Mapping[str, Story]:
-        return super().jotted() if self._jotted is None else self._jotted
+        return self._read_jotted() if self._looked_at is None else self._looked_at  # others write it, too
 
     def has_opened(self, tournament: str) -> bool:
         """Whether this host holds a tournament that it opened or is about to open, and did not take over."""
@@ -66,11 +66,11 @@ class SharedLedger(Ledger):
 
     async def look_at_moves(self) -> None:
         """Read what was jotted down, now and in a thread, for whoever asks for it until it is forgotten."""
-        self._jotted = await self._in_thread(super().jotted, limiter=self._reading)
+        self._looked_at = await self._in_thread(self._read_jotted, limiter=self._reading)
 
     def forget_moves(self) -> None:
         """Forget what was read: the moves of all matches that were in play, on any host."""
-        self._jotted = None
+        self._looked_at = None
 
     def waver(self, sure: bool) -> None:
         """Take note whether this host's leases hold for certain."""

@@ -97,6 +97,8 @@ class Ledger:
         self._whens: dict[str, float] = {}  # by tournament: when the latest fact was kept
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
+        # What is jotted down, until the next commit: when a host starts, every tournament asks for it.
+        self._jotted: Mapping[str, Story] | None = None
         self._moves_due = inf  # when to look at the moves played
         self._rested = -inf  # when the next commit may be made, even of few facts
         self._news = trio.Event()  # set when a call waits, or a match is played where there was none
@@ -160,6 +162,11 @@ class Ledger:
         self._playing[match] = Playing(moves, times, written, self._epoch(match.rpartition("-")[0]))
 
     def jotted(self) -> Mapping[str, Story]:
+        if self._jotted is None:
+            self._jotted = self._read_jotted()
+        return self._jotted
+
+    def _read_jotted(self) -> Mapping[str, Story]:
         return journal.stories(self._engine.jotted())
 
     async def keep_moves(self) -> None:
@@ -289,7 +296,10 @@ class Ledger:
         if not jots and not facts:
             return ()
         begun = trio.current_time()
-        receipts = await self._in_thread(partial(self._put_down, jots, facts), limiter=self._writing)
+        try:
+            receipts = await self._in_thread(partial(self._put_down, jots, facts), limiter=self._writing)
+        finally:
+            self._jotted = None
         self.safe = max([self.safe, *(number for number, *_ in facts)])
         now = trio.current_time()
         self._rested = now + min(REST, EACH * len(self._playing))

@@ -18,9 +18,22 @@ def give(
     **seen: Any,
 ) -> None:
     """Answer with a page of the desk, which no cache may keep."""
-    page = site.page(template, exchange, status, **seen)
-    headers = [(name, value) for name, value in page.headers if name != "Cache-Control"]
-    exchange.respond(Response(page.status, (*headers, ("Cache-Control", "no-store"), *more), page.body))
+    exchange.respond(page(site, exchange, template, status, *more, **seen))
+
+
+def page(
+    site: Site,
+    exchange: Exchange,
+    template: str,
+    status: int = 200,
+    /,
+    *more: tuple[str, str],
+    **seen: Any,
+) -> Response:
+    """A page of the desk. A long one may be made in a thread."""
+    made = site.page(template, exchange, status, **seen)
+    headers = [(name, value) for name, value in made.headers if name != "Cache-Control"]
+    return Response(made.status, (*headers, ("Cache-Control", "no-store"), *more), made.body)
 
 
 def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:

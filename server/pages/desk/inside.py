@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Awaitable, Mapping
+from functools import partial
 from inspect import signature
 from itertools import islice
 from typing import Any
@@ -15,12 +16,13 @@ from server.host.opening import OPEN
 from server.http.exchange import Exchange
 from server.pages import rendering, tables
 from server.pages.desk import forms
-from server.pages.desk.answers import give
+from server.pages.desk.answers import give, page
 from server.pages.desk.changes import compared
 from server.pages.desk.sessions import Session
 from server.pages.home import ORDER
 from server.pages.paging import asked_for, page_of
 from server.pages.site import Site
+from server.protocols.api import giving
 from tournament.check_in import opens_at
 from tournament.desk import AFFILIATION, CONTACT, Desk
 from tournament.events import Ending
@@ -31,7 +33,7 @@ from tournament.refusals import Refusal
 from tournament.rounds import coming
 from tournament.tournament import Tournament
 
-PAGE = 100  # orders on a page of the audit
+PAGE = 100  # tournaments on a page of the overview, and orders on one of the audit
 LATELY = 8  # orders on the page of a tournament
 MATCHES = 30  # matches that are over, to choose from on the page of a tournament
 PREVIEWED = ("withdraw", "disqualify", "void")
@@ -67,11 +69,12 @@ class Inside:
             self._host.known.values(),
             key=lambda each: (each.record.name.startswith(OPEN), ORDER.index(each.record.state)),
         )
+        number, pages = page_of(len(held), PAGE, asked_for(exchange.request, "page") or 1)
         lines = [
             {"record": each.record, "can": possible(each.record), "decided": each.record.decided}
-            for each in held
+            for each in held[(number - 1) * PAGE : number * PAGE]
         ]
-        self.give(exchange, session, "overview", lines=lines)
+        self.give(exchange, session, "overview", lines=lines, page=number, pages=pages)
 
     def create(self, exchange: Exchange, session: Session, given: Mapping[str, str], wrong: str = "") -> None:
         options = {
@@ -90,10 +93,10 @@ class Inside:
 
     def _audit(self, exchange: Exchange, session: Session) -> None:
         number = asked_for(exchange.request, "page") or 1
-        page, pages = page_of(len(self._host.audit), PAGE, number)
-        end = len(self._host.audit) - (page - 1) * PAGE
+        number, pages = page_of(len(self._host.audit), PAGE, number)
+        end = len(self._host.audit) - (number - 1) * PAGE
         orders = self._host.audit[max(0, end - PAGE) : end][::-1]
-        self.give(exchange, session, "audit", orders=orders, page=page, pages=pages)
+        self.give(exchange, session, "audit", orders=orders, page=number, pages=pages)
 
     async def tournament(
         self, exchange: Exchange, session: Session, tournament: Tournament, wrong: str = ""
@@ -124,9 +127,8 @@ class Inside:
             "decided": record.decided,
             "orders": list(islice(audit, LATELY)),
         }
-        self.give(
-            exchange, session, "tournament", 409 if wrong else 200, wrong=wrong, standings=table, **seen
-        )
+        seen |= {"wrong": wrong, "standings": table}
+        await self._give_long(exchange, session, "tournament", 409 if wrong else 200, **seen)
 
     def _entrants(self, tournament: Tournament) -> list[dict[str, Any]]:
         record = tournament.record
@@ -181,7 +183,7 @@ class Inside:
         elif match not in tournament.matches:
             changes = await desk.voiding(match, why)
         lines = compared(*await self._run(desk.preview(changes)))
-        self.give(
+        await self._give_long(
             exchange,
             session,
             "preview",
@@ -205,14 +207,26 @@ class Inside:
         self, exchange: Exchange, session: Session, template: str, status: int = 200, **seen: Any
     ) -> None:
         """Answer with a page for whoever has that session; its forms are good in that session only."""
-        seen |= {
+        give(self._site, exchange, f"desk/{template}.html", status, **seen, **self._framed(session))
+
+    async def _give_long(
+        self, exchange: Exchange, session: Session, template: str, status: int = 200, **seen: Any
+    ) -> None:
+        """As `give`, for a page with all entrants: ten thousand of them are nine megabytes."""
+        seen |= self._framed(session)
+        made = partial(page, self._site, exchange, f"desk/{template}.html", status, **seen)
+        if (rest := giving.give(exchange, await self._run(made))) is not None:
+            await rest
+
+    def _framed(self, session: Session) -> dict[str, Any]:
+        """What every page of the desk has."""
+        return {
             "form_token": session.form_token,
             "trouble": self._host.store.trouble,
             "draining": self._host.draining,
             "longest": {"affiliation": AFFILIATION, "contact": CONTACT},
             "soon": SOON,
         }
-        give(self._site, exchange, f"desk/{template}.html", status, **seen)
 
 
 def possible(record: Record) -> list[str]:

@@ -198,8 +198,8 @@ def match_events(call: Look, found: Held, name: str) -> Awaitable[None] | None:
     return stream_match(call.exchange, found, name)
 
 
-def all_events(call: Look) -> None:
-    call.feed.stream(call.exchange)
+def all_events(call: Look) -> Awaitable[None] | None:
+    return call.feed.stream(call.exchange)
 
 
 def status(call: Call) -> Response:

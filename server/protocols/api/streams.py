@@ -8,6 +8,7 @@ proxies from closing a stream in which nothing happens.
 
 from collections import deque
 from collections.abc import Awaitable, Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -128,30 +129,55 @@ class Feed:
         self._events: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
         self._count = 0
         self._streams: dict[Chunks, None] = {}
+        self._behind: dict[Chunks, None] = {}  # those that are told what they have missed
         self._beating = False
         self._changes = Changes(view, self._say)
         view.on_begun.append(self._begun)
         view.on_fact.append(self._told)
 
-    def stream(self, exchange: Exchange) -> None:
+    def stream(self, exchange: Exchange) -> Awaitable[None] | None:
+        """Whoever was away is told what it has missed as fast as it takes that, and then follows."""
         exchange.authenticated()
         chunks = exchange.stream(200, HEADERS)
         after = _last_id(exchange, none=self._count)
         if after > self._count:
             after = 0  # an id of before a restart: nothing since then can be known to the client
-        for number, event in self._events:
-            if number > after:
-                chunks.put(event)
-        self._streams[chunks] = None
-        self._changes.begin()
         exchange.on_gone(lambda: self._leave(chunks))
+        self._changes.begin()
+        if self._count - after > FEW:
+            self._behind[chunks] = None
+            return self._catch_up(chunks, after)
+        self._follow(chunks, after)
+        return None
+
+    async def _catch_up(self, chunks: Chunks, after: int) -> None:
+        while self._count - after > FEW:  # more may happen meanwhile
+            for number, event in self._since(after)[:FEW]:
+                chunks.put(event)
+                after = number
+            await trio.lowlevel.checkpoint()
+            if not await chunks.drained():
+                return
+        self._follow(chunks, after)
+
+    def _follow(self, chunks: Chunks, after: int) -> None:
+        for _, event in self._since(after):
+            chunks.put(event)
+        self._behind.pop(chunks, None)
+        self._streams[chunks] = None
         if not self._beating:
             self._beating = True
             self._view.guard.start_soon(self._beat)
 
+    def _since(self, after: int) -> list[tuple[int, bytes]]:
+        """The events after a number, as far as they are remembered."""
+        missed = min(self._count - after, len(self._events))
+        return list(islice(self._events, len(self._events) - missed, None))
+
     def _leave(self, chunks: Chunks) -> None:
         self._streams.pop(chunks, None)
-        if not self._streams:
+        self._behind.pop(chunks, None)
+        if not (self._streams or self._behind):
             self._changes.end()
 
     def _begun(self, tournament: Held, match: Match) -> None:

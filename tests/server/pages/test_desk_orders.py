@@ -12,12 +12,14 @@ from trio.testing import MockClock
 from server.export.verify import verify
 from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
+from server.net.limits import Limits
 from server.pages.desk import forms
+from server.pages.desk.inside import PAGE
 from tests.server.exports import exported, text
 from tests.server.pages.sitting import Browser, Sitting, sitting
 from tests.tournament.world import first, play, silent
 from tournament.desk import Desk
-from tournament.facts import Ordered, State
+from tournament.facts import Entered, Ordered, State
 from tournament.folding import fold
 from tournament.format import Aim
 from tournament.sizes import SEED
@@ -72,6 +74,40 @@ async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock
         said = [each.fact for each in here.host.audit]
     assert [each.action for each in said] == ["login", "open", "start", "pause", "resume"]
     assert {each.by for each in said[1:]} == {"the organiser, at the desk from 192.0.2.1"}
+
+
+async def test_however_many_tournaments_there_are_each_is_on_a_page_of_the_overview(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches an overview so long that the connection was cut off over it, and nobody could open the desk."""
+    names = [f"cup-{number:03}" for number in range(2 * PAGE + 1)]
+    async with sitting() as here:
+        for name in names:
+            await here.hold(name)
+        browser = await here.log_in()
+        pages = [await browser.read(f"/admin?page={page}") for page in (1, 2, 3)]
+        assert 'href="?page=3"' in await browser.read("/admin")
+    shown = [[cells[0] for _, cells in table(page, "list")] for page in pages]
+    assert [*map(len, shown)] == [PAGE, PAGE, 1]
+    assert [name for page in shown for name in page] == names
+
+
+async def test_a_page_longer_than_what_is_kept_for_a_client_is_given_bit_by_bit(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a connection that was cut off over a large tournament, so that nothing could be ordered."""
+    names = [f"bot-{number}" for number in range(1500)]
+    async with sitting() as here:
+        await here.hold(entrants=2000, format="swiss")
+        await here.host.tournaments["cup"].keep(*map(Entered, names))
+        browser = await here.log_in()
+        answer = await browser.ask("GET", "/admin/tournaments/cup")
+        preview = await browser.ask("GET", "/admin/tournaments/cup/withdraw?name=bot-7")
+    assert len(answer.body) > Limits().outbox_bytes
+    for each in (answer, preview):
+        assert "content-length" not in each.headers
+    shown = table(answer.body.decode(), "list entrants")
+    assert [cells[0] for _, cells in shown] == names
 
 
 @pytest.mark.parametrize(

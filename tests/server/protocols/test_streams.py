@@ -3,12 +3,21 @@
 from types import SimpleNamespace
 from typing import Any
 
+import trio
+
 from games.catalogue import catalogue
+from server.net.guard import Guard
 from server.protocols.api import streams
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened
 from tournament.match import Match
 from tournament.record import Record
+
+
+class Pieces(SimpleNamespace):
+    """Where a stream puts its pieces; one is the same as itself alone."""
+
+    __hash__ = object.__hash__
 
 
 class Spectator:
@@ -24,7 +33,7 @@ class Spectator:
     def on_gone(self, gone: object) -> None: ...
 
     def stream(self, *answer: object) -> Any:
-        return SimpleNamespace(put=self.told.append, close=lambda: None)
+        return Pieces(put=self.told.append, close=lambda: None)
 
 
 def test_what_all_who_watch_a_match_are_told_of_an_event_is_made_once() -> None:
@@ -91,3 +100,32 @@ async def test_a_match_in_play_is_told_no_faster_than_it_is_taken_and_then_follo
     assert slow.waiting == [1] * (streams.FEW + 1)
     play(2)
     assert len(slow.told) == streams.FEW + 3
+
+
+async def test_whoever_was_away_is_told_what_it_missed_no_faster_than_it_is_taken_and_then_follows() -> None:
+    """Catches a client that was cut off each time it came back, because so much was waiting for it."""
+    view: Any = SimpleNamespace(on_begun=[], on_fact=[], tournaments={}, guard=SimpleNamespace())
+    cup: Any = SimpleNamespace(record=Record("cup", Opened("connect-4", "round-robin")))
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
+    async with trio.open_nursery() as nursery:
+        view.guard = Guard(nursery)
+        feed = streams.Feed(view)
+        for _ in range(streams.REMEMBERED + 5):
+            view.on_begun[0](cup, match)
+        slow: Any = Slow(5 * streams.FEW)
+        slow.request = SimpleNamespace(headers={"last-event-id": "1"}, query={})
+        behind = feed.stream(slow)
+        assert behind is not None
+        await behind
+        assert slow.waiting == [streams.FEW] * 5
+        told = [int(event.split(b"\n")[0][4:]) for event in slow.told]
+        assert told == list(range(6, 6 + 5 * streams.FEW))  # the first are forgotten
+        patient: Any = Slow(10 * streams.REMEMBERED)
+        patient.request = slow.request
+        behind = feed.stream(patient)
+        assert behind is not None
+        await behind
+        view.on_begun[0](cup, match)
+        told = [int(event.split(b"\n")[0][4:]) for event in patient.told]
+        assert told == list(range(6, streams.REMEMBERED + 7))
+        nursery.cancel_scope.cancel()

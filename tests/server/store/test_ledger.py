@@ -1,6 +1,6 @@
 """The ledger: groups, trouble, and how it ends."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,6 +50,36 @@ async def test_what_gathers_goes_in_one_transaction(engine: Faulty, autojump_clo
             nursery.start_soon(ledger.keep, "cup", 1.0, [Entered(f"bot-{number}")])
     assert len(engine.batches) <= 2
     assert len(list(engine.kept())) == 50
+
+
+class Read(Sqlite):
+    """It counts how often all moves that are jotted down are read."""
+
+    times = 0
+
+    def jotted(self) -> Iterable[Jot]:
+        self.times += 1
+        return super().jotted()
+
+
+async def test_however_many_tournaments_ask_for_what_was_jotted_down_it_is_read_once_for_each_commit(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    """Catches a start that read, for each tournament, the moves of all: minutes for some hundreds of them."""
+    engine = Read(tmp_path / "quintain.sqlite")
+    ledger, moves = Ledger(engine, at_once), ["NW"]
+    assert [ledger.jotted() for _ in range(100)] == [{}] * 100
+    assert engine.times == 1
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ledger.run)
+        ledger.jot("cup-1", moves, [0.5])
+        await ledger.keep_moves()
+        assert [ledger.jotted() for _ in range(100)] == [{"cup-1": (("NW",), (0.5,))}] * 100
+        await ledger.keep("cup", 1.0, [Entered("ann")])
+        assert ledger.jotted() == {"cup-1": (("NW",), (0.5,))}
+        nursery.cancel_scope.cancel()
+    assert engine.times == 3
+    engine.close()
 
 
 async def test_each_commit_is_timed_from_its_beginning_until_it_is_safe(
