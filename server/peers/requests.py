@@ -226,6 +226,8 @@ class Relayed:
         for key, host in self._keys.items():
             if host == OWN:
                 link.say(Knows(key, self._links.host))
+        for tournament, name in self._peers.host.untold.heard():
+            link.say(ToldEnd(tournament, name))
         if self._sessions is not None:
             for digest, session in self._sessions.open_now():
                 link.say(_sitting(digest, session))
