@@ -3,15 +3,16 @@
 Each hears it once, when it comes again with its token and names no other tournament; one that another
 tournament awaits, or would take, plays there at once instead. That a tournament
 is over, and whose the names in it are, its record says, also after a restart and whichever process holds
-it. Here is only which bots have heard it. After a restart nobody knows that any more, so what is said of an
-end is bounded by time, and by what was played since: at worst a bot hears of an end twice.
+it. Here is only which bots have heard it. After a restart nobody knows that any more, unless other processes
+do, so what is said of an end is bounded by time, and by what was played since: at worst a bot hears of an
+end twice.
 
 Bots without a token are told nothing: whoever comes under their name may be another bot.
 """
 
 import hmac
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 from math import inf
 
@@ -120,6 +121,10 @@ class Untold:
         """The bot of that name has heard that a tournament is over."""
         self.note(record.kept_as, name)
         self.on_told(record.kept_as, name)
+
+    def heard(self) -> Iterator[tuple[str, str]]:
+        """The tournaments, by their names in the store, and the bots that have heard of their ends."""
+        return ((tournament, name) for tournament, end in self._ends.items() for name in end.told)
 
     def note(self, tournament: str, name: str) -> None:
         """The same, as another process says; it may know of the end before this one does."""

@@ -77,7 +77,8 @@ class Link:
         self._said = bytearray()
         self._something = trio.Event()  # set when something is said
         self._heard = trio.current_time()
-        self._lenient = False  # whether the other host ignores what it does not know; an older one does not
+        self._lenient: bool | None = None  # whether the other ignores what it does not know; None: unheard of
+        self._unsure: list[Message] = []  # what only such a host is told, until that is heard
         self._open = True
 
     async def run(self) -> None:
@@ -135,7 +136,10 @@ class Link:
         """Send a message without waiting. It goes nowhere after the end, or to a host too old to read it."""
         if isinstance(message, Closed):
             self._channels.pop(message.channel, None)
-        if self._open and (self._lenient or not isinstance(message, ADDED)):
+        if isinstance(message, ADDED) and not self._lenient:
+            if self._lenient is None:
+                self._unsure.append(message)
+        elif self._open:
             self._said += framed(message)
             self._something.set()
 
@@ -168,7 +172,9 @@ class Link:
     def _take(self, message: Message) -> None:
         match message:
             case Beat(lenient=lenient):
-                self._lenient = lenient
+                self._lenient, unsure, self._unsure = lenient, self._unsure, []
+                for each in unsure:
+                    self.say(each)
             case Knows() | Sitting() | ToldEnd() | Watch() | Board():
                 self._hear(self.peer, message)
             case Open(channel=number) | Ask(channel=number):

@@ -100,6 +100,8 @@ class Relayed:
             return HERE
         if asked.tournament is not None:
             return HERE if asked.tournament in self._peers.host.tournaments else Sought(asked.tournament)
+        if asked.needs and self._keys.keys().isdisjoint(asked.needs):
+            return Sought(None, (asked.wanted, *asked.needs) if asked.wanted else asked.needs)
         if asked.wanted is not None:
             return Sought(self._peers.where(asked.wanted))
         return self._led(asked.keys)
@@ -127,10 +129,14 @@ class Relayed:
         self, exchange: Exchange, app: App, leads: Sequence[Wanted | Hint | str]
     ) -> None:
         """Answer a request that may be quicker than the host that has just given the client a secret."""
+        await self._told_of(leads)
+        await self._answered(exchange, app, self._by(*leads))
+
+    async def _told_of(self, leads: Sequence[Wanted | Hint | str]) -> None:
+        """Wait until some host has told one of these secrets, but not for long: there may be none."""
         patience = trio.current_time() + EVERY
         while self._keys.keys().isdisjoint(leads) and trio.current_time() < patience:  # noqa: ASYNC110
             await trio.sleep(SOON)
-        await self._answered(exchange, app, self._by(*leads))
 
     async def _answered(self, exchange: Exchange, app: App, place: Place | None) -> None:
         match place:
@@ -195,6 +201,8 @@ class Relayed:
     async def _elsewhere(self, request: Request) -> Link | None:
         """The link to the other host that holds what a request is about, if one does."""
         sought = self._sought(request)
+        if sought.leads:
+            await self._told_of(sought.leads)
         place = self._by(*sought.leads) if sought.leads else sought.place
         return await self._holder(place) if isinstance(place, str) else None
 
@@ -218,6 +226,8 @@ class Relayed:
         for key, host in self._keys.items():
             if host == OWN:
                 link.say(Knows(key, self._links.host))
+        for tournament, name in self._peers.host.untold.heard():
+            link.say(ToldEnd(tournament, name))
         if self._sessions is not None:
             for digest, session in self._sessions.open_now():
                 link.say(_sitting(digest, session))

@@ -34,6 +34,7 @@ class Asked(Struct, frozen=True):
     wanted: Wanted | None = None  # a bot comes with it
     game: str | None = None  # one of the games that are held together …
     opens: bool = False  # whether it is an order for which an open table is opened
+    needs: tuple[str, ...] = ()  # secrets of which whoever answers has to know one, whoever has made it
 
 
 class Arguments(Struct, frozen=True):
@@ -138,19 +139,22 @@ def _of_model(request: Request) -> Asked | None:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         called = Called()
     arguments, tool = called.params.arguments, called.params.name
+    needs = (session, announced(session)) if session else ()
     brought = arguments.token if isinstance(arguments.token, str) else None
     if called.method == "tools/call" and tool == "join":
         match arguments:
             case Arguments(name=str() as name, game=str() as game, tournament=str() | None as named):
                 table = named if arguments.against is None else OPEN + game
-                return Asked(wanted=Wanted(name, game, table, brought))
+                return Asked(wanted=Wanted(name, game, table, brought), needs=needs)
             case _:
-                return None
+                return Asked(needs=needs) if needs else None
     if called.method == "tools/call" and tool in AT_PLACE:
         return Asked(keys=tuple(_given(brought, session)))
-    if not session or (request.method != "DELETE" and called.method in ANYWHERE):
+    if not needs:
         return None
-    return Asked(keys=(session, announced(session)))
+    if request.method == "DELETE" or called.method not in ANYWHERE:
+        return Asked(keys=needs)
+    return Asked(needs=needs) if called.method == "tools/call" else None
 
 
 def _given(*keys: str | None) -> Iterator[str]:

@@ -204,13 +204,19 @@ class Workers:
             task_status.started()
 
     def _have_met(self, number: int) -> None:
-        """A worker is ready: let it and each other ready one play matches for each other."""
+        """A worker is ready: tell it who has heard of ends, and have it and the other ready ones play matches
+        for each other.
+        """
         if self._nursery is None:
             return
         worker = self._workers[number]
         ours, theirs = conduit_pair()
         self._nursery.start_soon(self._spread.meet, number, ours)
         worker.meet(OWN, theirs)
+        for tournament, name in self._host.untold.heard():  # its process may be another than when they heard
+            away = self._directory.kept_as(tournament)
+            if away is not None and away.worker == number:
+                worker.say(ToldEnd(tournament, name))
         for other in self._workers.values():
             if other is not worker and other.ready:
                 one, another = conduit_pair()

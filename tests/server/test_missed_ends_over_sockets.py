@@ -1,5 +1,7 @@
 """An end that bots have missed, as real bots meet it: over every transport, after a kill, with workers."""
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from server.host.opening import OPEN
 from tests.hang import wait_for
 from tests.server.served import Served
 from tests.server.test_matrix import TRANSPORTS, Talk, open_tournament
+from tests.server.workers.test_spread_processes import workers
 
 pytestmark = pytest.mark.slow
 
@@ -88,3 +91,32 @@ def test_a_bot_that_missed_the_end_is_told_it_first_before_and_after_a_kill(
         assert (say_hello(bob, "bob", game), hear(bob, "standings")) == (f"cup-{game}", f"cup-{game}")
         bob.close()
         sits_at_the_table(connect(host), "bob", game)
+
+
+@PASSED_ON
+def test_whoever_has_heard_of_the_end_does_not_hear_it_again_when_a_worker_was_killed(
+    tmp_path: Path, served: list[Served]
+) -> None:
+    """Of two workers, the one that is killed has the open table, and then the tournament as well."""
+    served.append(host := Served(tmp_path, "--workers", "2", "--show", "1"))
+    connect, (game, other) = TRANSPORTS["tcp"], GAMES
+    sits_at_the_table(connect(host), "ann", game)
+    open_tournament(host, "other", other)
+    elsewhere = [connect(host) for _ in TOKENS]
+    for talk, name in zip(elsewhere, TOKENS, strict=True):
+        assert say_hello(talk, name, other) == "other"
+    hear(elsewhere[0], "begin")
+    open_tournament(host, "cup", game)
+    ann, bob = connect(host), connect(host)
+    assert (say_hello(ann, "ann", game), say_hello(bob, "bob", game)) == ("cup", "cup")
+    hear(bob, "begin")
+    bob.say({"type": "resign"})
+    assert hear(bob, "standings") == hear(ann, "standings") == "cup"
+    sits_at_the_table(bob, "bob", game)
+    (worker,) = workers(host)
+    os.kill(worker, signal.SIGKILL)
+    with pytest.raises(ValueError, match="Expecting value"):  # there is nothing more: the worker is gone
+        ann.hear()
+    for talk in (ann, *elsewhere):
+        talk.close()
+    sits_at_the_table(connect(host), "bob", game)

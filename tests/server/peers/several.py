@@ -182,17 +182,18 @@ async def several(count: int) -> AsyncIterator[tuple[Sequence[Host], Mapping[str
         doors = [one.doors(telephone) for one in found]
         for later, one in enumerate(found):
             for other in found[:later]:
-                _link(nursery, one, other)
+                link(nursery, one, other)
         yield [one.host for one in found], _roaming(doors)
         nursery.cancel_scope.cancel()
     for one in found:
         assert not one.host.guard.caught, "something failed that nobody expected"
 
 
-def _link(nursery: trio.Nursery, one: One, other: One) -> None:
+def link(nursery: trio.Nursery, one: One, other: One) -> None:
+    """Have two hosts talk to each other from now on; the first came later."""
     ends = trio.testing.memory_stream_pair()
     for mine, theirs, stream, dialled in ((one, other, ends[0], True), (other, one, ends[1], False)):
-        link = Link(
+        made = Link(
             stream,
             theirs.links.host,
             attended(mine.host.guard, mine.attend),
@@ -201,8 +202,9 @@ def _link(nursery: trio.Nursery, one: One, other: One) -> None:
             hear=mine.links.hear,
             token="token",
         )
-        mine.links.links[theirs.links.host] = link
-        nursery.start_soon(link.run)
+        mine.links.links[theirs.links.host] = made
+        mine.links.linked(made)
+        nursery.start_soon(made.run)
 
 
 def _roaming(doors: Sequence[Mapping[str, Connect]]) -> Mapping[str, Connect]:

@@ -11,7 +11,8 @@ import trio
 from trio.testing import MockClock
 
 from server.host.host import Host
-from tests.server.peers.several import several
+from tests.server.peers.several import One, Shared, link, several
+from tests.server.protocols.lists import Telephone
 from tests.server.protocols.room import Guest
 from tournament.facts import Opened, State
 
@@ -102,3 +103,18 @@ async def test_so_is_whoever_comes_by_requests(autojump_clock: MockClock) -> Non
         await trio.sleep(HEARD)
         for _ in bots.hosts:
             assert (await come())["tournament"] is None
+
+
+async def test_a_host_that_starts_is_told_by_the_others_who_has_heard(autojump_clock: MockClock) -> None:
+    """Catches bots that hear of an end once more from each host that was started again."""
+    database = Shared(trio.current_time)
+    async with trio.open_nursery() as nursery:
+        before, after = One(database), One(database)
+        for one in (before, after):
+            await one.run(nursery)
+            one.doors(Telephone())
+        before.host.untold.note("cup", "ann")
+        link(nursery, after, before)
+        await trio.sleep(HEARD)
+        assert list(after.host.untold.heard()) == [("cup", "ann")]
+        nursery.cancel_scope.cancel()

@@ -44,3 +44,26 @@ async def test_a_model_whose_further_join_is_refused_plays_on_where_it_was(
                 found = await call("wait", seconds=0)
                 assert found["type"] == "waiting", found
                 await model.close()
+
+
+@pytest.mark.parametrize("count", [2, 3])
+async def test_a_session_is_known_at_once_to_whichever_host_is_asked(
+    autojump_clock: MockClock, count: int
+) -> None:
+    """Catches a model that is told that its session is over, when it has only just begun."""
+    for holder in range(count):
+        async with several(count) as (hosts, doors):
+            await hosts[holder].found("cup", Opened(GAME, "round-robin", 4))
+            await trio.sleep(1.0)
+            with trio.fail_after(HANG):
+                for number in range(count):
+                    for tool, arguments in (
+                        ("join", {"name": f"ann-{number}", "game": GAME, "tournament": "cup"}),
+                        ("games", {}),
+                    ):
+                        model = Client(await doors["http"]())
+                        await model.begin()
+                        answer = await model.old("tools/call", {"name": tool, "arguments": arguments})
+                        assert "error" not in answer.body, answer.body
+                        assert not answer.body["result"]["isError"], answer.body
+                        await model.close()

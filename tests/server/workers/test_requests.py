@@ -9,6 +9,7 @@ from server.host.abroad import Wanted
 from server.http.spelling import Spelling
 from server.http.wire import Request
 from server.protocols.catalogue import dialects
+from server.protocols.mcp.sessions import announced
 from server.workers.requests import Asked, Keys, Reading, together
 
 DOORS = [
@@ -62,13 +63,15 @@ def test_dialects_that_play_certain_games_alone_belong_where_these_are() -> None
 
 
 def test_a_model_is_known_by_its_token_or_session_and_comes_by_joining() -> None:
-    session = {"mcp-session-id": "secret"}
+    session, needs = {"mcp-session-id": "secret"}, ("secret", announced("secret"))
     joins = tool("join", name="ann", game="connect-4", tournament="cup")
     wanted = Wanted("ann", "connect-4", "cup")
-    assert asked("POST", "/mcp", joins, **session) == Asked(wanted=wanted)
+    assert asked("POST", "/mcp", joins, **session) == Asked(wanted=wanted, needs=needs)
+    assert asked("POST", "/mcp", joins) == Asked(wanted=wanted)
     assert asked("POST", "/mcp", tool("move", move="3"), **session) == Asked(keys=("secret",))
     assert asked("POST", "/mcp", tool("move", move="3", token="t"), **session) == Asked(keys=("t", "secret"))
-    assert asked("POST", "/mcp", tool("tournaments"), **session) is None
+    assert asked("POST", "/mcp", tool("tournaments"), **session) == Asked(needs=needs)
+    assert asked("POST", "/mcp", tool("tournaments")) is None
 
 
 @pytest.mark.parametrize("body", ["no object", [], {"method": 1}, {"params": {"arguments": []}}])
