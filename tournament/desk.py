@@ -68,7 +68,7 @@ class Desk:
         async with self._deciding():
             record = self._tournament.record
             if record.opened.format == OPEN:
-                raise Refusal(f"{record.name} is an open table, and not deleted")
+                raise Refusal(f"{record.name} is an open table, which cannot be deleted")
             if self._tournament.matches and record.state is State.PAUSED:
                 raise Refusal(f"{record.name} is paused with matches in play: let them end, then delete it")
             if record.state is State.RUNNING or self._tournament.matches:

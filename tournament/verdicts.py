@@ -168,7 +168,7 @@ def not_kept(name: str) -> str:
 
 def link_lost(name: str) -> str:
     """Why a match is void: a bot cannot come back to it, because the link to another host was lost."""
-    return f"the link between two hosts was lost, by way of which {name} played"
+    return f"the link between two hosts, over which {name} played, was lost"
 
 
 def voided(why: str) -> str:

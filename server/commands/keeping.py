@@ -159,9 +159,7 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     with closing(beside(found)) as reader:
         try:
             if path.exists():
-                raise Failure(
-                    f"{path}: there is a file of that name already, and a backup takes the place of none"
-                )
+                raise Failure(f"{path}: there is a file of that name already, and a backup replaces no file")
             private.make_folder(path.parent)
             reader.backup(path)
         except OSError as error:

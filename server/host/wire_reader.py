@@ -19,7 +19,7 @@ NOT_KEPT = (
     "what was said in this match is not kept: it is only until the host stops, "
     "or until newer matches need the room"
 )
-WANTED = "this wants the token that the bot came with, or the organiser's"
+WANTED = "this needs the token that the bot came with, or the organiser's"
 WRONG = "this is neither the token of a bot in this match nor the organiser's"
 
 # Tokens as they may occur in messages: in JSON, in what was meant to be JSON, in a form or in a header.

@@ -94,14 +94,14 @@ class Remote:
         try:
             return json.loads(answer)
         except ValueError:
-            raise Failure(f"what answers at {self.url} is no host of ours") from None
+            raise Failure(f"what answers at {self.url} is not a Quintain host") from None
 
     def _organiser(self) -> tuple[str, str]:
         """The organiser's token, and where it is from."""
         if (found := self._token_found()) is None:
             expected = f"--token, {VARIABLE}, or the host's data folder with --data"
             path = Path(self._data) / TOKEN
-            raise Failure(f"this wants the organiser's token: {expected}; there is none in {path}")
+            raise Failure(f"this needs the organiser's token: {expected}; there is none in {path}")
         return found
 
     def _token_found(self) -> tuple[str, str] | None:

@@ -240,7 +240,7 @@ def _split(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise Failure(f"{command}: this is no command: {error}") from None
+        raise Failure(f"{command}: this is not a command: {error}") from None
     if not words:
         raise Failure("expected a program, and got an empty command")
     if os.sep not in words[0] and Path(words[0]).is_file():

@@ -105,7 +105,7 @@ class Conduit(Generic[Heard]):
         connected.setblocking(False)
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
         self._socket = connected
-        self._decoder: msgspec.msgpack.Decoder[Heard] = msgspec.msgpack.Decoder(hears)  # pyright: ignore
+        self._decoder: msgspec.msgpack.Decoder[Heard] = msgspec.msgpack.Decoder(hears)
         self._encoder = msgspec.msgpack.Encoder()
         self._most = most
         self._unsaid: deque[Unsaid] = deque()

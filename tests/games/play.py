@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from games.catalogue import catalogue
-from games.game import Game
+from games.game import Game, Illegal
 
 Options = Mapping[str, Any]
 
@@ -80,3 +80,10 @@ def replay(game: Game[Any, Any], options: Options, moves: Sequence[Any]) -> Any:
     for move in moves:
         position = position.play(move)
     return position
+
+
+def refusal(game: Game[Any, Any], position: Any, sent: object) -> str:
+    """What a bot is told that sends this, which is not played."""
+    with pytest.raises(Illegal) as refused:
+        position.play(game.read(sent, position))
+    return str(refused.value)

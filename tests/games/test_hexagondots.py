@@ -1,6 +1,7 @@
 """Laws of Hexagon Dots, its wire, and what it says to the author of a bot."""
 
 import pickle
+from functools import partial
 from itertools import pairwise, product
 from random import Random
 from typing import Any
@@ -26,9 +27,10 @@ from games.hexagondots import (
     scores,
 )
 from tests.effort import tries
-from tests.games.play import random_match
+from tests.games.play import random_match, refusal
 
 SIZES = [(3, 3), (3, 4), (3, 5), (5, 3), (5, 5), (7, 6), (9, 4), (MOST, MOST)]
+reason = partial(refusal, GAME)
 each_size = pytest.mark.parametrize(("rows", "cols"), SIZES)
 
 
@@ -45,12 +47,6 @@ def play(position: HexagonDots, *moves: str) -> HexagonDots:
     for move in moves:
         position = position.play(GAME.read(move, position))
     return position
-
-
-def reason(position: HexagonDots, sent: object) -> str:
-    with pytest.raises(Illegal) as refused:
-        position.play(GAME.read(sent, position))
-    return str(refused.value)
 
 
 def decoded(shown: object) -> Any:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from games import svg
 from games.game import Illegal, Outcome, Pace, typed
 from games.quoridor import GAME, SQUARE, SQUARES, WALLS, Quoridor, distance, evaluate
+from tests.games.play import refusal
 from tests.steps import steps_taken
 
 Walls = frozenset[str]
@@ -27,6 +28,7 @@ DIRECTIONS = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)
 GOAL_ROWS = ("9", "1")
 RING = ["a4h", "c4h", "e4h", "g4h", "h5v", "h6h"]  # from rim to rim: whichever is last shuts off both
 TRIES = 1000  # changes to a maze
+reason = partial(refusal, GAME)
 
 
 def position(
@@ -40,12 +42,6 @@ def play(before: Quoridor, moves: str) -> Quoridor:
     for move in moves.split():
         before = before.play(GAME.read(move, before))
     return before
-
-
-def reason(before: Quoridor, sent: object) -> str:
-    with pytest.raises(Illegal) as refused:
-        before.play(GAME.read(sent, before))
-    return str(refused.value)
 
 
 def steps(before: Quoridor) -> set[str]:

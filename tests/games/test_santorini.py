@@ -1,6 +1,7 @@
 """Laws of Santorini, its wire, and what it says to the author of a bot."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import permutations
 from random import Random
 from typing import Any
@@ -13,9 +14,10 @@ from games import santorini
 from games.game import BadOption, Illegal, Outcome, typed
 from games.santorini import BIT, GAME, SIZE, Move, Santorini, levels, status, workers
 from tests.effort import tries
-from tests.games.play import random_match
+from tests.games.play import random_match, refusal
 
 FLAT = ("000000",) * SIZE
+reason = partial(refusal, GAME)
 
 
 def board(rows: tuple[str, ...], first: str, second: str, turn: int = 0, stuck: str = "loses") -> Santorini:
@@ -36,12 +38,6 @@ def play(position: Santorini, *moves: str) -> Santorini:
     for move in moves:
         position = position.play(GAME.read(move, position))
     return position
-
-
-def reason(position: Santorini, sent: object) -> str:
-    with pytest.raises(Illegal) as refused:
-        position.play(GAME.read(sent, position))
-    return str(refused.value)
 
 
 def plies(seed: int) -> Iterator[tuple[Santorini, Move, Santorini]]:

@@ -5,13 +5,12 @@ import resource
 import signal
 import socket
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.hang import HANG
+from tests.hang import HANG, wait_for
 from tests.server.run import quintain
 from tests.server.served import Served
 
@@ -130,10 +129,10 @@ def test_a_disk_that_takes_no_more_is_told_of_and_waited_for(serve: Any, tmp_pat
     asking = threading.Thread(target=lambda: answers.append(host.ask(request)[0]))
     asking.start()
     try:
-        while (status := host.get("/readyz"))[0] == 200:
-            time.sleep(0.05)
-        assert "the disk f" in status[1]["why"]
-        assert host.get("/api/status")[1]["trouble"] == status[1]["why"]
+        wait_for(lambda: host.get("/readyz")[0] != 200)
+        why = host.get("/readyz")[1]["why"]
+        assert "the disk f" in why
+        assert host.get("/api/status")[1]["trouble"] == why
         assert not answers
     finally:
         resource.prlimit(host.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
@@ -151,8 +150,7 @@ def test_on_a_signal_who_waits_is_sent_away_and_told_when_to_come_again(serve: A
     bot.hear("welcome")
     address = posted(host, "/", {"rows": 3, "cols": 3}).header("Location")
     waiting = posted(host, f"{address}/players", {"name": "waiter"})
-    while "waiter" not in str(host.get("/games")):
-        time.sleep(0.02)
+    wait_for(lambda: "waiter" in str(host.get("/games")))
     host.process.send_signal(signal.SIGTERM)
     answer = waiting.read()
     assert answer.startswith(b"HTTP/1.1 503 ")

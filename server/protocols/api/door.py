@@ -112,7 +112,7 @@ class Api:
     def _expect_no_trouble(self) -> None:
         """Raise `HttpError` while no order can be kept: nobody could know when it is carried out."""
         if why := self._host.store.trouble:
-            raise HttpError(503, f"nothing can be kept just now, so nothing was ordered: {why}", RETRY_SOON)
+            raise HttpError(503, f"nothing can be kept just now, so nothing was changed: {why}", RETRY_SOON)
 
     def _expect_organiser(self, call: Call) -> None:
         """Raise `HttpError` without the organiser's token; wrong ones from its address do not lock it out."""
@@ -129,8 +129,8 @@ class Api:
                 retry_after(guessing.seconds),
             ) from None
         if call.token:
-            raise HttpError(401, "this wants the organiser's token, and the one that came is another")
-        raise HttpError(401, "this wants the organiser's token: `Authorization: Bearer TOKEN`")
+            raise HttpError(401, "this needs the organiser's token, and a different one came")
+        raise HttpError(401, "this needs the organiser's token: `Authorization: Bearer TOKEN`")
 
 
 def looks(request: Request) -> bool:

@@ -179,7 +179,7 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
 
 async def admin_link(call: Call) -> Response:
     if call.login is None:
-        raise HttpError(409, "this host has no desk: it wants loopback, TLS, or admin_anywhere = true")
+        raise HttpError(409, "this host has no desk: it needs loopback, TLS, or admin_anywhere = true")
     await call.host.note(call.by, "admin-link")
     return json_response(201, {"path": call.login()}, ("Cache-Control", "no-store"))
 

@@ -156,7 +156,7 @@ async def match(call: Look, found: Held, name: str) -> Response:
     record = found.record
     if _form(call, "text") == "text":
         if name not in record.matches:
-            raise HttpError(409, f"{name} is still being played: it is text when it is over")
+            raise HttpError(409, f"{name} is still being played: there is a text of it when it is over")
         return _text(TEXT, match_text.text(record, await found.concluded(name)))
     if name in record.matches:
         over = await found.concluded(name)

@@ -10,19 +10,16 @@ table; a name may play several of those at once. At an address from `GET /match`
 the host deals the match to a bot whose name nobody shares. A bot whose name a
 tournament awaits, or may take, is led there from any address.
 
-`bot.py` has what a bot is told, and `gate.py` what others see of a game;
+`bot.py` has what a bot is told, `gates.py` the addresses, and `gate.py` what others see of a game;
 `docs/protocols/hexagon-dots.md` is the page for authors.
 """
 
-import re
-import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import msgspec
-import trio
 
 from games.game import BadOption, Game
 from server.host.abroad import Wanted as Led
@@ -40,14 +37,12 @@ from server.protocols.common.http_tape import TURN
 from server.protocols.common.unwelcome import status_of
 from server.protocols.hexagon_dots.bot import Bot, plain
 from server.protocols.hexagon_dots.gate import Gate, Guest
-from server.protocols.hexagon_dots.messages import FOUND, Joiner, Wanted
+from server.protocols.hexagon_dots.gates import Gates
+from server.protocols.hexagon_dots.messages import Joiner, Wanted
 
 DOOR = "hexagon-dots"
 MADE, FOUND_BY_HOST = "made", "found"  # kinds of addresses in a way back, by who arranges the match
-FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 SIZES = 512  # boards that are known to be valid: more than there are
-
-AT = re.compile("/g/[0-9a-f]{8}")  # a game's address
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
@@ -67,9 +62,7 @@ class HexagonDots:
         self._host = host
         self._game = game
         self._in_order = lru_cache(SIZES)(self._check)
-        self._gates: dict[str, Gate] = {}  # by path, in the order of their making
-        self._idle: dict[Gate, None] = {}  # gates that nobody needs
-        self._strange: set[Gate] = set()  # gates that no host has told of and where nobody has joined
+        self._gates = Gates(host)
         self._bots: dict[str, list[Bot]] = {}  # bots that wait or play, by the key of their name
         self._tokens: dict[str, Bot] = {}
         self._done: deque[Bot] = deque()  # bots whose last requests can still be repeated
@@ -105,11 +98,11 @@ class HexagonDots:
     def _actions(self, path: str) -> Mapping[str, Action] | None:
         """What can be done at a path, by method."""
         game, _, what = path.rpartition("/")
-        gate = self._gates.get(game) or (self._opened_elsewhere(game) if what == "players" else None)
+        gate = self._gates.at(game) or (self._gates.opened_elsewhere(game) if what == "players" else None)
         if gate is not None and what in self._at_a_game:
             method, action = self._at_a_game[what]
             return {method: partial(action, gate)}
-        if (gate := self._gates.get(path)) is not None:
+        if (gate := self._gates.at(path)) is not None:
             return {"GET": partial(self._show, gate)}
         return self._elsewhere.get(path)
 
@@ -127,24 +120,11 @@ class HexagonDots:
             return (Led(joiner.name, self._game.name, None), table)
         return (table,)
 
-    def _opened_elsewhere(self, path: str) -> Gate | None:
-        """The gate of an address made by another host, for a bot whose tournament is held here."""
-        if not self._host.shares or not AT.fullmatch(path):
-            return None
-        self._make_room()
-        gate = self._open(path, FOUND, fixed=False)
-        if not self._host.is_key(_made(path)) and not self._host.is_key(path):
-            self._strange.add(gate)
-        return gate
-
     def _is_nowhere(self, gate: Gate, name: str) -> bool:
         """Whether no host has told of a gate's address, and no tournament leads a bot from it."""
-        return gate in self._strange and self._host.placing.tournament_for(name, self._game.name) is None
-
-    def _forget(self, gate: Gate) -> None:
-        del self._gates[gate.path], self._idle[gate]
-        self._strange.discard(gate)
-        gate.close()
+        return (
+            self._gates.is_strange(gate) and self._host.placing.tournament_for(name, self._game.name) is None
+        )
 
     # Games
 
@@ -156,33 +136,23 @@ class HexagonDots:
         except BadOption as error:
             raise Bad(str(error)) from None
         if not self._is_stopping(exchange):
-            self._locate(exchange, self._make(msgspec.to_builtins(wanted), fixed=True))
+            self._locate(exchange, self._gates.make(msgspec.to_builtins(wanted), fixed=True))
 
     def _check(self, rows: int, cols: int) -> None:
         """Raise `BadOption` for an impossible board. Cached: building the largest takes 30 ms."""
         self._game.opening({"rows": rows, "cols": cols})
 
     def _find(self, exchange: Exchange) -> None:
-        """Find a game: one where somebody waits, else one made just now, else one that the host deals."""
-        if self._is_stopping(exchange):
-            return
-        now, free = trio.current_time(), [gate for gate in self._gates.values() if gate.open]
-        unused = [gate for gate in free if gate.unused]
-        gate = (
-            next((gate for gate in free if gate.waiting), None)
-            or next((gate for gate in unused if gate.fixed and now - gate.at < FRESH), None)
-            or next((gate for gate in unused if not gate.fixed), None)
-            or self._make(FOUND, fixed=False)
-        )
-        self._locate(exchange, gate)
+        if not self._is_stopping(exchange):
+            self._locate(exchange, self._gates.find())
 
     def _list(self, exchange: Exchange) -> None:
-        games = [gate.offer() for gate in self._gates.values() if gate.open]
+        games = [gate.offer() for gate in self._gates if gate.open]
         exchange.respond(json_response(200, {"games": games}))
 
     def _overview(self, exchange: Exchange) -> None:
         """The overview for the viewer of 2011, which looks twice a second for games that have begun."""
-        games = [gate.outline() for gate in self._gates.values() if not gate.over]
+        games = [gate.outline() for gate in self._gates if not gate.over]
         kept_nowhere = ("Cache-Control", "no-store")  # a browser gets another answer at this address
         exchange.respond(json_response(200, games, kept_nowhere))
 
@@ -197,25 +167,6 @@ class HexagonDots:
 
     def _locate(self, exchange: Exchange, gate: Gate) -> None:
         exchange.respond(Response(201, own=(("Location", gate.path),)))
-
-    def _make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
-        """Make a gate with a new address."""
-        self._make_room()
-        path = f"/g/{secrets.token_hex(4)}"
-        while path in self._gates:
-            path = f"/g/{secrets.token_hex(4)}"
-        self._host.on_key(_made(path))
-        return self._open(path, options, fixed)
-
-    def _make_room(self) -> None:
-        """Drop the oldest gates that nobody needs, if there are too many of these."""
-        while len(self._idle) >= self._host.limits.games:
-            oldest = next(gate for gate in self._gates.values() if gate in self._idle)
-            self._forget(oldest)
-
-    def _open(self, path: str, options: Mapping[str, Any], fixed: bool) -> Gate:
-        made = self._gates[path] = Gate(path, options, fixed, trio.current_time(), self._idle)
-        return made
 
     # Bots
 
@@ -245,7 +196,7 @@ class HexagonDots:
                 return None
             _serve(back, exchange, back.join_again, gate)
         elif self._is_nowhere(gate, name):
-            self._forget(gate)
+            self._gates.forget(gate)
             exchange.respond(plain(404, f"there is no game at {exchange.request.path[:80]}"))
         elif self._is_at(gate, name):
             exchange.respond(_twice(name))
@@ -284,8 +235,7 @@ class HexagonDots:
             bot.attendance.lost()
             exchange.respond(_twice(name))
             return
-        self._strange.discard(gate)
-        self._gates[gate.path] = gate  # it may have been dropped meanwhile, when nobody was there
+        self._gates.keep(gate)
         self._bots.setdefault(key(name), []).append(bot)
         _serve(bot, exchange, partial(self._enter, bot), visit)
 
@@ -324,7 +274,7 @@ class HexagonDots:
         """Let a bot go on with the match that the host's stop has interrupted."""
         path, made, secret = awaited.words.split(" ")
         player, match = awaited.player, awaited.seat.match
-        gate = self._gates.get(path) or self._open(path, match.options, made == MADE)
+        gate = self._gates.at(path) or self._gates.open(path, match.options, made == MADE)
         self._host.on_key(path)
         bot = Bot(self._host, player.name, gate, "", self._tokens, self._leave, secret)
         self._bots.setdefault(key(player.name), []).append(bot)
@@ -341,11 +291,6 @@ class HexagonDots:
             self._done.append(bot)
             if len(self._done) > self._host.limits.games:
                 self._done.popleft().forget()
-
-
-def _made(path: str) -> str:
-    """The name by which other hosts know an address; it leads nowhere, as its bots may play elsewhere."""
-    return f"made {path}"
 
 
 def _serve(guest: Guest, exchange: Exchange, take: Callable[[Exchange, T], None], what: T) -> None:

@@ -40,7 +40,7 @@ async def test_a_lost_link_costs_no_bot_a_match_and_hanging_up_does(
             (over,) = table.record.matches.values()
     if what == "link is cut":
         assert (over.ending, over.winner, over.fault) == (Ending.VOID, None, Fault.HOST)
-        assert over.why == "the link between two hosts was lost, by way of which ann played"
+        assert over.why == "the link between two hosts, over which ann played, was lost"
     else:
         assert over.winner is not None
         assert (over.ending, over.players[over.winner], over.fault) == (Ending.LEFT, "bob", Fault.BOT)

@@ -211,7 +211,7 @@ async def test_every_route_of_the_organiser_wants_the_token(autojump_clock: Mock
         await here.tell("/api/tournaments", 201, name="cup", game=GAME)
         path = route.path.format(name="cup", order="explode")
         assert "organiser's token: `Authorization" in (await here.tell(path, 401, None))["error"]
-        assert "the one that came is another" in (await here.tell(path, 401, "another"))["error"]
+        assert "a different one came" in (await here.tell(path, 401, "another"))["error"]
 
 
 async def test_where_a_method_is_not_taken_those_are_named_that_are(autojump_clock: MockClock) -> None:
@@ -585,7 +585,7 @@ async def test_an_order_that_cannot_be_kept_is_refused_at_once(autojump_clock: M
         await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="swiss")
         here.host.store.trouble = "the disk is full"
         refused = await here.tell("/api/tournaments", 503, name="bowl", game=GAME, format="swiss")
-        assert refused == {"error": "nothing can be kept just now, so nothing was ordered: the disk is full"}
+        assert refused == {"error": "nothing can be kept just now, so nothing was changed: the disk is full"}
         assert await here.tell("/api/tournaments/cup/pause", 503) == refused
         here.host.store.trouble = ""
         assert "bowl" not in here.host.tournaments

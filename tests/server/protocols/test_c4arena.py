@@ -1,6 +1,6 @@
 """Connect-4 as the c4-arena speaks it: who meets whom, what a bot is told, and what comes of it.
 
-What is ignored is in `test_connect4_ignored.py`; the bytes are in the transcripts of the protocol's page.
+What is ignored is in `test_c4arena_ignored.py`; the bytes are in the transcripts of the protocol's page.
 """
 
 from functools import partial

@@ -43,6 +43,11 @@ def says(who: str) -> App:
     return answer
 
 
+def at_stream(streams: App, otherwise: App) -> App:
+    """One that answers at `/stream`, and one everywhere else."""
+    return lambda exchange: (streams if exchange.request.path == "/stream" else otherwise)(exchange)
+
+
 class Show:
     """One show, until it is killed."""
 

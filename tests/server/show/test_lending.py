@@ -22,7 +22,7 @@ from server.net.limits import Limits
 from server.net.proxies import Proxies
 from server.show.lending import Lending
 from tests.effort import tries
-from tests.server.show.lent import everything, files_open, is_shown, playing, possible, says, until
+from tests.server.show.lent import at_stream, everything, files_open, is_shown, playing, possible, says, until
 from tests.server.web import Client, Holds, Streams, get, post, serving
 
 pytestmark = [pytest.mark.slow, possible]
@@ -303,11 +303,8 @@ async def test_while_show_does_not_listen_a_bounded_number_waits_for_it() -> Non
 async def test_a_show_that_dies_costs_what_waited_a_503_and_what_was_begun_its_connection() -> None:
     held, streams = Holds(), Streams()
 
-    def show_app(exchange: Exchange) -> None:
-        (streams if exchange.request.path == "/stream" else held)(exchange)
-
     async with playing() as both:
-        show = await both.show(show_app)
+        show = await both.show(at_stream(streams, held))
         waiting = [await both.connect() for _ in range(200)]
         begun = [await both.connect() for _ in range(20)]
         ahead = [await both.connect() for _ in range(20)]
@@ -446,11 +443,8 @@ async def test_when_play_stops_lending_to_a_show_that_lives_nobody_writes_betwee
 async def test_when_the_host_stops_streams_end_as_show_ends_them_and_idle_connections_at_once() -> None:
     streams = Streams()
 
-    def show_app(exchange: Exchange) -> None:
-        (streams if exchange.request.path == "/stream" else says("show"))(exchange)
-
     async with playing() as both:
-        await both.show(show_app)
+        await both.show(at_stream(streams, says("show")))
         idle, streaming = await both.connect(), await both.connect()
         await idle.ask(get("/a"))
         await streaming.end.send_all(get("/stream"))

@@ -7,7 +7,7 @@ import trio.testing
 from server.http.exchange import Exchange
 from server.http.wire import Response
 from server.net.limits import Limits
-from tests.server.show.lent import everything, files_open, playing, possible, says, until
+from tests.server.show.lent import at_stream, everything, files_open, playing, possible, says, until
 from tests.server.web import Holds, Streams, get, post
 
 pytestmark = [pytest.mark.slow, possible]
@@ -75,11 +75,8 @@ async def test_a_request_behind_a_page_that_the_client_takes_slowly_waits_for_it
 async def test_a_show_that_dies_costs_what_waited_a_503_and_what_was_begun_its_connection() -> None:
     held, streams = Holds(), Streams()
 
-    def show_app(exchange: Exchange) -> None:
-        (streams if exchange.request.path == "/stream" else held)(exchange)
-
     async with playing(secure=True) as both:
-        show = await both.show(show_app)
+        show = await both.show(at_stream(streams, held))
         waiting, begun, half = [await both.connect() for _ in range(3)]
         await waiting.end.send_all(get("/held") + post(b"ahead"))
         await begun.end.send_all(get("/stream"))
@@ -103,11 +100,8 @@ async def test_a_show_that_dies_costs_what_waited_a_503_and_what_was_begun_its_c
 async def test_a_client_that_hangs_up_while_it_is_lent_has_left(path: str) -> None:
     held, streams = Holds(), Streams()
 
-    def show_app(exchange: Exchange) -> None:
-        (streams if exchange.request.path == "/stream" else held)(exchange)
-
     async with playing(secure=True) as both:
-        show = await both.show(show_app)
+        show = await both.show(at_stream(streams, held))
         client = await both.connect()
         await client.end.send_all(get(path))
         await until(lambda: held.exchanges or streams.streams)

@@ -9,7 +9,6 @@ import socket
 import sqlite3
 import ssl
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -89,10 +88,8 @@ def stopped(process: int) -> Iterator[None]:
 
 def until_gone(process: int) -> None:
     """Of a process that is nobody's child here."""
-    deadline = time.monotonic() + HANG
-    while Path(f"/proc/{process}/cmdline").exists() and Path(f"/proc/{process}/cmdline").read_bytes():
-        assert time.monotonic() < deadline, "it goes on without its parent"
-        os.sched_yield()
+    words = Path(f"/proc/{process}/cmdline")
+    wait_for(lambda: not (words.exists() and words.read_bytes()), "its end, for its parent is gone")
 
 
 def hear(bot: Bot, kind: str) -> Any:

@@ -1,0 +1,91 @@
+"""The addresses of games of Hexagon Dots: which there are, which is found next, which is dropped first.
+
+Nothing here knows of requests: `door.py` answers them, and `gate.py` is one address.
+"""
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import trio
+
+from server.host.host import Host
+from server.protocols.hexagon_dots.gate import Gate
+from server.protocols.hexagon_dots.messages import FOUND
+
+FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
+
+AT = re.compile("/g/[0-9a-f]{8}")  # a game's address
+
+
+class Gates:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._by_path: dict[str, Gate] = {}  # in the order of their making
+        self._idle: dict[Gate, None] = {}  # gates that nobody needs
+        self._strange: set[Gate] = set()  # gates that no host has told of and where nobody has joined
+
+    def __iter__(self) -> Iterator[Gate]:
+        return iter(self._by_path.values())
+
+    def at(self, path: str) -> Gate | None:
+        return self._by_path.get(path)
+
+    def find(self) -> Gate:
+        """Find a game: one where somebody waits, else one made just now, else one that the host deals."""
+        now, free = trio.current_time(), [gate for gate in self if gate.open]
+        unused = [gate for gate in free if gate.unused]
+        return (
+            next((gate for gate in free if gate.waiting), None)
+            or next((gate for gate in unused if gate.fixed and now - gate.at < FRESH), None)
+            or next((gate for gate in unused if not gate.fixed), None)
+            or self.make(FOUND, fixed=False)
+        )
+
+    def make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
+        """Make a gate with a new address."""
+        self._make_room()
+        path = f"/g/{secrets.token_hex(4)}"
+        while path in self._by_path:
+            path = f"/g/{secrets.token_hex(4)}"
+        self._host.on_key(_made(path))
+        return self.open(path, options, fixed)
+
+    def open(self, path: str, options: Mapping[str, Any], fixed: bool) -> Gate:
+        made = self._by_path[path] = Gate(path, options, fixed, trio.current_time(), self._idle)
+        return made
+
+    def opened_elsewhere(self, path: str) -> Gate | None:
+        """The gate of an address made by another host, for a bot whose tournament is held here."""
+        if not self._host.shares or not AT.fullmatch(path):
+            return None
+        self._make_room()
+        gate = self.open(path, FOUND, fixed=False)
+        if not self._host.is_key(_made(path)) and not self._host.is_key(path):
+            self._strange.add(gate)
+        return gate
+
+    def is_strange(self, gate: Gate) -> bool:
+        """Whether no host has told of a gate's address, and nobody has joined there."""
+        return gate in self._strange
+
+    def keep(self, gate: Gate) -> None:
+        """Somebody joins at a gate, which may have been dropped meanwhile, when nobody was there."""
+        self._strange.discard(gate)
+        self._by_path[gate.path] = gate
+
+    def forget(self, gate: Gate) -> None:
+        del self._by_path[gate.path], self._idle[gate]
+        self._strange.discard(gate)
+        gate.close()
+
+    def _make_room(self) -> None:
+        """Drop the oldest gates that nobody needs, if there are too many of these."""
+        while len(self._idle) >= self._host.limits.games:
+            self.forget(next(gate for gate in self if gate in self._idle))
+
+
+def _made(path: str) -> str:
+    """The name by which other hosts know an address; it leads nowhere, as its bots may play elsewhere."""
+    return f"made {path}"
