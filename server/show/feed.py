@@ -79,6 +79,12 @@ Question = Draw | Rank
 Message = Happened | Journal | Seen | Question | Latest
 
 
+class Begun(Struct, frozen=True, tag="begun"):
+    """Said by show of a `Draw`: the journal has been read so far, and from now on this is only work."""
+
+    number: int
+
+
 class Drawn(Struct, frozen=True, tag="drawn"):
     """Show's answer to a `Draw`; None if it failed."""
 
@@ -109,7 +115,7 @@ class Alive(Struct, frozen=True, tag="alive"):
     """Said by show now and then, so that play knows that it does not hang."""
 
 
-Answer = Drawn | Ranked | Watched | Look | Alive
+Answer = Begun | Drawn | Ranked | Watched | Look | Alive
 
 M = TypeVar("M")
 
