@@ -3,8 +3,10 @@
 A Swiss round of a thousand is seconds of work. A draw is a pure function of the record, which show has
 too. So play asks with the name of the tournament and how far the journal went, and goes on with its
 matches. If there is no show, or it fails or hangs, play draws in a thread of its own, which slows it down
-but never stops it. Only show remembers all results of a tournament without an end, from which ratings are
-made.
+but never stops it. A show that has begun to draw may take as long as it likes: play would be no quicker,
+and a process that hangs is killed (`process.py`). It may hang without that: where it waits for the journal.
+
+Only show remembers all results of a tournament without an end, from which ratings are made.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +20,7 @@ from server.exits import Unusable
 from server.show.feed import (
     Alive,
     Answer,
+    Begun,
     Draw,
     Drawn,
     Look,
@@ -35,7 +38,7 @@ from tournament.record import Record
 from tournament.standings import Row
 
 ROWS = 1000  # of a table that show sends: play reads them on the loop that plays
-TIMEOUT = 30.0  # seconds for an answer: the largest draws and tables take half as long
+TIMEOUT = 30.0  # seconds until a draw has begun, and for a table: the largest takes half as long
 ALIVE = 1.0  # seconds between two signs of life
 WATCH = 0.1  # seconds between two looks at which matches are watched
 
@@ -50,8 +53,14 @@ class Asked:
     """A question, until there is an answer, or nobody who could give one."""
 
     def __init__(self) -> None:
+        self.begun = trio.Event()
         self.done = trio.Event()
         self.answer: Drawn | Ranked | None = None
+
+    def end(self, answer: Drawn | Ranked | None) -> None:
+        self.answer = answer
+        self.begun.set()
+        self.done.set()
 
 
 class Draws:
@@ -86,11 +95,13 @@ class Draws:
         self._asked[number] = asked
         self._teller.tell_too(question(number))
         try:
-            with trio.move_on_after(self._timeout) as in_time:
+            with trio.move_on_after(self._timeout):
+                await asked.begun.wait()
+            if asked.begun.is_set():
                 await asked.done.wait()
         finally:
             self._asked.pop(number, None)
-        if in_time.cancelled_caught and self._there:
+        if not asked.done.is_set() and self._there:
             log.error("the process that shows pages does not answer", seconds=self._timeout)
             self._there = False  # until it says something: not every round has to wait for it
         return asked.answer
@@ -104,7 +115,7 @@ class Draws:
             self._there = False
             self.watched(())
             for asked in self._asked.values():
-                asked.done.set()
+                asked.end(None)
 
     def _take(self, answer: Answer) -> None:
         self.heard += 1
@@ -117,9 +128,12 @@ class Draws:
             self.watched(answer.matches)
         elif isinstance(answer, Look):
             self._teller.heed(answer)
-        elif (asked := self._asked.get(answer.number)) is not None:
-            asked.answer = answer
-            asked.done.set()
+        elif (asked := self._asked.get(answer.number)) is None:
+            return
+        elif isinstance(answer, Begun):
+            asked.begun.set()
+        else:
+            asked.end(answer)
 
 
 class Drawing:
@@ -139,7 +153,9 @@ class Drawing:
     async def _draw(self, question: Draw) -> None:
         pairings: tuple[Pairing, ...] | None = None
         try:
-            pairings = tuple(await self._mirror.draw(question.tournament, question.journal))
+            await self._mirror.read_up_to(question.journal)
+            await self.say(Begun(question.number))
+            pairings = tuple(await self._mirror.draw(question.tournament))
         except Unusable as error:
             self._mirror.guard.report(error)
         except Exception:

@@ -80,6 +80,12 @@ Question = Draw | Rank
 Message = Happened | Journal | Seen | Question | Latest
 
 
+class Begun(Struct, frozen=True, tag="begun"):
+    """Said by show of a `Draw`: the journal has been read so far, and from now on this is only work."""
+
+    number: int
+
+
 class Drawn(Struct, frozen=True, tag="drawn"):
     """Show's answer to a `Draw`; None if it failed."""
 
@@ -112,7 +118,7 @@ class Alive(Struct, frozen=True, tag="alive"):
     damage: str = ""  # what is wrong with what is kept, as far as show has met it
 
 
-Answer = Drawn | Ranked | Watched | Look | Alive
+Answer = Begun | Drawn | Ranked | Watched | Look | Alive
 
 M = TypeVar("M")
 

@@ -229,14 +229,17 @@ class Mirror:
         await self.catch_up()
         return await self.boards.exact(self.tournaments[name].record.public)
 
-    async def draw(self, name: str, journal: int) -> Sequence[Pairing]:
-        """The pairings that a tournament's format adds, as of that number in the journal; 0: as of now."""
+    async def read_up_to(self, journal: int) -> None:
+        """Wait until all up to that number in the journal has been taken in; 0: all that is kept by now."""
         if not journal:  # `catch_up` gives up if the journal cannot be read, which a draw must not
             journal = await self._look_how_far()
         while self._read < journal:
             if self._unusable is not None:
                 raise self._unusable
             await self._taken.wait()
+
+    async def draw(self, name: str) -> Sequence[Pairing]:
+        """The pairings that a tournament's format adds, by what has been taken in."""
         record = self.tournaments[name].record
         entrants, past = list(record.entrants.values()), record.past()
         return await self._in_thread(partial(record.format.draw, entrants, *past, record.terms))

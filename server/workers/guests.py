@@ -56,7 +56,7 @@ class Guest(Visit):
         self.over = False  # its match is over, or goes on where the bot came in
         self.left: Callable[[Guest, bool], None] = lambda guest, for_good: None
         player = Player("", "", lambda player, before: None)
-        super().__init__(cast("Any", None), ("", ""), player, None, wire.peer, shared=False)
+        super().__init__(cast("Any", None), ("", ""), player, None, None, wire.peer, shared=False)
 
     @property
     def current(self) -> bool:

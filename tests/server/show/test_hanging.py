@@ -14,11 +14,13 @@ from server.host.host import Host
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.show.draws import TIMEOUT, Drawing
+from server.show.feed import Begun, Drawn, say
 from server.show.hanging import LOOK
 from server.show.lending import Lending
 from server.show.process import Show
 from server.workers.starting import conduit_pair
 from tests.hang import HANG
+from tournament.format import Pairing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there another process shows")
 
@@ -85,6 +87,27 @@ async def test_a_sign_of_life_does_not_mean_that_it_draws(autojump_clock: MockCl
         begun = trio.current_time()
         assert await draws.rank(cast("Any", Named())) is None
         assert trio.current_time() == begun
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_draw_that_has_begun_may_take_as_long_as_it_likes(autojump_clock: MockClock) -> None:
+    """Catches a process that plays and draws, though another had all but done it."""
+    draws, drawn = play()._draws, (Pairing(1, 1, "ann", "bob"),)
+    to_play, replies = trio.testing.memory_stream_one_way_pair()
+
+    async def slow() -> None:
+        await say(to_play, [Begun(0)])
+        await trio.sleep(10 * TIMEOUT)
+        await say(to_play, [Drawn(0, drawn)])
+
+    def here() -> tuple[Pairing, ...]:
+        raise AssertionError("play has drawn, and show was only slow")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(draws.hear, replies)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(slow)
+        assert await draws.draw(cast("Any", Named()), here) == drawn
         nursery.cancel_scope.cancel()
 
 
