@@ -97,8 +97,7 @@ class HomeLook:
     def __init__(self, host: View) -> None:
         self._host = host
         self._wall = Wall(PLACES)
-        self._hung: list[object] = [()] * PLACES  # what is shown at each place
-        self._looked = -REFRESH
+        self._begin()
         self._lately = Lately()
         host.on_fact.append(self._told)
         before = [(each, over) for each in host.tournaments.values() for over in latest(each.record)]
@@ -106,8 +105,12 @@ class HomeLook:
         for tournament, concluded in before:
             self._told(tournament, concluded)
 
+    def _begin(self) -> None:
+        self._hung: list[object] = [()] * PLACES  # what is shown at each place
+        self._looked = -REFRESH
+
     async def prepare(self) -> None:
-        pass
+        self._begin()  # it was looked at before, by others, and whoever comes now is to see all parts
 
     def items(self) -> Mapping[str, list[Markup]]:
         return {}
