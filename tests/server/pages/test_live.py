@@ -323,8 +323,11 @@ async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
         watcher = await here.watch("page=/matches/cup-1")
         await trio.sleep(1.0)
         watcher.client.end.close()
-        await trio.sleep(100.0)
+        await trio.sleep(LINGERS - 10.0)
+        assert [*here.pages.live._shown] == ["/matches/cup-1"], "for whoever only reconnects"
+        await trio.sleep(2 * LINGERS)
         assert len(here.pages.live) == 0
+        assert not here.pages.live._shown, "although nobody has asked for another page"
         other = await here.watch("page=/")
         await trio.sleep(1.0)
         assert [*here.pages.live._shown] == ["/"]
