@@ -22,7 +22,11 @@ LINGERS = 4.0  # seconds that a match is shown after its end while another waits
 class BoardGrid:
     def __init__(self, places: int) -> None:
         self._places: list[Story | None] = [None] * places
-        self._shown: list[object] = [()] * places  # what was at each place at the last look
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """The next look is the first of whoever takes it."""
+        self._shown: list[object] = [()] * len(self._places)  # what was at each place at the last look
 
     def changed(self, tournaments: Iterable[Held], now: float) -> Iterator[tuple[str, Markup]]:
         """The boards that have changed since the last look."""

@@ -104,7 +104,9 @@ class HomeLook:
             self._told(tournament, concluded)
 
     async def prepare(self) -> None:
-        pass
+        # Others have looked at it before, and whoever comes now is to see all parts.
+        self._grid.begin_anew()
+        self._looked = -REFRESH
 
     def items(self) -> Mapping[str, list[Markup]]:
         return {}

@@ -71,6 +71,7 @@ class Live:
         self._shown: dict[str, Shown] = {}  # by the address of the page
         self._spectators: dict[Spectator, None] = {}
         self._running = False
+        self._forgetting = False
 
     def __len__(self) -> int:
         return len(self._spectators)
@@ -84,6 +85,9 @@ class Live:
             await look.prepare()
         now = trio.current_time()
         self._shown.setdefault(address, Shown(look, now)).left = now
+        if not self._forgetting:
+            self._forgetting = True
+            self._host.guard.start_soon(self._forget)
 
     def show(self, address: str) -> dict[str, Any]:
         """What the template of a ready page is given: its parts, and where its stream goes on."""
@@ -92,7 +96,6 @@ class Live:
             pass
         self._tick = max(self._tick, shown.latest)
         shown.left = now
-        self._forget(now)
         parts = {place: part.html for place, part in shown.parts.items()}
         return {"page": address, "after": f"{self._run}-{self._tick}", "parts": parts, "now": now}
 
@@ -142,11 +145,17 @@ class Live:
                 self._leave(spectator)
                 spectator.chunks.close()
 
-    def _forget(self, now: float) -> None:
+    async def _forget(self) -> None:
         """Drop pages that nobody looks at, after a while: a client that only reconnects still finds them."""
-        for address, shown in tuple(self._shown.items()):
-            if not shown.spectators and now > shown.left + LINGERS:
-                del self._shown[address]
+        try:
+            while self._shown:
+                await trio.sleep(LINGERS)
+                now = trio.current_time()
+                for address, shown in tuple(self._shown.items()):
+                    if not shown.spectators and now >= shown.left + LINGERS:
+                        del self._shown[address]
+        finally:
+            self._forgetting = False
 
     async def _serve(self) -> None:
         """Look, send, rest; while anybody is there."""
@@ -167,7 +176,6 @@ class Live:
                     if work.enough():
                         await work.pause()
                 self._tick = max(self._tick, shown.latest)
-        self._forget(now)
 
     async def _send(self, work: "Work") -> None:
         for spectator in tuple(self._spectators):

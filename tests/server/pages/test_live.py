@@ -12,7 +12,7 @@ from markupsafe import Markup
 from trio.testing import MockClock
 
 from server.net.limits import Limits
-from server.pages.live import REST, Live
+from server.pages.live import LINGERS, REST, Live
 from server.pages.parts import BATCHES, Look, Shown
 from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery
 from tests.server.transcripts import hosting
@@ -323,12 +323,37 @@ async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
         watcher = await here.watch("page=/matches/cup-1")
         await trio.sleep(1.0)
         watcher.client.end.close()
-        await trio.sleep(100.0)
+        await trio.sleep(LINGERS - 10.0)
+        assert [*here.pages.live._shown] == ["/matches/cup-1"], "for whoever only reconnects"
+        await trio.sleep(2 * LINGERS)
         assert len(here.pages.live) == 0
+        assert not here.pages.live._shown, "although nobody has asked for another page"
         other = await here.watch("page=/")
         await trio.sleep(1.0)
         assert [*here.pages.live._shown] == ["/"]
         other.client.end.close()
+
+
+async def test_the_first_page_is_whole_also_when_nobody_has_looked_at_it_for_a_while(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a board that is left out because it was shown before, to somebody else, and has not changed."""
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        early = await here.watch("page=/")
+        await trio.sleep(60.0)  # until all is over, and nothing changes any more
+        await early.look()
+        before = await here.read("/")
+        early.client.end.close()
+        for _ in range(4):
+            await trio.sleep(LINGERS)
+            await here.read("/tournaments/cup")
+        after, late = await here.read("/"), await here.watch("page=/")
+        await trio.sleep(1.0)
+        await late.look()
+    assert 'href="/matches/cup-1"' in late.parts["place-0"]
+    assert late.parts == early.parts
+    assert after.count('href="/matches/cup-1"') == before.count('href="/matches/cup-1"') > 0
 
 
 async def test_how_lots_are_drawn_is_on_the_page_as_soon_as_it_is_revealed(autojump_clock: MockClock) -> None:
