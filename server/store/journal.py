@@ -151,9 +151,11 @@ def _fact(body: str, where: str) -> AnyFact:
     try:
         return written.fact(body)
     except (msgspec.MsgspecError, TypeError) as error:
-        raise Unusable(
-            f"the journal is damaged: {where}: this cannot be read: {error}; go back to a backup"
-        ) from error
+        raise _unreadable(where, error) from error
+
+
+def _unreadable(where: str, error: Exception) -> Unusable:
+    return Unusable(f"the journal is damaged: {where}: this cannot be read: {error}; go back to a backup")
 
 
 def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float], epoch: int = 0) -> Jot:
@@ -161,11 +163,15 @@ def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float], epoc
 
 
 def stories(jots: Iterable[Jot]) -> dict[str, Story]:
-    """What was jotted down, by match, up to the first move that is missing."""
+    """What was jotted down, by match, up to the first move that is missing; raises `Unusable`."""
     found: dict[str, Story] = {}
     for each in jots:
         moves, times = found.get(each.match, ((), ()))
         if each.ply == len(moves) + 1:
-            more, spent = msgspec.json.decode(each.moves), msgspec.json.decode(each.times, type=list[float])
+            try:
+                more = msgspec.json.decode(each.moves, type=list[Any])
+                spent = msgspec.json.decode(each.times, type=list[float])
+            except (msgspec.MsgspecError, TypeError) as error:
+                raise _unreadable(f"match {each.match}, from move {each.ply} on", error) from error
             found[each.match] = (*moves, *more), (*times, *spent)
     return found

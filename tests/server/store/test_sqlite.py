@@ -308,6 +308,17 @@ def test_a_row_that_cannot_be_read_is_damage_and_named(engine: Sqlite, path: Pat
         journal.concluded(engine, "cup", PLAYED.match)
 
 
+@pytest.mark.parametrize("column", ["moves", "times"])
+def test_moves_that_cannot_be_read_are_damage_and_named(engine: Sqlite, path: Path, column: str) -> None:
+    """Catches a host that could not start any more, with a traceback."""
+    engine.write([Jot("cup-9", 1, '["NW","SE"]', "[0.5,0.25]")])
+    other = connected(path)
+    other.execute(f"UPDATE jotted SET {column} = substr({column}, 1, 5)")  # noqa: S608
+    other.close()
+    with pytest.raises(Unusable, match="match cup-9, from move 1 on: this cannot be read"):
+        journal.stories(engine.jotted())
+
+
 def test_what_a_newer_quintain_has_written_is_left_alone(path: Path) -> None:
     Sqlite(path).close()
     newer = connected(path)
