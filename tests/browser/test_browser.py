@@ -339,6 +339,19 @@ def test_a_match_fits_where_it_is_narrow_or_in_two_columns_whatever_bots_say_of_
             assert name["width"] > 100, (path, width)
 
 
+def test_boards_stand_in_pairs_on_the_phones_that_most_people_have(browser: Browser, hostile: int) -> None:
+    """Catches eight boards one below the other, with the tournaments five screens further down."""
+    with visitor(browser, hostile, look="phone") as spectator:
+        page = spectator.open("/")
+        page.set_viewport_size({"width": 360, "height": 800})
+        expect(page.locator(".card")).to_have_count(3)
+        tops = page.locator(".place:not(:empty)").evaluate_all(
+            "(places) => places.map((place) => place.getBoundingClientRect().top)"
+        )
+        assert tops[0] == tops[1] < tops[2]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_a_projector_shows_a_single_board_as_large_as_it_can(browser: Browser, arena: Served) -> None:
     with visitor(browser, arena.http) as spectator:
         board = spectator.open("/wall").locator(".card .board").first
