@@ -17,6 +17,7 @@ from tournament.facts import (
     Admitted,
     AnyFact,
     Concluded,
+    Dealt,
     Disqualified,
     Drew,
     Entered,
@@ -131,13 +132,15 @@ class Presence:
 
     def told(self, fact: AnyFact) -> None:
         """A fact was added to the record."""
-        match fact:
-            case Entered(name=name) | Admitted(name=name) | Withdrew(name=name) | Disqualified(name=name):
-                self.heard(name)
-            case Drew() | RoundBegan():
-                self._more_to_play()
+        match fact:  # the most frequent first: trying a class that a fact does not have takes long
             case Concluded(score=None, players=players):
                 self.heard(*players)
+            case Drew() | RoundBegan():
+                self._more_to_play()
+            case Concluded() | Dealt():
+                pass
+            case Entered(name=name) | Admitted(name=name) | Withdrew(name=name) | Disqualified(name=name):
+                self.heard(name)
             case Voided(match=match):
                 self.heard(*self._record.players(match))
             case Turned(state=State.RUNNING):

@@ -149,14 +149,7 @@ class Record:
             self._add(fact)
 
     def _add(self, fact: SmallFact) -> None:
-        match fact:
-            case Opened():
-                raise ValueError(f"{self.name} was opened twice")
-            case Entered(name=name, rating=rating):
-                self.entrants[name] = Entrant(name, rating)
-                self.arrivals += 1
-            case Turned(state=state):
-                self.state = state
+        match fact:  # the most frequent first: trying a class that a fact does not have takes long
             case Dealt(match=match, pairing=number, options=options, keys=keys, ways_back=ways_back, at=at):
                 self.dealt[match] = number
                 if at is not UNSET:
@@ -171,6 +164,13 @@ class Record:
                 self.attempts[number] = self.attempts.get(number, 0) + 1
             case Concluded():
                 self._conclude(fact)
+            case Opened():
+                raise ValueError(f"{self.name} was opened twice")
+            case Entered(name=name, rating=rating):
+                self.entrants[name] = Entrant(name, rating)
+                self.arrivals += 1
+            case Turned(state=state):
+                self.state = state
             case Withdrew(name=name, annulled=annulled):
                 self._remove(name)
                 if annulled:

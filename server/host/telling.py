@@ -13,7 +13,9 @@ from server.host.view import Held
 from tournament.facts import (
     AnyFact,
     Concluded,
+    Dealt,
     Disqualified,
+    Drew,
     NoShow,
     RoundBegan,
     State,
@@ -44,7 +46,11 @@ def restored(tournaments: int, playing: int) -> None:
 def told(tournament: Held, fact: AnyFact) -> None:
     """Log a fact that is safe and in the record."""
     record = tournament.record
-    match fact:
+    match fact:  # the most frequent first: trying a class that a fact does not have takes long
+        case Concluded():
+            _verdict(fact)
+        case Drew() | Dealt():
+            pass
         case Turned(state=State.RUNNING) if record.drawn or record.ended:
             log.info("tournament resumed", tournament=record.name)
         case Turned(state=State.RUNNING):
@@ -63,8 +69,6 @@ def told(tournament: Held, fact: AnyFact) -> None:
             log.info("disqualified", tournament=record.name, player=name, why=why)
         case Voided(match=match, why=why):
             log.info("voided", match=match, why=why)
-        case Concluded():
-            _verdict(fact)
         case _:
             pass
 

@@ -249,14 +249,14 @@ class Bot(Guest):
         match event:
             case _ if seat is None:
                 pass
+            case Moved():
+                self._ask()
             case Began():
                 self._begin(seat)
             case Refused():
                 self._violation = event.why if event.seat == seat.index else ""
             case Ended():
                 self._end(seat, event)
-            case Moved():
-                self._ask()
             case _:
                 pass
 
