@@ -22,8 +22,10 @@ FULL = BOTTOM << ROWS  # `next` when every column is full
 OWN_ROWS = (0b010101 * BOTTOM, 0b101010 * BOTTOM)  # those a seat gets when the columns are filled up in turn
 MIDDLE = tuple(sum(COLUMN[3 - far : 4 + far]) for far in range(3))  # the middle one, three and five columns
 APART = 80  # bits from one seat's discs to the other's in one number: no shift below brings them together
-SHOWN = {  # a column as shown, from the bottom, by the discs of seat 0 and, further up, of seat 1
-    sum(1 << row + ROWS * (disc - 1) for row, disc in enumerate(column) if disc): column
+LOWEST = tuple(range(0, 7 * COLUMNS, 7))  # of each column, the bit of its lowest place
+COLUMN_OF_BOTH = COLUMN[0] | COLUMN[0] << APART
+SHOWN = {  # a column as shown, from the bottom, by both seats' discs in it, in one number
+    sum(1 << row + APART * (disc - 1) for row, disc in enumerate(column) if disc): column
     for column in product(range(3), repeat=ROWS)
 }
 SEATS = ("first", "second")
@@ -90,9 +92,9 @@ def write(move: int) -> object:
 def show(position: Connect4, names: tuple[str, str]) -> object:
     """Column by column from the bottom: 0 empty, 1 and 2 the seats."""
     first, second = discs(position)
-    shown: list[int] = []
-    for lowest in range(0, 7 * COLUMNS, 7):
-        shown += SHOWN[first >> lowest & COLUMN[0] | (second >> lowest & COLUMN[0]) << ROWS]
+    both, shown = first | second << APART, list[int]()
+    for lowest in LOWEST:
+        shown += SHOWN[both >> lowest & COLUMN_OF_BOTH]
     return shown
 
 
