@@ -219,9 +219,11 @@ def ready(call: Call) -> Response:
     health = host.say_health()
     peers = {} if health is None else {"peers": health}
     stopping = STOPPING if host.draining else ""
-    if why := host.store.trouble or stopping or host.not_ready() or host.guard.damage:
-        return json_response(503, {"ready": False, "why": why, **peers})
-    return json_response(200, {"ready": True, **peers})
+    # It plays on beside what is damaged, and so do others on that database: no balancer should give up all.
+    damaged = {"damaged": host.guard.damage} if host.guard.damage else {}
+    if why := host.store.trouble or stopping or host.not_ready():
+        return json_response(503, {"ready": False, "why": why, **damaged, **peers})
+    return json_response(200, {"ready": True, **damaged, **peers})
 
 
 def metrics(call: Call) -> Response:

@@ -184,8 +184,10 @@ def test_of_a_journal_that_is_damaged_under_a_host_everybody_is_told_and_play_go
         status, headers, body = host.head(path)
         assert (status, "retry-after" in headers) == (503, True), body
         assert b"journal is damaged" in body
-    wait_for(lambda: host.get("/readyz")[0] == 503, "that it is told")
-    assert f"end of match {match}" in host.get("/readyz")[1]["why"]
+    wait_for(lambda: "damaged" in host.get("/readyz")[1], "that it is told")
+    status, said = host.get("/readyz")
+    assert (status, said["ready"]) == (200, True), "it takes bots"
+    assert f"end of match {match}" in said["damaged"]
     assert host.head(f"/tournaments/{table}")[0] == 200
     assert host.show == before
     os.kill(before, signal.SIGKILL)  # the next one cannot read the journal
