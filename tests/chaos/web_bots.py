@@ -41,18 +41,24 @@ def request(method: str, path: str, body: object = None, *headers: str) -> bytes
 
 async def ask(port: int, content: bytes) -> Answer:
     """The answer, by whichever host is there; the same request is made until there is one."""
-    while True:
-        with suppress(*LOST):
-            async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
-                await stream.send_all(content)
-                received, answer = b"", None
-                async for part in stream:
-                    received += part
-                    if (answer := _whole(received)) is not None:
-                        break
-                if answer is not None and answer.status not in ABSENT:
-                    return answer
+    while (answer := await ask_once(port, content)) is None:  # noqa: ASYNC110 - nobody tells when there is
         await trio.sleep(AGAIN)
+    return answer
+
+
+async def ask_once(port: int, content: bytes) -> Answer | None:
+    """The answer of a host; None if nobody is there, or goes before it has answered."""
+    with suppress(*LOST):
+        async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+            await stream.send_all(content)
+            received, answer = b"", None
+            async for part in stream:
+                received += part
+                if (answer := _whole(received)) is not None:
+                    break
+            if answer is not None and answer.status not in ABSENT:
+                return answer
+    return None
 
 
 def _head(received: bytes) -> tuple[int, dict[str, str], bytes] | None:
@@ -201,7 +207,6 @@ class ArenaBot:
         if not events or TIC_TAC_TOE.seats[position.turn] != events[0]["youAre"] or plies == moved:
             return moved
         move = TIC_TAC_TOE.write(self._chance.choice(list(position.moves())))
-        answer = await ask(
-            self._port, request("POST", f"/tic-tac-toe/play/{battle}", move, "Connection: close")
-        )
-        return moved if answer.status == 503 else plies  # it was not taken: it is tried again
+        sent = request("POST", f"/tic-tac-toe/play/{battle}", move, "Connection: close")
+        # What had no answer may have been taken, as the stream says: sent again, it would be illegal.
+        return moved if await ask_once(self._port, sent) is None else plies
