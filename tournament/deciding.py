@@ -167,7 +167,7 @@ def decision(outlook: Outlook, names: Collection[str], aim: Aim) -> Decision:
     still = [(place, claim) for place in range(places) for claim in open_claims(outlook, order, place, aim)]
     settled = still[0][0] if still else places
     still.sort(key=lambda each: round(each[1].evidence, DIGITS))
-    open = tuple(claim for _, claim in still)
+    open = tuple([claim for _, claim in still])
     return Decision(tuple(order), places, settled, open, most_times(open))
 
 

@@ -149,7 +149,8 @@ class Live:
         """Drop pages that nobody looks at, after a while: a client that only reconnects still finds them."""
         try:
             while self._shown:
-                await trio.sleep(LINGERS)
+                left = [shown.left for shown in self._shown.values() if not shown.spectators]
+                await trio.sleep_until(min(left, default=trio.current_time()) + LINGERS)
                 now = trio.current_time()
                 for address, shown in tuple(self._shown.items()):
                     if not shown.spectators and now >= shown.left + LINGERS:

@@ -59,9 +59,12 @@ class SharedPositions(Positions):
         self._duties = duties
 
     def mine(self, url: str) -> bool:
-        if self._duties.mine(WEBHOOK + key(url)):
+        duty = WEBHOOK + key(url)
+        if self._duties.mine(duty):
             return True
-        if self._told.pop(key(url), None) is not None:
+        # A host that starts has no duty yet: where it began a webhook that nobody has told anything counts.
+        if key(url) in self._told and self._duties.told(duty) is not None:
+            del self._told[key(url)]
             self._write()
         return False
 

@@ -142,13 +142,14 @@ class Feed:
         after = _last_id(exchange, none=self._count)
         if after > self._count:
             after = 0  # an id of before a restart: nothing since then can be known to the client
-        exchange.on_gone(lambda: self._leave(chunks))
         self._changes.begin()
-        if self._count - after > FEW:
+        behind = self._count - after > FEW
+        if behind:
             self._behind[chunks] = None
-            return self._catch_up(chunks, after)
-        self._follow(chunks, after)
-        return None
+        else:
+            self._follow(chunks, after)
+        exchange.on_gone(lambda: self._leave(chunks))  # at once, if it has gone already
+        return self._catch_up(chunks, after) if behind else None
 
     async def _catch_up(self, chunks: Chunks, after: int) -> None:
         while self._count - after > FEW:  # more may happen meanwhile

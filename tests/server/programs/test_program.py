@@ -143,7 +143,7 @@ def test_a_program_that_has_gone_says_how(tmp_path: Path) -> None:
         program.end()
 
 
-@pytest.mark.parametrize(("words", "why"), [("'", "no command"), ("", "empty"), ("./not-there", "cannot be")])
+@pytest.mark.parametrize(("words", "why"), [("'", "No closing"), ("", "empty"), ("./not-there", "cannot be")])
 def test_what_cannot_be_started_is_said(words: str, why: str) -> None:
     with pytest.raises(Failure, match=why):
         Program(words)

@@ -332,6 +332,22 @@ async def test_of_a_host_that_dies_before_it_had_anything_to_tell_the_next_goes_
     assert journal.matches() == names(1, 5)
 
 
+async def test_a_host_that_can_have_no_duty_yet_tells_what_happens_from_its_start_on(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    """Catches a new webhook that is not told of what is opened while a host starts."""
+    begin(journal.folder / FILE, [Webhook(ONE, "s")], journal.engine.last())
+    shared = Shared()
+    shared.living = set()
+    async with journal.telling(duties=shared.of(1)):
+        await trio.sleep(5.0)
+        journal.add(OPENED)
+        journal.play(1, 5)
+        shared.living = {1}
+        await trio.sleep(5.0)
+    assert journal.matches() == names(1, 5)
+
+
 @pytest.mark.slow
 async def test_a_host_that_lost_a_webhook_while_it_was_dead_gives_it_up(
     journal: Journal, autojump_clock: MockClock
