@@ -14,7 +14,7 @@ from server.commands.flags import Flag, Whole
 from server.exits import DONE, FAILED
 from server.net.escaping import json_line
 from server.programs.child import ChildHost, child_host, ended, started
-from server.programs.interrupts import Interrupts
+from server.programs.interrupts import Interrupts, later
 from server.programs.report import rendered
 from server.programs.terminal import note, progress, say
 
@@ -49,16 +49,16 @@ def demo(
         The standings as one JSON object instead of tables.
     """
     games = catalogue()  # now: interrupted while it makes dataclasses, Python would end by the signal
-    with Interrupts() as interrupts, child_host(http) as host:
+    with Interrupts(), child_host(http) as host:
         page = host.urls["http"]
         (note if json else say)(f"Follow it at {page}/")
         bots: list[subprocess.Popen[bytes]] = []
         try:
             names: list[str] = []
             for game in games:
-                with interrupts.later():
+                with later():
                     names.append(_begin(host, game, seconds / MOVES, bots))
-            done = _until_over(host, names, bots, seconds * SLACK + 30, interrupts)
+            done = _until_over(host, names, bots, seconds * SLACK + 30)
         finally:
             for bot in bots:
                 bot.kill()
@@ -84,11 +84,7 @@ def _begin(host: ChildHost, game: str, think: float, bots: list[subprocess.Popen
 
 
 def _until_over(
-    host: ChildHost,
-    names: list[str],
-    bots: list[subprocess.Popen[bytes]],
-    timeout: float,
-    interrupts: Interrupts,
+    host: ChildHost, names: list[str], bots: list[subprocess.Popen[bytes]], timeout: float
 ) -> bool:
     """Wait for all tournaments to end; False if they do not, or a bot fails."""
     until = time.monotonic() + timeout
@@ -96,7 +92,7 @@ def _until_over(
     with progress("matches", len(names) * pairs) as step:
         shown = 0
         while time.monotonic() < until:
-            with interrupts.later():
+            with later():
                 found: list[dict[str, Any]] = [host.remote.get("tournaments", name) for name in names]
             shown = _advance(step, shown, sum(each["played"] for each in found))
             if all(each["state"] == "finished" for each in found):

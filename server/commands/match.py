@@ -17,7 +17,7 @@ from server.commands.flags import Count, Flag, Seed, Whole
 from server.commands.games import GameName, game_named
 from server.exits import DONE, INTERRUPTED, Misuse
 from server.net.escaping import json_line
-from server.programs.interrupts import Interrupts
+from server.programs.interrupts import Interrupts, later
 from server.programs.openings import Drawn, Openings, in_turn, listed, start
 from server.programs.saved import Saved, Terms, continued, keeping, saved
 from server.programs.series import Setting, series
@@ -151,12 +151,12 @@ def _play(
         return False
     try:
         with (
-            Interrupts() as interrupts,
+            Interrupts(),
             progress(title, most, len(tally.matches)) as step,
             closing(series(setting, missing, concurrency)) as results,
         ):
             for played in results:
-                with interrupts.later():  # so that every match that is kept is counted
+                with later():  # so that every match that is kept is counted
                     keep(played)
                     changed = tally.add(played)
                 step(f"{title}  +{tally.wins} ={tally.draws} -{tally.losses}")

@@ -10,7 +10,7 @@ from server.commands.flags import Count, Flag
 from server.commands.games import GameName, game_named
 from server.commands.playing import played
 from server.exits import FAILED
-from server.programs.interrupts import Interrupts
+from server.programs.interrupts import Interrupts, later
 from server.programs.match_logs import MatchLogs
 from server.programs.program import Gone, Program
 from server.programs.restarting import Restarting
@@ -95,10 +95,10 @@ def play(
             raise Leave from None
 
     hello = {"game": game, "name": name or _called(bot), "url": url, "token": token, "tournament": tournament}
-    with Interrupts() as interrupts, ExitStack() as ending:
+    with Interrupts(), ExitStack() as ending:
         if kept is not None:
             ending.callback(kept.close)
-        with interrupts.later():  # or a SIGTERM at its very start would leave the program running
+        with later():  # or a SIGTERM at its very start would leave the program running
             program = Restarting(start, told, SLACK) if restart else start()
             ending.callback(program.end)
         code = played(choose, hello, matches, as_json=json, record=record)

@@ -18,21 +18,11 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._restored = ExitStack()
-        self._waits = False  # whether a signal has come and waits
-        self._asked = False
-
-    @contextmanager
-    def later(self) -> Generator[None]:
-        """A context that runs to its end; an interrupt that comes meanwhile is raised after it."""
-        self._waits = True
-        try:
-            yield
-        finally:
-            self._waits = False
-        if self._asked:
-            raise KeyboardInterrupt
+        self.wait = False  # whether a signal is to wait
+        self.asked = False  # whether one has come
 
     def __enter__(self) -> Self:
+        _entered.append(self)
         for number in SIGNALS:
             if signal.getsignal(number) != signal.SIG_IGN:
                 self._restored.callback(signal.signal, number, signal.signal(number, self._come))
@@ -42,10 +32,28 @@ class Interrupts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._restored.close()
-        if self._asked and error is None:
+        _entered.remove(self)
+        if self.asked and error is None:
             raise KeyboardInterrupt
 
     def _come(self, number: int, frame: FrameType | None) -> None:
-        self._asked = True
-        if not self._waits:
+        self.asked = True
+        if not self.wait:
             raise KeyboardInterrupt
+
+
+_entered: list[Interrupts] = []  # signals are the whole process's
+
+
+@contextmanager
+def later() -> Generator[None]:
+    """A context that runs to its end; an interrupt that comes meanwhile is raised after it."""
+    for interrupts in _entered:
+        interrupts.wait = True
+    try:
+        yield
+    finally:
+        for interrupts in _entered:
+            interrupts.wait = False
+    if any(interrupts.asked for interrupts in _entered):
+        raise KeyboardInterrupt

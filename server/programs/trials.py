@@ -7,12 +7,13 @@ program afresh.
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from games.brains import greedy, random
 from games.game import Game, Illegal, Pace
+from server.programs.interrupts import later
 from server.programs.local_match import question
 from server.programs.program import Gone, Program
 from tournament.match import Match
@@ -42,11 +43,11 @@ class Ground:
 
     @contextmanager
     def program(self) -> "Generator[Program]":
-        program = Program(self._command, quiet=True)
-        try:
+        with ExitStack() as ending:
+            with later():  # or an interrupt at its very start would leave the program running
+                program = Program(self._command, quiet=True)
+                ending.callback(program.end)
             yield program
-        finally:
-            program.end()
 
     def match(self, seat: int) -> Match:
         """A new match, with the program in that seat. A timeout limits answers, not the game's clock."""

@@ -248,13 +248,16 @@ def test_whatever_a_command_has_started_ends_with_it_at_a_sigterm(
 
 
 @pytest.mark.slow
-def test_a_program_ends_with_a_command_that_is_told_to_end_while_it_starts_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [("play", "--bot"), ("check",), ("check", "--wire")])
+def test_a_program_ends_with_a_command_that_is_told_to_end_while_it_starts_it(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     """The program itself sends the signal, as its first act: nearly always too soon for what came later."""
     running = tmp_path / "running"
     program = f"sh -c 'echo $$ > {quote(str(running))}; kill -TERM $PPID; exec sleep 600'"
     places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
     playing = subprocess.run(
-        [sys.executable, "-m", "server", "play", "--game", "connect-4", "--bot", program],
+        [sys.executable, "-m", "server", *words, program, "--game", "connect-4"],
         env=os.environ | {"PYTHONPATH": places, "XDG_STATE_HOME": str(tmp_path)},
         stderr=subprocess.DEVNULL,
         timeout=HANG,

@@ -1,10 +1,12 @@
 """All trials of a client, and the findings: each fault once, with the exchange that shows it."""
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from server.programs.interrupts import later
 from server.programs.wire import rules
 from server.programs.wire.client import Broke, Client, Line
 from server.programs.wire.command import Command
@@ -58,20 +60,20 @@ def findings(
 
 def _tried(trial: Trial, doors: Doors, begin: Begin, terms: Terms) -> tuple[object, Finding] | None:
     """The finding, if there is one, with a value that is equal for the same fault."""
-    command = begin()
-    client = Client(doors, command, terms.patience)
-    host = ScriptedHost(client, terms.game)
-    try:
-        host.welcome()
-        trial.run(host, terms)
-        host.finish()
-    except Broke as broke:
-        rule = broke.rule or rules.sentence(trial.rule, client.door, terms.game.faults)
-        mark = rule if broke.mark is None else broke.mark
-        return mark, Finding((trial.name,), str(broke), rule, tuple(client.exchange))
-    finally:
-        client.hang_up("the trial is over")
-        if command is not None:
-            command.end()
-            doors.cut()
+    with ExitStack() as ending:
+        with later():  # or an interrupt at its very start would leave the client running
+            if (command := begin()) is not None:
+                ending.callback(doors.cut)
+                ending.callback(command.end)
+        client = Client(doors, command, terms.patience)
+        ending.callback(client.hang_up, "the trial is over")
+        host = ScriptedHost(client, terms.game)
+        try:
+            host.welcome()
+            trial.run(host, terms)
+            host.finish()
+        except Broke as broke:
+            rule = broke.rule or rules.sentence(trial.rule, client.door, terms.game.faults)
+            mark = rule if broke.mark is None else broke.mark
+            return mark, Finding((trial.name,), str(broke), rule, tuple(client.exchange))
     return None

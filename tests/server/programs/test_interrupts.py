@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from server.programs.interrupts import SIGNALS, Interrupts
+from server.programs.interrupts import SIGNALS, Interrupts, later
 
 
 @pytest.fixture(autouse=True)
@@ -21,13 +21,13 @@ def interrupted(number: signal.Signals) -> None:
     os.kill(os.getpid(), number)
 
 
-def ended_by_interrupt(run: Callable[[Interrupts], None]) -> None:
-    with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts:
-        run(interrupts)
+def ended_by_interrupt(run: Callable[[], None]) -> None:
+    with pytest.raises(KeyboardInterrupt), Interrupts():
+        run()
 
 
-def step(interrupts: Interrupts, number: signal.Signals, done: list[str]) -> None:
-    with interrupts.later():
+def step(number: signal.Signals, done: list[str]) -> None:
+    with later():
         interrupted(number)
         done.append("kept")
         interrupted(number)
@@ -38,10 +38,10 @@ def step(interrupts: Interrupts, number: signal.Signals, done: list[str]) -> Non
 def test_an_interrupt_that_comes_in_a_step_waits_for_its_end(number: signal.Signals) -> None:
     done: list[str] = []
 
-    def run(interrupts: Interrupts) -> None:
-        with interrupts.later():
+    def run() -> None:
+        with later():
             done.append("undisturbed")
-        step(interrupts, number, done)
+        step(number, done)
 
     ended_by_interrupt(run)
     assert done == ["undisturbed", "kept", "counted"]
@@ -51,8 +51,8 @@ def test_an_interrupt_that_comes_in_a_step_waits_for_its_end(number: signal.Sign
 def test_between_two_steps_it_comes_at_once(number: signal.Signals) -> None:
     done: list[str] = []
 
-    def run(interrupts: Interrupts) -> None:
-        with interrupts.later():
+    def run() -> None:
+        with later():
             done.append("undisturbed")
         interrupted(number)
         done.append("too late")
@@ -61,15 +61,15 @@ def test_between_two_steps_it_comes_at_once(number: signal.Signals) -> None:
     assert done == ["undisturbed"]
 
 
-def failing(interrupts: Interrupts) -> None:
-    with interrupts.later():
+def failing() -> None:
+    with later():
         interrupted(signal.SIGINT)
         raise OSError("the disk is full")
 
 
 def test_what_a_step_raises_is_not_hidden_by_an_interrupt() -> None:
-    with pytest.raises(OSError, match="the disk is full"), Interrupts() as interrupts:
-        failing(interrupts)
+    with pytest.raises(OSError, match="the disk is full"), Interrupts():
+        failing()
 
 
 def lost(number: signal.Signals) -> None:
@@ -87,9 +87,9 @@ def lost(number: signal.Signals) -> None:
 def test_an_interrupt_that_python_loses_comes_after_the_next_step(number: signal.Signals) -> None:
     done: list[str] = []
 
-    def run(interrupts: Interrupts) -> None:
+    def run() -> None:
         lost(number)
-        with interrupts.later():
+        with later():
             done.append("a step")
         done.append("another")
 
@@ -100,7 +100,7 @@ def test_an_interrupt_that_python_loses_comes_after_the_next_step(number: signal
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_and_at_the_end_at_the_latest(number: signal.Signals) -> None:
-    ended_by_interrupt(lambda interrupts: lost(number))
+    ended_by_interrupt(lambda: lost(number))
 
 
 def test_afterwards_signals_do_what_they_did_before() -> None:
