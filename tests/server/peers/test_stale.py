@@ -1,11 +1,14 @@
 """A bot is led right by a host that has not heard yet what another one has just done."""
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 import trio
 import trio.testing
 from trio.testing import MockClock
 
+from server.host.host import Host
 from tests.server.peers.several import several
 from tests.server.protocols.room import Guest
 from tournament.facts import Opened
@@ -18,6 +21,13 @@ def hello(name: str, game: str) -> str:
     return msgspec.json.encode(said).decode()
 
 
+async def cup_and_table(hosts: Sequence[Host], game: str) -> None:
+    """A tournament for two at one host, and the open table at another; both have heard of both."""
+    await hosts[1].table(game)
+    await hosts[0].found("cup", Opened(game, "round-robin", 2))
+    await trio.sleep(HEARD)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("door", ["tcp", "websocket"])
 async def test_whoever_comes_at_once_after_the_end_of_its_tournament_is_let_in(
@@ -25,9 +35,7 @@ async def test_whoever_comes_at_once_after_the_end_of_its_tournament_is_let_in(
 ) -> None:
     game = "tic-tac-toe"
     async with several(2) as (hosts, doors), trio.open_nursery() as nursery:
-        await hosts[1].table(game)
-        await hosts[0].found("cup", Opened(game, "round-robin", 2))
-        await trio.sleep(HEARD)
+        await cup_and_table(hosts, game)
 
         async def come(name: str) -> Guest:
             guest = Guest(await doors[door]())
@@ -58,9 +66,7 @@ async def test_whoever_comes_at_once_after_a_tournament_was_full_is_let_in(
     """At the first host that it comes to, which may know that, and at the other, which does not."""
     game = "tic-tac-toe"
     async with several(2) as (hosts, doors), trio.open_nursery() as nursery:
-        await hosts[1].table(game)
-        await hosts[0].found("cup", Opened(game, "round-robin", 2))
-        await trio.sleep(HEARD)
+        await cup_and_table(hosts, game)
         guests: list[Guest] = []
         for name in ("ann", "bob", "cid", "dan"):
             guest = Guest(await doors[door]())
@@ -80,9 +86,7 @@ async def test_a_bot_of_hexagon_dots_that_joins_at_once_is_not_told_that_a_host_
 ) -> None:
     game = "hexagon-dots"
     async with several(2) as (hosts, doors), trio.open_nursery() as nursery:
-        await hosts[1].table(game)
-        await hosts[0].found("cup", Opened(game, "round-robin", 2))
-        await trio.sleep(HEARD)
+        await cup_and_table(hosts, game)
         heard: list[str | None] = []
 
         async def join(name: str) -> None:
