@@ -1,5 +1,6 @@
 """A process for pages that hangs is killed, which is an end like any other; one that lives is not."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,8 +28,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there anot
 
 @pytest.fixture
 def child() -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that does nothing until it is killed."""
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as found:
+    """A process that does nothing until it is killed: it has stopped itself, or its start would be work."""
+    stop = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
+    with subprocess.Popen([sys.executable, "-c", stop]) as found:
+        os.waitid(os.P_PID, found.pid, os.WSTOPPED)
         yield found
         found.kill()
 
