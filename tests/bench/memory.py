@@ -61,7 +61,9 @@ def bench() -> None:
 def apiece(wire: Wire) -> float:
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
-        tournament = ("--tournament", "later", "--game", wire.game, "--entrants", str(FIRST + COUNTED + 1))
+        entrants = str(FIRST + COUNTED + 1)  # one more than come
+        swiss = ("--format", "swiss", "--entrants", entrants)
+        tournament = ("--tournament", "later", "--game", wire.game, *swiss)
         server = stack.enter_context(quintain(folder, *tournament))
         sizes: list[int] = []
         for names in (range(FIRST), range(FIRST, FIRST + COUNTED)):

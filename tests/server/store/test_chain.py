@@ -18,7 +18,7 @@ from tests.server.store.faults import Faulty
 from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tests.server.store.test_laws import EVERY_KIND, LOST, OPENED, PLAYED, WON
 from tournament.chain import START, Heads, heads
-from tournament.entries import PRIVATE, Entry, body, entry, fact, kept, public
+from tournament.entries import DRAWN, PRIVATE, SALT, Entry, body, entry, fact, kept, public
 from tournament.facts import Claimed, Dealt, Entered, Ordered, Seated, Voided
 from tournament.folding import fold
 from tournament.store import Conflict
@@ -224,6 +224,14 @@ def test_a_journal_of_schema_1_is_upgraded_with_every_result_as_it_was_and_a_cop
         assert {"seated", "claimed", "ordered"} <= salted
     finally:
         engine.close()
+
+
+def test_no_two_lines_have_the_same_salt() -> None:
+    """Catches salts that are drawn in advance and given out twice: equal facts would have equal seals."""
+    seated = Seated("ann", "tcp", "192.0.2.1")
+    salts = [entry(number, "cup", 0.0, seated).salt for number in range(3 * DRAWN)]
+    assert len(set(salts)) == len(salts)
+    assert {len(bytes.fromhex(salt)) for salt in salts} == {SALT}
 
 
 async def test_a_chain_goes_on_from_an_upgraded_journal(old: Path) -> None:
