@@ -39,7 +39,8 @@ TOGETHER = 100  # bots that come before those who are here play on
 PATIENCE = 60.0  # seconds: a crowd that comes at once is told nothing for long
 CONFIG = "[limits]\nnew_names = { credits = 100000, seconds = 1.0 }\n"
 MB = 1_000_000
-LATER = "later"
+LATER = "later"  # tournaments in which bots wait …
+EACH = 5_000  # … so many in each
 LOOK, IDLE_SHARE = 0.3, 0.03  # seconds between two looks, and the share that an idle host takes
 
 
@@ -93,7 +94,8 @@ def _row(count: int) -> str:
         config = Path(folder, "quintain.toml")
         config.write_text(CONFIG)
         host = Host(stack.enter_context(quintain(folder, "--config", str(config))), folder)
-        host.open()
+        for tournament in range(count // EACH + 1):
+            host.open(f"{LATER}-{tournament}")
         host.settle()
         empty = host.memory()
         stack.enter_context(_waiting(host, range(count // 2)))
@@ -122,9 +124,9 @@ class Host:
         self.address, self.memory, self.seconds = server.address, server.memory, server.seconds
         self._token = Path(folder, "organiser-token").read_text().strip()
 
-    def open(self) -> None:
+    def open(self, name: str) -> None:
         """A tournament that begins when it is told to."""
-        body = encode({"name": LATER, "game": "connect-4"})
+        body = encode({"name": name, "game": "connect-4", "format": "swiss"})
         host, port = self.address("http")
         authorization = {"Authorization": f"Bearer {self._token}"}
         urlopen(Request(f"http://{host}:{port}/api/tournaments", body, authorization)).close()
@@ -152,7 +154,7 @@ def _waiting(host: Host, numbers: range) -> Iterator[None]:
 def _wait(address: Address, numbers: range, asked: Connection) -> None:
     bots: list[socket.socket] = []
     for number in numbers:
-        name = f'"name":"waits{number}","game":"connect-4","tournament":"{LATER}"'
+        name = f'"name":"waits{number}","game":"connect-4","tournament":"{LATER}-{number // EACH}"'
         bots.append(waiting(address, f'{{"type":"hello",{name}}}\n'.encode()))
     for bot in bots:
         if not (told := bot.recv(4096)).startswith(b'{"type":"welcome"'):
