@@ -19,6 +19,7 @@ import trio
 from games.catalogue import catalogue
 from server import interpreter
 from server.host.host import Host
+from server.logs import set_up
 from server.store.journal import Engine
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
@@ -37,6 +38,7 @@ THINK = 0.05  # … and seconds for a move
 
 
 def bench() -> None:
+    set_up("error")
     print(f"the store, with {AT_ONCE} matches in play")
     speeds: list[float] = []
     ratios: list[float] = []
