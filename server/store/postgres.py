@@ -16,6 +16,7 @@ import structlog
 
 from server.exits import ConfigError, Unavailable
 from server.store import schema
+from server.store.copies import whole_or_none
 from server.store.journal import Jot, paged
 from server.store.postgres_database import STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
@@ -103,7 +104,7 @@ class PostgresReader:
     # Within
 
     def _copy(self, path: Path, columns: LiteralString, entry: Callable[[tuple[Any, ...]], Entry]) -> None:
-        from server.store.sqlite import Sqlite, whole_or_none
+        from server.store.sqlite import Sqlite
 
         query = f"SELECT {columns} FROM journal ORDER BY number"  # noqa: S608
         try:
