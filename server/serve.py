@@ -52,11 +52,12 @@ from server.show.which import Which
 from server.stopping import SIGNALS, Running, close, signals_to_the_end, until_the_end
 from server.store import snapshots
 from server.store.choice import opened
+from server.store.copies import backups
 from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_token, prepared
 from server.store.journal import Engine
 from server.store.ledger import Ledger
 from server.store.regular_backups import RegularBackups
-from server.store.sqlite import backups, warn_of_faults
+from server.store.sqlite import warn_of_faults
 from server.version import own_version
 from server.webhooks import positions
 from server.webhooks.delivery import deliver

@@ -65,7 +65,7 @@ class Accounts:
     def admit(self, entrant: Entrant) -> None:
         """Open an account for an entrant; or note what has changed about it."""
         if self.entrants.get(entrant.name) != entrant:
-            self._won = 0, Counter[str]()  # who has gone may decide a round
+            self._won = 0, Counter[str]()  # whoever has gone may decide a round
         self.entrants[entrant.name] = entrant
         if entrant.name not in self.of:
             self.of[entrant.name] = Account()

@@ -96,9 +96,7 @@ class Follower:
 
     __slots__ = ("_busy", "_failed", "_log", "_next", "_tell")
 
-    def __init__(
-        self, followed: Log, tell: Tell, start: int, failed: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, followed: Log, tell: Tell, start: int, failed: Callable[[], None] | None) -> None:
         self._log = followed
         self._tell = tell
         self._next = start

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
 SPREADS = (10.0, 800.0, 18)  # Elo: the least and the greatest spread of strengths, and how many are tried
 WIDE = 300.0  # Elo: the deviation of the normal distribution whose one half is the prior of spreads
-USUAL = 150.0  # Elo: the spread at which the share of the variance that draws leave is worked out
+FIRST_SPREAD = 150.0  # Elo: at which the share of the variance that draws leave is worked out at first
 ADVANTAGE = 100.0  # Elo: the standard deviation of the prior of what moving first is worth
 HALF = 0.25  # a variance counted in: that of one game that cannot be drawn, for fields with no others
 ROUNDS, CLOSE = 100, 1e-6  # of Newton's method; units of the logistic curve: the last step
@@ -101,7 +101,7 @@ class Model:
         self.calm = 1.0  # φ
         self.start = np.zeros(self.size + 1)  # a point that is not far from the likeliest
         for _ in range(2):
-            self.calm_down(USUAL / ELO)
+            self.calm_down(FIRST_SPREAD / ELO)
 
     @property
     def advantage(self) -> float:

@@ -22,7 +22,7 @@ What `choose` is given is a dict, the house protocol's `turn` message with a lit
     turn["players"]    both names, in the order of the seats
     turn["clock"]      seconds left, in the order of the seats; None means no limit
     turn["match"]      the match's name
-    turn["moves"]      all moves so far, for who would rather count than look
+    turn["moves"]      all moves so far, for whoever would rather count than look
     turn["options"]    of the game, where it is not played as usual: {"rows": 7}
     turn["refused"]    only there if your last answer was refused: why, in words
 
@@ -122,13 +122,13 @@ def run(
 ) -> Message | None:
     """Play until the tournament is over; returns its `standings` message, or None without a tournament.
 
-    `token` is what the name belongs to, 16 characters or more: who brings it takes the place over. Without
-    one, one is made up and remembered in a file of yours. `tournament` names one to enter; else the host
-    finds a place. `matches` bounds how many are played: the host deals no more. `version`, 64 characters at
-    most, is kept with them. `against` is the only opponent that is wanted, at the open table: another bot, or
-    one of the host's own, such as "greedy". `heard` is told every message. Without `quiet` a line is printed
-    for whatever happens. `record` is a file to which everything said is added, a JSON object a line, without
-    tokens and sessions.
+    `token` is what the name belongs to, 16 characters or more: whoever brings it takes over the place.
+    Without one, one is made up and remembered in a file of yours. `tournament` names one to enter; else the
+    host finds a place. `matches` bounds how many are played: the host deals no more. `version`, 64 characters
+    at most, is kept with them. `against` is the only opponent that is wanted, at the open table: another bot,
+    or one of the host's own, such as "greedy". `heard` is told every message. Without `quiet` a line is
+    printed for whatever happens. `record` is a file to which everything said is added, a JSON object a line,
+    without tokens and sessions.
 
     Raises `Refused`, `Unreachable`, whatever `choose` raises, and `OSError` if `record` cannot be opened.
     """

@@ -150,8 +150,8 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     from server.programs.terminal import say
     from server.store import private
     from server.store.choice import beside
+    from server.store.copies import backups
     from server.store.data_folder import JOURNAL
-    from server.store.sqlite import backups
 
     found = where.settings()
     folder = backups(Path(found.data) / JOURNAL)

@@ -27,6 +27,7 @@ from tournament.rounds import coming
 from tournament.standings import Row, rated
 from tournament.strength import strengths
 
+BY_THE_ORGANISER = "the organiser voided it; before that: "  # and then how the match had ended
 PRECISION = 1  # decimals of a rating: an interval is tens of points wide
 
 
@@ -100,7 +101,7 @@ def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, A
     Where the record remembers less of a match, what led to the end is left out as well.
     """
     voided = concluded.match in record.voided
-    why = f"the organiser voided it; before that: {concluded.why}" if voided else concluded.why
+    why = f"{BY_THE_ORGANISER}{concluded.why}" if voided else concluded.why
     shown: dict[str, Any] = {
         "match": concluded.match,
         "game": record.opened.game,

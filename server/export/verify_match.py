@@ -9,6 +9,7 @@ from typing import Any
 
 from games.catalogue import catalogue
 from games.game import BadOption, Game, Illegal, Pace, quoted
+from server.export.json_views import BY_THE_ORGANISER
 from tournament.clock import Clock
 from tournament.events import Ended, Ending, Fault
 from tournament.facts import Concluded, Opened
@@ -18,7 +19,6 @@ from tournament.match import Match, OutOfTurn
 from tournament.settling import score
 
 SLACK = 1e-6  # seconds: the error of adding up floats
-BY_THE_ORGANISER = "the organiser voided it; before that: "
 ENDLESS = Pace()
 
 

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from server.host.wire_log import Taped
+from server.host.wire_log import TapeSnapshot
 from server.net.wire import Piece
 from tournament.player import Seat
 
@@ -42,7 +42,7 @@ class Passing(Protocol):
     def back(
         self,
         pieces: Sequence[Piece],
-        tape: Taped,
+        tape: TapeSnapshot,
         home: tuple[Seat, int] | None,
         *,
         acknowledged: bool,
@@ -51,7 +51,7 @@ class Passing(Protocol):
         seat; of so many events there the bot has been told. `acknowledged`: it has said something."""
         ...
 
-    def left(self, tape: Taped, *, for_good: bool) -> None:
+    def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:
         """The bot hung up in the other process, or was hung up on and is being told goodbye."""
         ...
 

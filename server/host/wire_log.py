@@ -34,8 +34,8 @@ class Message(Struct, frozen=True, array_like=True, gc=False):
     text: bytes
 
 
-class Taped(Struct, frozen=True, array_like=True):
-    """What was noted on a tape, to be copied to another one."""
+class TapeSnapshot(Struct, frozen=True, array_like=True):
+    """A tape as of one moment, to be copied to another one."""
 
     messages: tuple[Message, ...] = ()
     omitted: int = 0  # messages before these
@@ -97,14 +97,14 @@ class Tape:
             self.messages.append(Message(at, False, text))
 
     @property
-    def taped(self) -> Taped:
-        return Taped(tuple(self.messages), self.omitted)
+    def snapshot(self) -> TapeSnapshot:
+        return TapeSnapshot(tuple(self.messages), self.omitted)
 
-    def repeat(self, taped: Taped) -> None:
+    def repeat(self, snapshot: TapeSnapshot) -> None:
         """Copy what was noted on another tape."""
         if self._kept_by is not None:
-            self.omitted += taped.omitted
-        for each in taped.messages:
+            self.omitted += snapshot.omitted
+        for each in snapshot.messages:
             room = self._room - len(each.text) - BESIDES
             if room < 0:
                 self._add(each.text, each.at, each.by_bot)

@@ -26,7 +26,6 @@ from server.http.wire import (
     Request,
     Requests,
     Response,
-    Room,
     check_coding,
     chunk,
     json_response,
@@ -47,7 +46,6 @@ class Shared(Protocol):
     app: App
     guard: Guard
     limits: Limits
-    room: Room
     draining: bool  # every answer is the last of its connection
     pending: Waiting  # requests that wait for their answers, from when they begin to
     now: Callable[[], float]  # trio's clock
@@ -101,7 +99,7 @@ class Connection(Answers):
         self._app = app or http.app
         self._wire = wire
         self._outbox = Outbox(wire, http.guard, http.limits)
-        self._requests = Requests(http.limits, http.room, wire.peer, wire.secure)
+        self._requests = Requests(http.limits, wire.peer, wire.secure)
         self._arrived = trio.current_time()  # when the latest bytes arrived
         self._stage = "idle"  # what the client was in the middle of when its deadline was set
         self._exchange: Exchange | None = None  # the request to be answered …

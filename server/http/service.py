@@ -14,7 +14,6 @@ import trio
 
 from server.http.connection import Admitted, Connection, Shared
 from server.http.exchange import App
-from server.http.wire import Room
 from server.net.guard import Guard, Waiting
 from server.net.limits import Limits
 from server.net.wire import Piece, Wire
@@ -23,16 +22,12 @@ SWEEP = 0.5  # seconds between looks at the deadlines, which are exact to two of
 
 
 class Http(Shared):
-    """An application on HTTP/1.1; `attend` is what a listener does with each connection.
+    """An application on HTTP/1.1; `attend` is what a listener does with each connection."""
 
-    `room` says how long a body may be on each route, if `limits.body_bytes` is not right for all.
-    """
-
-    def __init__(self, app: App, guard: Guard, limits: Limits, room: Room | None = None) -> None:
+    def __init__(self, app: App, guard: Guard, limits: Limits) -> None:
         self.app = app
         self.guard = guard
         self.limits = limits
-        self.room: Room = room or (lambda method, path: limits.body_bytes)
         self.draining = False
         self.pending: Waiting = deque()
         self.now = trio.current_time

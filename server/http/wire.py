@@ -7,7 +7,7 @@ chunks; nothing else is accepted.
 Not here: deadlines, connections, whose turn it is (`server/http/service.py`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Literal
@@ -20,7 +20,6 @@ from server.http.head import Head, HttpError, check_begun, read_head
 from server.net.limits import Limits
 
 Headers = tuple[tuple[str, str], ...]
-Room = Callable[[str, str], int]  # method and path → the longest body, in bytes
 
 JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -97,7 +96,6 @@ class Requests:
         "_limits",
         "_peer",
         "_raw",
-        "_room",
         "_scanned",
         "_secure",
         "_skipped",
@@ -105,9 +103,8 @@ class Requests:
         "stage",
     )
 
-    def __init__(self, limits: Limits, room: Room, peer: str = "", secure: bool = False) -> None:
+    def __init__(self, limits: Limits, peer: str = "", secure: bool = False) -> None:
         self._limits = limits
-        self._room = room
         self._peer = peer
         self._secure = secure
         self._buffer: bytes = b""
@@ -186,7 +183,7 @@ class Requests:
     def _read(self, raw: bytes) -> Head:
         head = read_head(raw, self._limits)
         if head.length is not None:
-            check_length(head.length, self._room(head.method, head.path))
+            check_length(head.length, self._limits.body_bytes)
         return head
 
     def _counted(self, length: int) -> bytes | None:
@@ -198,8 +195,7 @@ class Requests:
 
     def _chunked(self, head: Head) -> bytes | None:
         if self._chunks is None:
-            room = self._room(head.method, head.path)
-            self._chunks = Chunks(room, len(self._raw), self._limits.head_bytes)
+            self._chunks = Chunks(self._limits.body_bytes, len(self._raw), self._limits.head_bytes)
         body, self._buffer = self._chunks.take(self._buffer)
         if body is not None:
             self._chunks = None

@@ -73,7 +73,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     head_bytes: Count = 16384  # request line and headers; browsers with cookies need some 2 KiB
     headers: Count = 100  # header fields: each costs objects, however short it is
     target_bytes: Count = 2048  # the address in the request line
-    body_bytes: Count = 4096  # the longest move is below 200 bytes; routes may allow more
+    body_bytes: Count = 4096  # of a request: the longest move is below 200 bytes
     pipelined_bytes: Count = 16384  # what may come while an earlier request is unanswered
     head_seconds: Seconds = 5.0  # from the first byte, or the connection, to the end of the headers
     body_seconds: Seconds = 10.0  # from the end of the headers to the end of the body

@@ -35,7 +35,7 @@ from tournament.store import Stale
 from tournament.tournament import Tournament
 
 NOBODY = -1  # in place of a host: nobody holds it just now
-PATIENCE = 5.0  # seconds that a bot waits for a holder of its tournament: two are usual after a host dies
+HOLDER_TIMEOUT = 5.0  # seconds to wait for a host that holds a tournament: two are usual after one dies
 LOOK = 0.05  # seconds between two looks meanwhile, if nothing is heard before
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -91,11 +91,11 @@ class Afar:
             if found is None:
                 return handed.pieces
             self._tournament = found
-        patience = trio.current_time() + PATIENCE
+        deadline = trio.current_time() + HOLDER_TIMEOUT
         while (link := self._abroad.link(self._tournament)) is None:
             if await self._abroad.claimed(self._tournament):
                 return handed.pieces  # this host holds it by now
-            if trio.current_time() > patience:
+            if trio.current_time() > deadline:
                 log.warning("nobody holds the tournament of a bot", tournament=self._tournament)
                 return ()
             await self._abroad.news()
@@ -241,7 +241,7 @@ class Peers:
 
     async def caught_up(self, tournament: str = "") -> None:
         """Wait until a tournament that this host gained goes on here; without a name, until all do."""
-        with trio.move_on_after(PATIENCE):
+        with trio.move_on_after(HOLDER_TIMEOUT):
             while tournament in self._gained or (self._gained and not tournament):
                 await self._moved.wait()
 
@@ -259,7 +259,7 @@ class Peers:
 
     async def renewed(self) -> None:
         """Wait until the database was asked, after this call, who holds what, and has answered."""
-        with trio.move_on_after(PATIENCE):
+        with trio.move_on_after(HOLDER_TIMEOUT):
             for _ in range(2):  # the first answer may be to an earlier request
                 await self._heard.wait()
 
@@ -302,11 +302,11 @@ class Peers:
         deleted, this waits: its host is about to give the name up, or another host has just begun to open
         the next.
         """
-        patience = trio.current_time() + PATIENCE
+        deadline = trio.current_time() + HOLDER_TIMEOUT
         try:
             await self._follow()
             while name in self._freed or not await self._is_claimed(name):
-                if self.host.has(name) or trio.current_time() > patience:
+                if self.host.has(name) or trio.current_time() > deadline:
                     return False
                 await self.news()
                 await self._follow()

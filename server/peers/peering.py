@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -48,8 +48,7 @@ class Visitor:
 
 
 class Peering:
-    def __init__(self, engine: SharedPostgres, url: str, now: Callable[[], float] = time.time) -> None:
-        self._now = now
+    def __init__(self, engine: SharedPostgres, url: str) -> None:
         self._url = url
         self._engine = engine
         self._registry = PostgresRegistry(url)
@@ -113,7 +112,7 @@ class Peering:
 
     def hosts(self) -> list[dict[str, Any]]:
         """The hosts that live, or did within the hour."""
-        leases, now = self.keeping.leases, self._now()
+        leases, now = self.keeping.leases, time.time()
         held = Counter(lease.host for lease in leases.all.values())
         return [
             {

@@ -18,7 +18,7 @@ from server.http.routes import HttpDoor, spelling_of
 from server.http.wire import Request
 from server.net.guard import Guard
 from server.pages.desk.sessions import Session, Sessions
-from server.peers.abroad import PATIENCE, Peers
+from server.peers.abroad import HOLDER_TIMEOUT, Peers
 from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import Link
@@ -134,8 +134,8 @@ class Relayed:
 
     async def _told_of(self, leads: Sequence[Wanted | Hint | str]) -> None:
         """Wait until some host has told one of these secrets, but not for long: there may be none."""
-        patience = trio.current_time() + EVERY
-        while self._keys.keys().isdisjoint(leads) and trio.current_time() < patience:  # noqa: ASYNC110
+        deadline = trio.current_time() + EVERY
+        while self._keys.keys().isdisjoint(leads) and trio.current_time() < deadline:  # noqa: ASYNC110
             await trio.sleep(SOON)
 
     async def _answered(self, exchange: Exchange, app: App, place: Place | None) -> None:
@@ -157,12 +157,12 @@ class Relayed:
 
     async def _holder(self, tournament: str) -> Link | None:
         """The link to the host that holds a tournament; None if this one does, or it does not exist."""
-        patience, looked = trio.current_time() + PATIENCE, False
+        deadline, looked = trio.current_time() + HOLDER_TIMEOUT, False
         while (link := self._peers.link(tournament)) is None:
             if await self._peers.claimed(tournament):
                 return None
             if self._peers.there_is(tournament):
-                if trio.current_time() > patience:
+                if trio.current_time() > deadline:
                     raise HttpError(503, LOST, RETRY_SOON)
                 await self._peers.news()
             elif looked:

@@ -112,7 +112,7 @@ def hanging_up(until: float, connected: socket.socket) -> Generator[None]:
     def hang_up() -> None:
         late.set()
         with suppress(OSError):  # the server was quicker
-            socket.socket.shutdown(connected, socket.SHUT_RDWR)  # the same for TLS, without its farewell
+            socket.socket.shutdown(connected, socket.SHUT_RDWR)  # the same for TLS, without its close_notify
 
     timer = threading.Timer(max(0.0, until - time.monotonic()), hang_up)
     timer.daemon = True

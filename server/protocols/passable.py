@@ -11,7 +11,7 @@ from typing import Literal, cast
 import trio
 
 from server.host.passing import Passed
-from server.host.wire_log import Taped
+from server.host.wire_log import TapeSnapshot
 from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
@@ -74,7 +74,7 @@ class Passable:
     def back(
         self,
         pieces: Sequence[Piece],
-        tape: Taped,
+        tape: TapeSnapshot,
         home: tuple[Seat, int] | None,
         *,
         acknowledged: bool,
@@ -91,7 +91,7 @@ class Passable:
                 self._ahead = pieces
                 self._reading.cancel()  # to take these first
 
-    def left(self, tape: Taped, *, for_good: bool) -> None:
+    def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:
         self._recall = None
         if (talk := self._talk) is not None:
             self._note(talk, tape)
@@ -103,7 +103,7 @@ class Passable:
         self._recall = None
         self._wire.close()
 
-    def _note(self, talk: Talk, tape: Taped) -> None:
+    def _note(self, talk: Talk, tape: TapeSnapshot) -> None:
         talk.attendance.tape.repeat(tape)
 
     def _gone(self) -> None:

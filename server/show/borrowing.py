@@ -13,7 +13,7 @@ from functools import partial
 
 from server.http.exchange import App, Exchange
 from server.http.service import Http
-from server.http.wire import Request, Room
+from server.http.wire import Request
 from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.limits import Limits
 from server.net.proxies import HEADER
@@ -35,7 +35,6 @@ class Borrowing:
         limits: Limits,
         is_shown: Callable[[Request], bool],
         *,
-        room: Room | None = None,
         most: float = math.inf,
     ) -> None:
         """`connected` leads to play, which asks `is_shown` too; `most` connections may be here at once."""
@@ -43,7 +42,7 @@ class Borrowing:
         self.is_shown = is_shown
         self.conduit = Conduit[ToShow](connected, ToShow, math.inf)  # little is ever said about a connection
         self._guard = guard
-        self._http = Http(app, guard, limits, room)
+        self._http = Http(app, guard, limits)
         self._most = most
         self._here: dict[SocketWire, None] = {}
         self._lent: Waiting = deque()  # those about to be served

@@ -6,12 +6,13 @@ from pathlib import Path
 from server.config import Settings
 from server.exits import ConfigError
 from server.store import private
+from server.store.copies import backups
 from server.store.data_folder import JOURNAL, RESERVE
 from server.store.journal import Engine, Reader
 from server.store.reserve import Reserve
 from server.store.schema import Nothing
 from server.store.snapshots import FILE, OF_WHOLE
-from server.store.sqlite import Sqlite, SqliteReader, backups, unusable
+from server.store.sqlite import Sqlite, SqliteReader, unusable
 
 
 def opened(settings: Settings, folder: Path) -> Engine:

@@ -16,6 +16,7 @@ import structlog
 
 from server.exits import ConfigError, Unavailable
 from server.store import schema
+from server.store.copies import whole_or_none
 from server.store.journal import Jot, paged
 from server.store.postgres_database import STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
@@ -25,6 +26,7 @@ from tournament.store import Conflict
 
 MIGRATIONS = sorted((Path(__file__).parent / "migrations" / "postgres").glob("*.sql"))
 LOCK = int.from_bytes(b"quintain")  # the key of the lock that a host holds, in its database
+LAST = "SELECT coalesce(max(number), 0) FROM journal"
 JOTTED = "SELECT match, ply, moves, times FROM jotted ORDER BY match, ply"
 UNCHAINED = "number, tournament, at, kind, key, body"  # of an entry before there were chains
 COLUMNS = f"{UNCHAINED}, salt"  # of an entry
@@ -60,7 +62,7 @@ class PostgresReader:
         self._expect_schema()
 
     def last(self) -> int:
-        return self._read("SELECT coalesce(max(number), 0) FROM journal")[0][0]
+        return self._read(LAST)[0][0]
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
         if tournament is None:
@@ -103,7 +105,7 @@ class PostgresReader:
     # Within
 
     def _copy(self, path: Path, columns: LiteralString, entry: Callable[[tuple[Any, ...]], Entry]) -> None:
-        from server.store.sqlite import Sqlite, whole_or_none
+        from server.store.sqlite import Sqlite
 
         query = f"SELECT {columns} FROM journal ORDER BY number"  # noqa: S608
         try:
@@ -243,7 +245,7 @@ class Postgres(PostgresReader):
     def _back(self) -> Connection:
         """A new session after one was lost; fails if anybody wrote while nobody held the lock."""
         session = self._locked()
-        found = session.execute("SELECT coalesce(max(number), 0) FROM journal").fetchone() or (0,)
+        found = session.execute(LAST).fetchone() or (0,)
         if found[0] > self._asked:
             session.close()
             raise Conflict(f"{self._database.where}: another host has written to it meanwhile")

@@ -18,9 +18,10 @@ import trio
 from server.config import Backups
 from server.exits import ConfigError, Unavailable
 from server.store import private
+from server.store.copies import PART
 from server.store.journal import Engine
 from server.store.ledger import InThread
-from server.store.sqlite import PART, SqliteReader, only_read
+from server.store.sqlite import SqliteReader, only_read
 
 PREFIX = "regular-"
 STAMP = "%Y%m%d-%H%M%S"  # UTC, between the prefix and the end of a name

@@ -11,13 +11,13 @@ from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.choice import opened
+from server.store.copies import BESIDE, PART, backups, synced
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
-from server.store.sqlite import Sqlite, SqliteReader, backups, synced
+from server.store.sqlite import Sqlite, SqliteReader
 from tournament.entries import Entry
 
 BATCH = 5_000  # rows of a transaction
-BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database that is open, or was open when its host died
 
 
 def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
@@ -38,7 +38,7 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
     if path.exists() and not force:
         raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
-    part = path.with_name(f"{path.name}.part")
+    part = path.with_name(path.name + PART)
     try:
         part.unlink(missing_ok=True)
         private.create(part)

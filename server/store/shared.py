@@ -14,7 +14,7 @@ from functools import partial
 
 from server.exits import Unavailable
 from server.store.journal import Jot
-from server.store.postgres import LOCK, Postgres
+from server.store.postgres import LAST, LOCK, Postgres
 from server.store.postgres_database import Connection, psycopg
 from server.store.postgres_rows import columns, head_of, latest, write_jots
 from tournament.chain import Heads, heads
@@ -34,7 +34,6 @@ ENTER = """
         %s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[],
         %s::bigint[], %s::bytea[], %s::bigint[])
 """
-LAST = "SELECT coalesce(max(number), 0) FROM journal"
 FENCE = "SELECT quintain_fence(%s::text[], %s::bigint[])"
 THERE = """
     SELECT tournament, kind, body, head FROM journal

@@ -5,7 +5,6 @@ connection writes and checkpoints; others only read.
 """
 
 import os
-import secrets
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -19,10 +18,11 @@ import structlog
 
 from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store import private, schema
+from server.store.copies import BESIDE, backups, whole_or_none
 from server.store.journal import Jot, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
-from server.store.whereabouts import BESIDE, Whereabouts
+from server.store.whereabouts import Whereabouts
 from tournament.chain import START, Heads, heads
 from tournament.entries import PAGE, Entry, concluded_key, salted
 from tournament.store import Conflict
@@ -33,7 +33,6 @@ BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked 
 WAL_BYTES = 64 << 20  # the size to which the write-ahead log is cut back after it had to grow
 LARGE = 64 << 20  # bytes: a larger database is examined after it has been opened, as that takes seconds
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
-PART = ".part"  # how the name of a copy ends that is not whole yet
 LAST = "SELECT coalesce(max(number), 0) FROM journal"
 BATCH = 200  # rows in a statement: SQLite takes some thousands of values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
@@ -419,48 +418,10 @@ def warn_of_faults() -> None:
         )
 
 
-def backups(path: Path) -> Path:
-    """The folder for copies of a database."""
-    return path.parent / "backups"
-
-
 def _copy(connection: Connection, target: Path) -> None:
     """Copy all of it as of now."""
     with whole_or_none(target) as part:
         connection.execute("VACUUM INTO ?", (str(part),))
-
-
-@contextmanager
-def whole_or_none(target: Path) -> Generator[Path]:
-    """A database to be written, which has its name and is on the disk when this ends.
-
-    If it cannot be written, nothing is left of it: where the disk is full, a host waits for that room.
-    """
-    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}{PART}")  # another may be making it too
-    private.create(part)
-    try:
-        yield part
-        synced(part)
-        part.rename(target)
-        synced(target.parent)
-    except BaseException:
-        _remove(part)
-        raise
-
-
-def _remove(path: Path) -> None:
-    """Remove a database that nobody has open, with what SQLite may have left beside it."""
-    for end in ("", "-journal", *BESIDE):
-        path.with_name(path.name + end).unlink(missing_ok=True)
-
-
-def synced(path: Path) -> None:
-    """Force a file, or the names in a folder, to the disk."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _code(error: sqlite3.Error) -> int:

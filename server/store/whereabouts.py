@@ -8,7 +8,7 @@ was cut short, until it wants what is gone.
 import os
 from pathlib import Path
 
-BESIDE = ("-wal", "-shm")  # what SQLite has beside a database while it is open
+from server.store.copies import BESIDE
 
 Identity = tuple[int, int]  # device and number of a file
 

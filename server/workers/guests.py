@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from server.host.host import Host
 from server.host.reception import Visit
-from server.host.wire_log import Taped
+from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire, readiness
@@ -160,7 +160,7 @@ class Guests:
                 self._attendances.pop(number, None)
                 if guest is not None:
                     guest.wire.close()
-                self._say(Returned(number, (), Taped(), acknowledged=False))
+                self._say(Returned(number, (), TapeSnapshot(), acknowledged=False))
             return
         guests = found[0], found[1]
         playing = self._playing[name] = Playing(match, guests)
@@ -196,13 +196,13 @@ class Guests:
                 pieces = ((unread, arrived),) if unread else ()
                 self._say(Returned(guest.number, pieces, self._tape(guest), guest.acknowledged))
 
-    def _tape(self, guest: Guest) -> Taped:
+    def _tape(self, guest: Guest) -> TapeSnapshot:
         playing = guest.playing
         if playing is None:
-            return Taped()
+            return TapeSnapshot()
         tapes = self._host.wires.of(playing.match.name)
         tape = tapes.get(playing.guests.index(guest))
-        return Taped() if tape is None else tape.taped
+        return TapeSnapshot() if tape is None else tape.snapshot
 
     def _left(self, guest: Guest, for_good: bool) -> None:
         if self._over:

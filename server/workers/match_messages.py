@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from server.host.wire_log import Taped
+from server.host.wire_log import TapeSnapshot
 from server.net.wire import Piece
 from tournament.lent import Beginning, Course, Report
 
@@ -74,7 +74,7 @@ class Returned(Struct, tag="returned", frozen=True, array_like=True):
 
     number: int
     pieces: tuple[Piece, ...]
-    tape: Taped
+    tape: TapeSnapshot
     acknowledged: bool  # whether the bot has said something
 
 
@@ -82,7 +82,7 @@ class Left(Struct, tag="left", frozen=True, array_like=True):
     """A bot has hung up, or was hung up on, and is being told goodbye."""
 
     number: int
-    tape: Taped
+    tape: TapeSnapshot
     for_good: bool
 
 

@@ -17,7 +17,7 @@ import trio
 
 from server.host.host import Host
 from server.host.passing import Passed, Passing
-from server.host.wire_log import Taped
+from server.host.wire_log import TapeSnapshot
 from server.show.conduit import Conduit
 from server.show.feed import Teller
 from server.workers.guests import Guests
@@ -93,7 +93,7 @@ class Pair:
         self._gone = True
         self.guests.end()
         for number, out in tuple(self._out.items()):
-            self._has_left(out, Taped(), for_good=False)
+            self._has_left(out, TapeSnapshot(), for_good=False)
             del self._out[number]
             out.connection.close()
         for outside in tuple(self.lent.values()):
@@ -199,7 +199,7 @@ class Pair:
                     self._has_left(out, tape, for_good=for_good)
             case Closed(number):
                 if (out := self._out.pop(number, None)) is not None:
-                    self._has_left(out, Taped(), for_good=False)
+                    self._has_left(out, TapeSnapshot(), for_good=False)
                     out.connection.close()
             case _:
                 self.guests.take(message, descriptor)
@@ -214,7 +214,7 @@ class Pair:
         lent.carry_out(match)
         self._host.timekeeper.expect(match.deadline)
 
-    def _has_left(self, out: Out, tape: Taped, *, for_good: bool) -> None:
+    def _has_left(self, out: Out, tape: TapeSnapshot, *, for_good: bool) -> None:
         if not out.left:
             out.left = True
             out.connection.left(tape, for_good=for_good)

@@ -5,12 +5,11 @@ from server.http.wire import Request, Requests
 from server.net.limits import Limits
 
 CHUNKED = b"Transfer-Encoding: chunked"
-LIMITS = Limits()
-ROOM = 200  # bytes that a body may have in these tests
+LIMITS = Limits(body_bytes=200)
 
 
 def requests(limits: Limits = LIMITS) -> Requests:
-    return Requests(limits, lambda method, path: ROOM, "192.0.2.1")
+    return Requests(limits, "192.0.2.1")
 
 
 def served(pieces: list[bytes], limits: Limits = LIMITS) -> tuple[list[Request], int | None]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from server.http.exchange import App, Chunks, Exchange
 from server.http.service import Http
-from server.http.wire import Response, Room
+from server.http.wire import Response
 from server.net.admission import Visitor
 from server.net.guard import Guard
 from server.net.limits import Limits
@@ -141,9 +141,9 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(app: App, limits: Limits | None = None, room: Room | None = None) -> AsyncIterator[Server]:
+async def serving(app: App, limits: Limits | None = None) -> AsyncIterator[Server]:
     """An application, served until the end of the block. What it raises is the test's to look at."""
     async with trio.open_nursery() as nursery:
         guard = Guard(nursery)
-        yield Server(Http(app, guard, limits or Limits(), room), guard)
+        yield Server(Http(app, guard, limits or Limits()), guard)
         nursery.cancel_scope.cancel()

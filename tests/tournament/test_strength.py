@@ -110,6 +110,13 @@ def test_winning_helps_and_more_games_say_more() -> None:
     assert [high - low for low, high in widths] == sorted((high - low for low, high in widths), reverse=True)
 
 
+def test_the_same_games_are_worked_out_once_and_others_anew() -> None:
+    results = [game("ada", "bob", 1), game("bob", "cyd", 1), game("ada", "cyd", 0.5)]
+    one, again, other = said(results), said(results[::-1]), said(results[:-1])
+    assert [again.of[name] is each for name, each in one.of.items()] == [True] * 3
+    assert other.of["ada"] != one.of["ada"]
+
+
 def test_who_wins_only_because_it_moves_first_is_not_stronger() -> None:
     """Everybody wins when it moves first; ada has moved first more often."""
     results = [game(one, other, 1) for one in NAMES for other in NAMES if one != other] * 4

@@ -106,7 +106,7 @@ def decided_by(entrants: Iterable[Entrant], results: Collection[Result], terms: 
     names = here(entrants)
     known = contenders(names, unplayed(results), results)
     found = decision(outlook_on(names, results), known, aim_of(terms))
-    return found if results else replace(found, settled=0)  # who is alone before it begins has not won
+    return found if results else replace(found, settled=0)  # nobody has won by being alone before it begins
 
 
 def unplayed(results: Iterable[Result]) -> Counter[str]:

@@ -33,7 +33,7 @@ class Carrier(Protocol):
 
     def written(self, messages: Sequence[bytes]) -> bytes: ...
 
-    def farewell(self, why: str) -> bytes:
+    def closing(self, why: str) -> bytes:
         """The last bytes before the host hangs up."""
         ...
 
@@ -54,7 +54,7 @@ class OverTcp:
     def written(self, messages: Sequence[bytes]) -> bytes:
         return b"".join(message + b"\n" for message in messages)
 
-    def farewell(self, why: str) -> bytes:
+    def closing(self, why: str) -> bytes:
         return b""
 
 
@@ -94,7 +94,7 @@ class OverWebsocket:
     def written(self, messages: Sequence[bytes]) -> bytes:
         return b"".join(map(framed, messages))
 
-    def farewell(self, why: str) -> bytes:
+    def closing(self, why: str) -> bytes:
         return closing(1000, why)
 
     def _shake_hands(self, head: bytes) -> None:

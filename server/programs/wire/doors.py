@@ -115,7 +115,7 @@ class Streamed:
 
     def hang_up(self, why: str) -> None:
         self.gone = True
-        self._send(self._carrier.farewell(why))
+        self._send(self._carrier.closing(why))
         if self.connection is not None:
             self.connection.finish()
 

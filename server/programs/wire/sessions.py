@@ -25,7 +25,7 @@ class Caller:
 
     def __init__(self, sessions: "Sessions") -> None:
         self._sessions = sessions
-        self._requests = Requests(LIMITS, lambda method, path: LIMITS.json_line_bytes)
+        self._requests = Requests(LIMITS)
         self._waits = False
         self.connection: Connection | None = None
 

@@ -9,10 +9,12 @@ import pytest
 
 from games.catalogue import catalogue
 from games.game import Game
-from server.export.json_views import match_shown
+from server.export.json_views import causes_shown, match_shown
 from server.export.match_import import checked
 from server.export.match_text import BadText, read, text
-from tournament.causes import Refused
+from server.export.words import in_words
+from tests.tournament.test_causes import EVERY_KIND
+from tournament.causes import Refused, Returned
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Entered, Opened
 from tournament.format import Pairing
@@ -71,6 +73,16 @@ def test_a_person_sees_who_played_what_when_and_what_was_refused() -> None:
     moves = [line for line in lines if " | " in line]
     assert re.fullmatch(r"  1 \| player 1 \| \d \d \| 0\.\d{6} s \| place \(\d,\d\)", moves[0])
     assert re.fullmatch(r"  5 \| player 1 \| [12] \d \d \| 0\.\d{6} s \| worker [12] → \(\d,\d\)", moves[4])
+
+
+def test_each_cause_is_told_once_between_the_moves_where_it_happened() -> None:
+    game, names = catalogue()["santorini"], ("ann", "bob")
+    causes = [Returned(0.5, 0, 5), *EVERY_KIND]  # the others at ply 2, or with the end
+    match = msgspec.structs.replace(played(game, names, plies=5), cause=tuple(causes))
+    lines = [line for line in text(record(game, names), match).splitlines() if re.match(r"#| *\d+ \|", line)]
+    assert "".join("#" if line[0] == "#" else line[:3].strip() for line in lines) == "12####345###"
+    for cause in causes_shown(causes):
+        assert sum(line.endswith(in_words(cause, names)) for line in lines) == 1
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from trio.testing import MockClock
 from server.host import telling
 from server.host.telling import status
 from tests.server.protocols.room import Room, room
+from tournament.facts import Disqualified, NoShow, RoundBegan, State, Turned, Voided, Withdrew
 
 GAME = "tic-tac-toe"
 CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}
@@ -42,6 +43,29 @@ async def test_a_tournament_is_told_from_its_opening_to_its_end(autojump_clock: 
     (over,) = [line for line in logs if line["event"] == "over"]
     assert over["log_level"] == "debug"
     assert (over["match"], over["winner"], over["ending"], over["fault"]) == ("cup-1", "ann", "played", None)
+
+
+async def test_what_befalls_a_tournament_and_its_entrants_is_told(autojump_clock: MockClock) -> None:
+    async with room(CUP) as here:
+        cup = here.host.tournaments["cup"]
+        with capture_logs() as logs:
+            for fact in (
+                RoundBegan(2, 0.0),
+                NoShow("ann"),
+                Withdrew("bob", annulled=False),
+                Disqualified("cas", "two programs"),
+                Voided("cup-1", "a power cut"),
+                Turned(State.PAUSED),
+            ):
+                telling.told(cup, fact)
+    assert events(logs, "tournament", "round", "player", "match", "why") == [
+        ("round begun", "cup", 2, None, None, None),
+        ("not checked in", "cup", None, "ann", None, None),
+        ("withdrawn", "cup", None, "bob", None, None),
+        ("disqualified", "cup", None, "cas", None, "two programs"),
+        ("voided", None, None, None, "cup-1", "a power cut"),
+        ("tournament paused", "cup", None, None, None, None),
+    ]
 
 
 async def test_who_comes_leaves_crashes_and_returns_is_told_with_address_and_door(

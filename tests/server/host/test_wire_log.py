@@ -172,7 +172,7 @@ async def test_what_was_noted_elsewhere_is_repeated_as_if_it_were_noted_here() -
             else:
                 tape.heard(text, at)
     tape = again.tape(seat("cup-1"), None)
-    tape.repeat(noted.taped)
+    tape.repeat(noted.snapshot)
     assert tape.messages == expected.messages
     assert tape.omitted == expected.omitted > 0
     assert again.size == here.size
@@ -183,7 +183,7 @@ async def test_a_tape_that_is_repeated_says_how_much_the_other_had_omitted() -> 
     for number in range(200):
         noted.told(b"x" * 100, float(number))
     tape = WireLog(SMALL).tape(seat("cup-1"), None)
-    tape.repeat(noted.taped)
+    tape.repeat(noted.snapshot)
     assert tape.messages == noted.messages
     assert tape.omitted == noted.omitted > 0
 

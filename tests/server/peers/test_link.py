@@ -167,6 +167,27 @@ async def test_the_match_sees_that_a_bot_is_gone(what: str, autojump_clock: Mock
         assert (ends == ["severed"]) == (what == "link is cut"), "only that is the hosts' own fault"
 
 
+@pytest.mark.parametrize("why", ["gone", "full"])
+async def test_a_link_that_is_gone_or_full_takes_no_further_bot(
+    why: str, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    monkeypatch.setattr("server.peers.link.CHANNELS", 1)
+
+    async def attend(wire: There, opened: Open) -> None:
+        await wire.receive()
+        await trio.sleep_forever()
+
+    async with linked(attend) as between:
+        if why == "gone":
+            between.cut()
+        else:
+            between.bot((b"first", 0.0))
+        await trio.testing.wait_all_tasks_blocked()
+        _, ours = trio.testing.memory_stream_pair()
+        with trio.fail_after(SILENCE / 2):
+            await between.here.take(Handed("tcp", StreamWire(ours, between._guard), "", [], lambda: None))
+
+
 async def test_a_link_on_which_nothing_is_heard_is_cut(autojump_clock: MockClock) -> None:
     one, other = trio.testing.memory_stream_pair()
     link = Link(one, 1, lambda wire, opened: None, dialled=True)

@@ -11,9 +11,10 @@ import pytest
 
 from server.exits import Unavailable
 from server.store import journal
+from server.store.copies import backups
 from server.store.journal import Engine
 from server.store.snapshots import folded
-from server.store.sqlite import Connection, Sqlite, SqliteReader, backups, connected
+from server.store.sqlite import Connection, Sqlite, SqliteReader, connected
 from tests.server.store.faults import Faulty
 from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tests.server.store.test_laws import EVERY_KIND, LOST, OPENED, PLAYED, WON

@@ -11,9 +11,10 @@ from structlog.testing import capture_logs
 
 from server.exits import ConfigError, Unavailable, Unusable
 from server.store import journal, sqlite
+from server.store.copies import backups, whole_or_none
 from server.store.journal import Jot
 from server.store.reserve import Reserve
-from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected, whole_or_none
+from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
 from tests.server.store.faults import little_room
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
@@ -228,8 +229,8 @@ def test_what_cannot_be_written_from_the_start_is_said_in_a_line(path: Path) -> 
 def test_what_is_no_database_is_refused_with_the_newest_backup(path: Path) -> None:
     engine = Sqlite(path)
     engine.write(large(1))
-    sqlite.backups(path).mkdir()
-    engine.backup(sqlite.backups(path) / "monday.sqlite")
+    backups(path).mkdir()
+    engine.backup(backups(path) / "monday.sqlite")
     engine.close()
     content = bytearray(path.read_bytes())
     content[8192:16384] = b"\xff" * 8192
@@ -342,7 +343,7 @@ def test_an_upgrade_keeps_a_copy_and_is_done_once(
         engine = Sqlite(path)
         assert engine._writer.execute("SELECT number, more FROM journal").fetchall() == [(1, None)]
         engine.close()
-    (copy,) = sqlite.backups(path).iterdir()
+    (copy,) = backups(path).iterdir()
     monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
     before = Sqlite(copy)
     assert list(before.kept()) == entered(1, "ann")
@@ -356,7 +357,7 @@ def test_whoever_goes_back_to_an_older_quintain_and_upgrades_again_has_a_copy_of
     newer = [*MIGRATIONS, tmp_path / "next.sql"]
     for number, name in enumerate(("ann", "bob"), 1):
         monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
-        for copy in sqlite.backups(path).glob("*.sqlite"):  # the older Quintain begins with what it knew
+        for copy in backups(path).glob("*.sqlite"):  # the older Quintain begins with what it knew
             path.write_bytes(copy.read_bytes())
         engine = Sqlite(path)
         engine.write(entered(number, name))
@@ -365,7 +366,7 @@ def test_whoever_goes_back_to_an_older_quintain_and_upgrades_again_has_a_copy_of
         Sqlite(path).close()
     monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
     lasts: list[int] = []
-    for copy in sqlite.backups(path).iterdir():
+    for copy in backups(path).iterdir():
         older = sqlite.SqliteReader(copy)
         lasts.append(older.last())
         older.close()

@@ -144,8 +144,10 @@ async def test_all_who_wait_for_an_end_elsewhere_learn_of_it() -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait, "ann")
         nursery.start_soon(wait, "bob")
+        await held.hear("one", [Turned(State.RUNNING)])
         await trio.testing.wait_all_tasks_blocked()
-        await held.hear("one", [Turned(State.RUNNING), Turned(State.FINISHED)])
+        assert not learned, "it is not over"
+        await held.hear("one", [Turned(State.FINISHED)])
         await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
     assert sorted(learned) == ["ann", "bob"]

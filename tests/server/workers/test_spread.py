@@ -19,7 +19,7 @@ import trio
 import trio.testing
 
 from server.host.host import Host
-from server.host.wire_log import Taped
+from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE
 from server.net.limits import Limits
 from server.net.sockets import SocketWire, readiness
@@ -458,7 +458,7 @@ async def test_a_bot_that_comes_back_as_its_match_ends_elsewhere_is_dealt_the_ne
             if known:
                 await both.come(first.name)
             both.say(Closed(of_first))
-            both.say(Returned(of_second, (), Taped(), acknowledged=True))
+            both.say(Returned(of_second, (), TapeSnapshot(), acknowledged=True))
             while cup.matches.keys() <= {match}:  # noqa: ASYNC110 - until the next one is dealt
                 await trio.sleep(0.001)
             (following,) = cup.matches.values()
@@ -508,9 +508,9 @@ async def test_what_is_said_in_one_go_is_one_packet_and_a_bot_that_leaves_is_tol
             packet = theirs.recv(PACKET)
             assert heard.decode(packet[1:]).messages == (Fetch("a"), Fetch("b"), Fetch("c"))
             pair.say(Fetch("d"))
-            pair.say(Left(1, Taped(), for_good=False))
+            pair.say(Left(1, TapeSnapshot(), for_good=False))
             packet = theirs.recv(PACKET)
-            assert heard.decode(packet[1:]).messages == (Fetch("d"), Left(1, Taped(), for_good=False))
+            assert heard.decode(packet[1:]).messages == (Fetch("d"), Left(1, TapeSnapshot(), for_good=False))
             with pytest.raises(BlockingIOError):
                 theirs.recv(PACKET)
             nursery.cancel_scope.cancel()

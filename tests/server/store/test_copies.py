@@ -1,0 +1,53 @@
+"""A copy has its name once it is whole, and leaves nothing behind otherwise."""
+
+from pathlib import Path
+
+import pytest
+
+from server.store.copies import BESIDE, PART, backups, whole_or_none
+
+
+def run_out_of_room(target: Path) -> None:
+    with whole_or_none(target) as part:
+        for end in ("", "-journal", *BESIDE):
+            part.with_name(part.name + end).write_bytes(b"half")
+        raise OSError("no room")
+
+
+def test_a_copy_has_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
+    target = tmp_path / "copy.sqlite"
+    with whole_or_none(target) as part:
+        part.write_bytes(b"half")
+        assert not target.exists()
+        assert part.name.endswith(PART), "a host that died is known to have left it"
+        part.write_bytes(b"all of it")
+    assert target.read_bytes() == b"all of it"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_copy_that_fails_leaves_the_earlier_one_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "copy.sqlite"
+    target.write_bytes(b"earlier")
+    with pytest.raises(OSError, match="no room"):
+        run_out_of_room(target)
+    assert target.read_bytes() == b"earlier"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_two_copies_with_one_name_may_be_made_at_once(tmp_path: Path) -> None:
+    target = tmp_path / "copy.sqlite"
+    with whole_or_none(target) as one, whole_or_none(target) as other:
+        one.write_bytes(b"one")
+        other.write_bytes(b"other")
+    assert target.read_bytes() == b"one", "the one that was finished last"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_only_the_user_of_the_host_may_read_a_copy(tmp_path: Path) -> None:
+    with whole_or_none(tmp_path / "copy.sqlite") as part:
+        part.write_bytes(b"addresses of bots")
+    assert (tmp_path / "copy.sqlite").stat().st_mode & 0o077 == 0
+
+
+def test_backups_lie_beside_the_database(tmp_path: Path) -> None:
+    assert backups(tmp_path / "journal.sqlite").parent == tmp_path
