@@ -37,6 +37,7 @@ from tournament.tournament import Tournament
 NOBODY = -1  # in place of a host: nobody holds it just now
 PATIENCE = 5.0  # seconds that a bot waits for a holder of its tournament: two are usual after a host dies
 LOOK = 0.05  # seconds between two looks meanwhile, if nothing is heard before
+AT_A_TIME = 50  # entries of others that are taken in before other tasks get their turn
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -368,13 +369,15 @@ class Peers:
         async with self._following:
             rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
             with trio.CancelScope(shield=True):  # the caller may be cancelled: no row may be half taken in
-                for row in rows:
+                for count, row in enumerate(rows, 1):
                     name = called(row.tournament)
                     self._latest[row.tournament] = row.when
                     ours = name in self.host.tournaments or row.tournament in self._gone
                     if name != HOST and not ours:
                         await self._take_in(name, row)
                     self._read = row.number
+                    if count % AT_A_TIME == 0:
+                        await trio.lowlevel.checkpoint()
 
     async def _take_in(self, name: str, row: Entry) -> None:
         fact = journal.fact(row)
@@ -401,7 +404,11 @@ class Peers:
             self._ledger.forget_moves()
 
     async def _hold_all(self, gained: Sequence[str], known: Mapping[str, Away | None]) -> None:
-        going_on = [(name, await self._hold(name, known[name])) for name in gained if not self._is_over(name)]
+        going_on: list[tuple[str, Tournament | None]] = []
+        for name in gained:
+            if not self._is_over(name):
+                going_on.append((name, await self._hold(name, known[name])))
+                await trio.lowlevel.checkpoint()  # there may be thousands, and leases are renewed meanwhile
         for name, tournament in going_on:
             await self._goes_on(name, tournament)
         for name in gained:
