@@ -392,9 +392,7 @@ class Host:
 
     async def drain(self) -> None:
         """Let nobody in, begin nothing, and wait for what no restart can resume, while facts can be kept."""
-        self.draining = True
-        for tournament in self.tournaments.values():
-            tournament.halt()
+        self._begin_nothing()
         with self._waiting:
             if self.store.trouble:
                 self._waiting.cancel()
@@ -403,12 +401,12 @@ class Host:
             await self.boards.quiet()  # bots wait for standings, which nobody tells after a restart
 
     async def stop(self) -> None:
-        """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it.
+        """Let go of all that is being played, then say goodbye: a bot that leaves now loses nothing by it.
 
         Where other hosts go on at once, no move is taken from then on: its players might be told of a move
         that was not kept.
         """
-        self.draining = True
+        self._begin_nothing()
         await self._holding.let_go()
         if self.shares:
             self.timekeeper.too_late = partial(Moved, STOPPING)
@@ -416,6 +414,11 @@ class Host:
             say_goodbye()
 
     # Within
+
+    def _begin_nothing(self) -> None:
+        self.draining = True
+        for tournament in self.tournaments.values():
+            tournament.halt()
 
     def _pause_or_go_on(self) -> None:
         """Stop all clocks while nothing can be kept. No match begins then: that has to be kept first."""
