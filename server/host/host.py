@@ -458,7 +458,7 @@ class Host:
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
-                self._holding.sort(tournament)
+                self._holding.current.sort(record)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
             if record.state is State.DELETED and self._holding.remove(record):

@@ -67,7 +67,7 @@ class Known(Directory):
         """Use this record of a tournament from now on."""
         if (before := self._records.get(record.name)) is not None:
             self._remove(before[0])
-            self._current.get(record.opened.game, {}).pop(record.name, None)
+            self._current.remove(before[0])
         return self.place(record)
 
     def opens(self, game: str) -> bool:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from games.game import Game
 from server.host.abroad import Wanted
+from server.host.current import ENDS, Current
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
 from server.host.reception import Key, Present
@@ -24,13 +25,11 @@ from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
 from tournament.presence import Missing
 from tournament.record import Record
-from tournament.refusals import takes_entrants
 from tournament.settling import both
 from tournament.store import Store
 
 SOON = 5.0  # seconds within which a worker says whether it has let a bot in: none takes as long
 OWN = 0  # the number of the worker that has the directory
-ENDS = (State.FINISHED, State.DELETED)  # in these, nothing is played
 
 
 class Away:
@@ -104,7 +103,7 @@ class Directory:
         self._roll = Roll()
         self._records: dict[str, tuple[Record, int]] = {}  # by name, in the order of opening
         self._kept_as: dict[str, Away] = {}
-        self._current: dict[str, dict[str, Record]] = {}  # by game and name: those that are not over
+        self._current = Current()
         self._tables: dict[str, int] = {}  # by game: the worker that has to open it
         self._together = {game: group for group in together for game in group}
         self._of_group: dict[frozenset[str], int] = {}
@@ -119,7 +118,7 @@ class Directory:
         worker = self._choice(record)
         self._roll.add(record)
         self._records[record.name] = record, worker
-        self._sort(record)
+        self._current.sort(record)
         for number in record.dealt.values():
             for name in both(record.drawn[number]):
                 self._playing[record.opened.game, name] = record.name
@@ -154,9 +153,9 @@ class Directory:
     def alone(self, worker: int) -> frozenset[str]:
         """The games of which no other worker holds, or will hold, a tournament that is not over."""
         holders: dict[str, set[int]] = {}
-        for game, current in self._current.items():
-            if current:
-                holders[game] = {self.table(game), *(self._records[name][1] for name in current)}
+        for game in self._current.games():
+            current = self._current.of(game)
+            holders[game] = {self.table(game), *(self._records[name][1] for name in current)}
         alone = {game for game, numbers in holders.items() if numbers == {worker}}
         return frozenset(alone.union(*(group for group, at in self._of_group.items() if at == worker)))
 
@@ -182,13 +181,6 @@ class Directory:
                 load[worker] += 1 + len(record.entrants)
         planned = Counter(self._tables.values())
         return min(range(self._workers), key=lambda each: (load[each], planned[each], each == OWN, each))
-
-    def _sort(self, record: Record) -> None:
-        current = self._current.setdefault(record.opened.game, {})
-        if record.state in ENDS:
-            current.pop(record.name, None)
-        else:
-            current.setdefault(record.name, record)
 
     # What happens there
 
@@ -216,7 +208,7 @@ class Directory:
                     if self._playing.get((game, name)) == record.name:
                         del self._playing[game, name]
             case Turned():
-                self._sort(record)
+                self._current.sort(record)
                 if record.state is State.DELETED:
                     self._remove(record)
             case _:
@@ -260,7 +252,7 @@ class Directory:
             return Served(there)
         name, game = checked(wanted.name), wanted.game
         where, digest = (game, key(name)), _digest(wanted.token)
-        target = self._current.get(game, {}).get(place)
+        target = self._current.of(game).get(place)
         entitled = target is not None and _same(target.claims.get(name), digest)
         for worker, present in self._here.get(where, {}).items():
             if worker == there:
@@ -287,7 +279,7 @@ class Directory:
 
         It may not leave a tournament with an end over another connection: see `Placing.expect_same_place`.
         """
-        record = self._current.get(game, {}).get(place)
+        record = self._current.of(game).get(place)
         stays = record is not None and not record.format.endless and name not in record.out
         return Served(worker) if stays or worker == there else Served(there, worker)
 
@@ -317,16 +309,13 @@ class Directory:
         if game not in catalogue():
             return None
         if named is not None:
-            return "" if named == OPEN + game else named if named in self._current.get(game, {}) else None
+            return "" if named == OPEN + game else named if named in self._current.of(game) else None
         if (playing := self._playing.get((game, name))) is not None:
             return playing
         for record in self._roll.awaiting(name, game):
             if name not in record.out:
                 return record.name
-        for record in self._current.get(game, {}).values():
-            if takes_entrants(record) and not record.name.startswith(OPEN):
-                return record.name
-        return ""
+        return next((record.name for record in self._current.taking(game)), "")
 
 
 def _digest(token: str | None) -> str | None:
