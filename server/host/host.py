@@ -111,6 +111,7 @@ class Host:
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = Shown(self.tournaments)
         self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
+        self.roll.is_past = self.untold.is_past
         # Called with every fact, once it is safe.
         self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins

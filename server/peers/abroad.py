@@ -166,6 +166,7 @@ class Peers:
         self._host = host
         host.abroad = self
         host.on_fact += [self._directory.told, self._told]
+        self._directory.roll.is_past = host.untold.is_past
 
     async def run(self) -> None:
         """Follow the others and take over from them, until cancelled; raises `Stale` if they took ours."""

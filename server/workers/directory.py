@@ -100,7 +100,7 @@ class Directory:
         self.held: dict[str, Away] = {}
         self._workers = workers
         self._store = store
-        self._roll = Roll()
+        self.roll = Roll()
         self._records: dict[str, tuple[Record, int]] = {}  # by name, in the order of opening
         self._kept_as: dict[str, Away] = {}
         self._current = Current()
@@ -116,7 +116,7 @@ class Directory:
     def place(self, record: Record) -> Away | None:
         """Decide which worker holds a tournament; None: this process."""
         worker = self._choice(record)
-        self._roll.add(record)
+        self.roll.add(record)
         self._records[record.name] = record, worker
         self._current.sort(record)
         for number in record.dealt.values():
@@ -198,7 +198,7 @@ class Directory:
         """A fact is in the record of its tournament, which any worker may hold."""
         record: Record = held.record
         game = record.opened.game
-        self._roll.hear(record, fact)
+        self.roll.hear(record, fact)
         match fact:
             case Dealt(pairing=pairing):
                 for name in both(record.drawn[pairing]):
@@ -217,7 +217,7 @@ class Directory:
     def _remove(self, record: Record) -> None:
         if self._records.pop(record.name, None) is None:
             return
-        self._roll.remove(record)
+        self.roll.remove(record)
         if (away := self.held.pop(record.name, None)) is not None:
             del self._kept_as[away.record.kept_as]
 
@@ -264,7 +264,7 @@ class Directory:
         coming = self._coming.get(where)
         if coming is not None and now < coming.until and _same(coming.digest, digest):
             return self._one_place(there, coming.worker, coming.place, name, game)
-        for record in () if entitled else self._roll.awaiting(name, game):
+        for record in () if entitled else self.roll.awaiting(name, game):
             if name in record.claims and not _same(record.claims[name], digest):
                 return Served(self.worker(record.name))
         if digest is not None:
@@ -285,7 +285,7 @@ class Directory:
 
     def entered(self, name: str, game: str) -> Iterable[Record]:
         """The tournaments with an entrant of that name, over or not."""
-        return self._roll.of(name, game)
+        return self.roll.of(name, game)
 
     def where(self, wanted: Wanted) -> int:
         """The worker that serves a bot."""
@@ -312,7 +312,7 @@ class Directory:
             return "" if named == OPEN + game else named if named in self._current.of(game) else None
         if (playing := self._playing.get((game, name))) is not None:
             return playing
-        for record in self._roll.awaiting(name, game):
+        for record in self.roll.awaiting(name, game):
             if name not in record.out:
                 return record.name
         return next((record.name for record in self._current.taking(game)), "")
