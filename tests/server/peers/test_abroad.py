@@ -181,6 +181,26 @@ async def test_a_host_that_stops_takes_up_nothing_more_and_is_not_willing_to(
         assert registry.leases["cup"].host is None
 
 
+async def test_all_that_a_host_holds_is_given_up_in_one_request(autojump_clock: MockClock) -> None:
+    """Catches a host whose second to stop in is over before thousands of requests have been answered."""
+
+    class Counting(Leases):
+        released: Sequence[Sequence[str]] = ()
+
+        def release(self, host: int, tournaments: Sequence[str]) -> None:
+            self.released = (*self.released, tournaments)
+            super().release(host, tournaments)
+
+    registry, rows = Counting(), Running()
+    async with sharing(registry, rows) as (host, peers, _, _):
+        await registry.change(dict.fromkeys(rows.names, Lease(7, 2)))
+        await host.stop()
+        await peers.give_up()
+        assert [sorted(each) for each in registry.released] == [sorted(rows.names)]
+        await peers.give_up()
+        assert len(registry.released) == 1, "there is nothing left"
+
+
 async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_opened(
     autojump_clock: MockClock,
 ) -> None:
