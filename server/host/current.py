@@ -26,10 +26,6 @@ class Current:
         """The tournaments of a game that are not over, by name."""
         return self._going.get(game, NONE)
 
-    def games(self) -> Iterator[str]:
-        """The games of which there are any."""
-        return (game for game, going in self._going.items() if going)
-
     def taking(self, game: str) -> Iterator[Record]:
         """Those of them that take entrants, the oldest first; an open table is not among them."""
         return filter(takes_entrants, self._admitting.get(game, NONE).values())

@@ -22,7 +22,7 @@ from server.host.reception import Key, Present
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from tournament.entries import Entry
-from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
+from tournament.facts import AnyFact, Concluded, Dealt, Entered, State, Turned
 from tournament.presence import Missing
 from tournament.record import Record
 from tournament.settling import both
@@ -104,6 +104,9 @@ class Directory:
         self._records: dict[str, tuple[Record, int]] = {}  # by name, in the order of opening
         self._kept_as: dict[str, Away] = {}
         self._current = Current()
+        self._load = Counter[int]()  # by worker: tournaments that are not over, and their entrants …
+        self._weights: dict[str, int] = {}  # … and how much each tournament adds to that
+        self._holding: dict[str, Counter[int]] = {}  # by game, then by worker: tournaments that are not over
         self._tables: dict[str, int] = {}  # by game: the worker that has to open it
         self._together = {game: group for group in together for game in group}
         self._of_group: dict[frozenset[str], int] = {}
@@ -119,6 +122,7 @@ class Directory:
         self.roll.add(record)
         self._records[record.name] = record, worker
         self._current.sort(record)
+        self._weigh(record)
         for number in record.dealt.values():
             for name in both(record.drawn[number]):
                 self._playing[record.opened.game, name] = record.name
@@ -153,9 +157,9 @@ class Directory:
     def alone(self, worker: int) -> frozenset[str]:
         """The games of which no other worker holds, or will hold, a tournament that is not over."""
         holders: dict[str, set[int]] = {}
-        for game in self._current.games():
-            current = self._current.of(game)
-            holders[game] = {self.table(game), *(self._records[name][1] for name in current)}
+        for game, holding in self._holding.items():
+            if at := {number for number, count in holding.items() if count}:
+                holders[game] = {self.table(game), *at}
         alone = {game for game, numbers in holders.items() if numbers == {worker}}
         return frozenset(alone.union(*(group for group, at in self._of_group.items() if at == worker)))
 
@@ -175,12 +179,19 @@ class Directory:
 
     def _least(self) -> int:
         """The worker with the least to do; of several, one without the ports and the journal."""
-        load = Counter[int]()
-        for record, worker in self._records.values():
-            if record.state is not State.FINISHED:
-                load[worker] += 1 + len(record.entrants)
-        planned = Counter(self._tables.values())
+        load, planned = self._load, Counter(self._tables.values())
         return min(range(self._workers), key=lambda each: (load[each], planned[each], each == OWN, each))
+
+    def _weigh(self, record: Record) -> None:
+        """Note what a tournament adds to the load of its worker now, and whether it goes on there."""
+        if record.name not in self._records:
+            return
+        before, worker = self._weights.pop(record.name, 0), self.worker(record.name)
+        weight = 0 if record.state in ENDS else 1 + len(record.entrants)
+        self._load[worker] += weight - before
+        self._holding.setdefault(record.opened.game, Counter())[worker] += bool(weight) - bool(before)
+        if weight:
+            self._weights[record.name] = weight
 
     # What happens there
 
@@ -207,16 +218,22 @@ class Directory:
                 for name in players:
                     if self._playing.get((game, name)) == record.name:
                         del self._playing[game, name]
+            case Entered():
+                self._weigh(record)
             case Turned():
                 self._current.sort(record)
+                self._weigh(record)
                 if record.state is State.DELETED:
                     self._remove(record)
             case _:
                 pass
 
     def _remove(self, record: Record) -> None:
-        if self._records.pop(record.name, None) is None:
+        if (known := self._records.pop(record.name, None)) is None:
             return
+        weight, worker = self._weights.pop(record.name, 0), known[1]
+        self._load[worker] -= weight
+        self._holding[record.opened.game][worker] -= bool(weight)
         self.roll.remove(record)
         if (away := self.held.pop(record.name, None)) is not None:
             del self._kept_as[away.record.kept_as]
