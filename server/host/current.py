@@ -26,6 +26,10 @@ class Current:
         """The tournaments of a game that are not over, by name."""
         return self._going.get(game, NONE)
 
+    def all(self) -> Iterator[Record]:
+        """The tournaments of all games that are not over."""
+        return (record for going in self._going.values() for record in going.values())
+
     def taking(self, game: str) -> Iterator[Record]:
         """Those of them that take entrants, the oldest first; an open table is not among them."""
         return filter(takes_entrants, self._admitting.get(game, NONE).values())

@@ -233,6 +233,11 @@ class Host:
             return self.tournaments
         return {**self.tournaments, **self.abroad.held}
 
+    @property
+    def going_on(self) -> Iterator[Tournament]:
+        """The tournaments of this process that are not over."""
+        return (self.tournaments[each.name] for each in self._holding.current.all())
+
     def entered(self, name: str, game: str) -> Iterable[Record]:
         """The tournaments with an entrant of that name, over or not, as far as this process knows them."""
         return self.roll.of(name, game) if self.abroad is None else self.abroad.entered(name, game)
