@@ -33,9 +33,12 @@ class HeldElsewhere(Refusal):
 
 def takes_entrants(record: Record) -> bool:
     """Whether somebody new may enter by coming."""
-    if record.format.endless:
-        return True
-    return record.state is State.REGISTERING and not record.opened.by_invitation and not _full(record)
+    return admits(record) and (record.format.endless or not _full(record))
+
+
+def admits(record: Record) -> bool:
+    """Whether somebody new may enter by coming, if there is room. After the start, that is never so again."""
+    return record.format.endless or (record.state is State.REGISTERING and not record.opened.by_invitation)
 
 
 def expect_room(record: Record, *, let_in: bool) -> None:

@@ -256,6 +256,11 @@ class Tournament:
                     player.free()
         self.wake()
 
+    @property
+    def busy(self) -> bool:
+        """Whether something is played here, or is being decided."""
+        return bool(self.matches or self._keeper.waits or self.deciding.locked())
+
     async def finished(self) -> None:
         """Wait until it is over, or deleted."""
         while self.record.state not in (State.FINISHED, State.DELETED):

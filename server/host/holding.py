@@ -4,7 +4,7 @@ from math import inf
 
 import trio
 
-from tournament.facts import State
+from server.host.current import Current
 from tournament.record import Record
 from tournament.tournament import Tournament
 
@@ -13,19 +13,15 @@ class Holding:
     def __init__(self) -> None:
         self.tournaments: dict[str, Tournament] = {}
         self.nursery: trio.Nursery | None = None  # None: the host does not run yet
-        self._current: dict[str, dict[str, Tournament]] = {}  # by game and name: those that are not over
+        self.current = Current()
         self._scopes: dict[str, trio.CancelScope] = {}  # by the names under which they are kept
-        self._letting_go = False
-        self._let_go = trio.Event()  # set when the last tournament has been let go
-
-    def current(self, game: str) -> dict[str, Tournament]:
-        """The tournaments of a game that are not over, by name."""
-        return self._current.get(game, {})
+        self._leaving: set[str] = set()  # those that are being let go, by the same names
+        self._let_go = trio.Event()  # set when the last of these has been let go
 
     def add(self, tournament: Tournament) -> None:
         record = tournament.record
         self.tournaments[record.name] = tournament
-        self.sort(tournament)
+        self.current.sort(record)
         if self.nursery is not None and not _is_ending(self.nursery):
             self._scopes[record.kept_as] = trio.CancelScope()
             self.nursery.start_soon(self._hold, tournament)
@@ -38,21 +34,16 @@ class Holding:
             self._scopes[record.kept_as].cancel()
         return True
 
-    def sort(self, tournament: Tournament) -> None:
-        """Put a tournament among those that are not over, or take it out of them."""
-        record = tournament.record
-        current = self._current.setdefault(record.opened.game, {})
-        if record.state in (State.FINISHED, State.DELETED):
-            current.pop(record.name, None)
-        else:
-            current.setdefault(record.name, tournament)
-
     async def let_go(self) -> None:
-        """Stop running all tournaments."""
-        self._letting_go = True
-        for scope in tuple(self._scopes.values()):
-            scope.cancel()
-        if self._scopes:
+        """Stop running the tournaments in which something goes on.
+
+        The others, of which there may be thousands, have been halted and do nothing any more.
+        """
+        busy = {each.record.kept_as for each in self.tournaments.values() if each.busy}
+        self._leaving = busy & self._scopes.keys()
+        for name in tuple(self._leaving):
+            self._scopes[name].cancel()
+        if self._leaving:
             await self._let_go.wait()
 
     async def _hold(self, tournament: Tournament) -> None:
@@ -65,8 +56,10 @@ class Holding:
                     await tournament.taken_up()
         finally:
             del self._scopes[name]
-            if not self._scopes and self._letting_go:
-                self._let_go.set()
+            if name in self._leaving:
+                self._leaving.remove(name)
+                if not self._leaving:
+                    self._let_go.set()
 
 
 def _is_ending(nursery: trio.Nursery) -> bool:

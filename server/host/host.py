@@ -111,6 +111,7 @@ class Host:
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = Shown(self.tournaments)
         self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
+        self.roll.is_past = self.untold.is_past
         # Called with every fact, once it is safe.
         self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
@@ -231,6 +232,11 @@ class Host:
         if self.abroad is None or not self.abroad.held:
             return self.tournaments
         return {**self.tournaments, **self.abroad.held}
+
+    @property
+    def going_on(self) -> Iterator[Tournament]:
+        """The tournaments of this process that are not over."""
+        return (self.tournaments[each.name] for each in self._holding.current.all())
 
     def entered(self, name: str, game: str) -> Iterable[Record]:
         """The tournaments with an entrant of that name, over or not, as far as this process knows them."""
@@ -392,9 +398,7 @@ class Host:
 
     async def drain(self) -> None:
         """Let nobody in, begin nothing, and wait for what no restart can resume, while facts can be kept."""
-        self.draining = True
-        for tournament in self.tournaments.values():
-            tournament.halt()
+        self._begin_nothing()
         with self._waiting:
             if self.store.trouble:
                 self._waiting.cancel()
@@ -403,12 +407,12 @@ class Host:
             await self.boards.quiet()  # bots wait for standings, which nobody tells after a restart
 
     async def stop(self) -> None:
-        """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it.
+        """Let go of all that is being played, then say goodbye: a bot that leaves now loses nothing by it.
 
         Where other hosts go on at once, no move is taken from then on: its players might be told of a move
         that was not kept.
         """
-        self.draining = True
+        self._begin_nothing()
         await self._holding.let_go()
         if self.shares:
             self.timekeeper.too_late = partial(Moved, STOPPING)
@@ -416,6 +420,11 @@ class Host:
             say_goodbye()
 
     # Within
+
+    def _begin_nothing(self) -> None:
+        self.draining = True
+        for tournament in self.tournaments.values():
+            tournament.halt()
 
     def _pause_or_go_on(self) -> None:
         """Stop all clocks while nothing can be kept. No match begins then: that has to be kept first."""
@@ -455,7 +464,7 @@ class Host:
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
-                self._holding.sort(tournament)
+                self._holding.current.sort(record)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
             if record.state is State.DELETED and self._holding.remove(record):

@@ -4,7 +4,7 @@ It counts by game, door, ending or fault, of which there are few, and never by a
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 
 import trio
 
@@ -51,10 +51,10 @@ class Measures:
             if fact.match in tournament.matches:
                 self._counted.add(fact.match)
 
-    def played(self, tournaments: Mapping[str, Held]) -> Counter[str]:
-        """Moves by game, in the matches in play and in all that ended."""
+    def played(self, tournaments: Iterable[Held]) -> Counter[str]:
+        """Moves by game, in the matches of these that are in play and in all that ended."""
         found, still = Counter(self._played), set[str]()
-        for held in tournaments.values():
+        for held in tournaments:
             for name, match in held.matches.items():
                 if name in self._counted:
                     still.add(name)  # it is about to be announced

@@ -25,7 +25,7 @@ def metrics(host: Host) -> str:
 def of_the_host(host: Host) -> Iterator[Family]:
     measures = host.measures
     yield from _of_tournaments(host)
-    played = measures.played(host.tournaments)
+    played = measures.played(host.going_on)
     yield _by("game", catalogue(), "quintain_moves_total", "counter", "Moves that were played.", played)
     how = "Matches that ended since the host was started, by how."
     yield _by_game_and("ending", Ending, "quintain_matches_over_total", how, measures.over)
@@ -95,14 +95,14 @@ def of_the_host(host: Host) -> Iterator[Family]:
 
 
 def _of_tournaments(host: Host) -> Iterator[Family]:
-    held = tuple(host.tournaments.values())
-    playing = Counter[str]()
-    missing = Counter[str]()
-    for each in held:
+    playing, missing, found = Counter[str](), Counter[str](), Counter[State]()
+    for each in host.going_on:
         playing[each.record.opened.game] += len(each.matches)
         missing[each.record.opened.game] += len(each.missing())
+        found[each.record.state] += 1
+    found[State.FINISHED] = len(host.tournaments) - found.total()  # the most, on a host that is old
     here = Counter(player.game for player in host.lobby.players() if player.present)
-    states = Counter(each.record.state.value for each in held)
+    states = Counter({state.value: count for state, count in found.items()})
     games, known = catalogue(), [state.value for state in State]
     yield _by("game", games, "quintain_matches_playing", "gauge", "Matches in play.", playing)
     yield _by("game", games, "quintain_players", "gauge", "Bots that are here.", here)

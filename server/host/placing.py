@@ -85,19 +85,16 @@ class Placing:
 
     def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
         """Where `place` would put a bot of that name that is nowhere yet; None is the open table."""
-        current = self._holding.current(game)
+        current, held = self._holding.current, self._holding.tournaments
         if wanted is not None:
-            if wanted in current:
-                expect_not_out(current[wanted].record, name)
-                return current[wanted]
+            if wanted in current.of(game):
+                expect_not_out(current.of(game)[wanted], name)
+                return held[wanted]
             raise Refusal(_not_there(wanted, game))
         for record in self._roll.awaiting(name, game):
             if name not in record.out:
-                return self._holding.tournaments[record.name]
-        for each in current.values():
-            if takes_entrants(each.record) and not each.record.name.startswith(OPEN):
-                return each
-        return None
+                return held[record.name]
+        return next((held[record.name] for record in current.taking(game)), None)
 
     def expects(self, name: str, game: str) -> bool:
         """Whether a tournament with an end awaits a bot of that name, or would take it in."""
@@ -120,15 +117,15 @@ class Placing:
                 f"{name} plays in {place} over another connection, and a name plays a game in one place at a"
                 f" time: come under another name, or when {place} is over"
             )
-        if wanted != OPEN + player.game and wanted not in self._holding.current(player.game):
+        if wanted != OPEN + player.game and wanted not in self._holding.current.of(player.game):
             raise Unwelcome(_not_there(wanted, player.game))  # and whoever is here still comes in
 
     def _tournament_of(self, player: Player) -> Tournament | None:
         """The tournament with an end that a player is in: one that is not over, nor was it taken out."""
-        here = self._holding.current(player.game).get(player.place or "")
-        if here is None or here.record.format.endless or player.name in here.record.out:
+        here = self._holding.current.of(player.game).get(player.place or "")
+        if here is None or here.format.endless or player.name in here.out:
             return None
-        return here
+        return self._holding.tournaments[here.name]
 
     def expect_alone(self, player: Player) -> None:
         """Raise `Refusal` if another bot plays there under the same name."""

@@ -2,15 +2,27 @@
 
 It is told every fact and holds nothing that the records do not say. A question
 costs the same however many names there are: it looks only at the tournaments
-that one name is in.
+that one name is in. A bot may have been in thousands: those that are long over are
+laid by, at the start or when somebody comes upon them, and are not looked at again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import TypeVar
 
 from server.host.names import key
-from tournament.facts import AnyFact, Claimed, Concluded, Dealt, Drew, Entered, Released, Seated, State
+from tournament.facts import (
+    AnyFact,
+    Claimed,
+    Concluded,
+    Dealt,
+    Drew,
+    Entered,
+    Released,
+    Seated,
+    State,
+    Turned,
+)
 from tournament.record import Record
 
 T = TypeVar("T")
@@ -21,24 +33,33 @@ class Roll:
     def __init__(self) -> None:
         self._age = count()
         self._ages: dict[str, int] = {}  # by tournament; the oldest has 0
-        self._records: dict[Named, dict[str, Record]] = {}  # those that have an entrant of that name
+        self.is_past: Callable[[Record], bool] = _never  # whether a tournament is long over
+        # Those that have an entrant of that name, but for those that were found to be past …
+        self._records: dict[Named, dict[str, Record]] = {}
+        self._laid_by: dict[Named, dict[str, Record]] = {}  # … which are here …
+        self._past: set[str] = set()  # … and these are their names
         self._spelled: dict[Named, str] = {}  # by tournament and key: the entrant's name
         self._seats: dict[Named, dict[str, tuple[Record, Seated]]] = {}  # by key, then by tournament
 
     def add(self, record: Record) -> None:
         """A tournament was opened, or was there when the host started."""
         self._ages[record.name] = next(self._age)
+        past = self.is_past(record)
+        if past:
+            self._past.add(record.name)
         for name in record.entrants:
-            self._enter(record, name)
-        for seated in record.seats.values():
+            self._enter(record, name, self._laid_by if past else self._records)
+        for seated in () if past else record.seats.values():
             self._seat(record, seated)
 
     def remove(self, record: Record) -> None:
         """A tournament was deleted."""
         del self._ages[record.name]
+        self._past.discard(record.name)
         for name in record.entrants:
             self._spelled.pop((record.name, key(name)), None)
-            _remove(self._records, (record.opened.game, name), record.name)
+            for index in (self._records, self._laid_by):
+                _remove(index, (record.opened.game, name), record.name)
             self._give_up_seat(record, name)
 
     def hear(self, record: Record, fact: AnyFact) -> None:
@@ -46,17 +67,21 @@ class Roll:
             case Concluded() | Dealt() | Drew():
                 pass
             case Entered(name=name):
-                self._enter(record, name)
+                self._enter(record, name, self._records)
             case Seated():
                 self._seat(record, fact)
             case Released(name=name) | Claimed(name=name):
                 self._give_up_seat(record, name)
+            case Turned() if record.name in self._past:
+                self._take_up(record)
             case _:
                 pass
 
     def knows(self, name: str, game: str) -> bool:
         """Whether somebody of that name is an entrant anywhere."""
-        return any(name in record.entrants for record in self.of(name, game))
+        where = game, name
+        indexes = self._records, self._laid_by
+        return any(name in record.entrants for each in indexes for record in each.get(where, {}).values())
 
     def awaiting(self, name: str, game: str) -> Iterator[Record]:
         """The tournaments that have an end, are not over and have that entrant, the oldest first."""
@@ -75,18 +100,39 @@ class Roll:
 
     def seats(self, name: str, game: str) -> list[Seated]:
         """The seats of a name that came without a token, in tournaments that are not over."""
-        found = self._seats.get((game, key(name)), {})
+        where = game, key(name)
+        for record, _ in [*self._seats.get(where, {}).values()]:
+            if self.is_past(record):
+                self._past.add(record.name)
+                _remove(self._seats, where, record.name)
+        found = self._seats.get(where, {})
         return [seated for record, seated in found.values() if record.state is not State.FINISHED]
 
     def of(self, name: str, game: str) -> list[Record]:
-        """The tournaments, over or not, that have an entrant of that name."""
-        return [*self._records.get((game, name), {}).values()]
+        """The tournaments, over or not, that have an entrant of that name; not those that are long over."""
+        where = game, name
+        found = [*self._records.get(where, {}).values()]
+        for record in found:
+            if self.is_past(record):
+                self._past.add(record.name)
+                _remove(self._records, where, record.name)
+                self._laid_by.setdefault(where, {})[record.name] = record
+        return [*self._records.get(where, {}).values()]
 
-    def _enter(self, record: Record, name: str) -> None:
-        self._records.setdefault((record.opened.game, name), {})[record.name] = record
+    def _enter(self, record: Record, name: str, index: dict[Named, dict[str, Record]]) -> None:
+        index.setdefault((record.opened.game, name), {})[record.name] = record
         where = record.name, key(name)
         if self._spelled.get(where) not in record.entrants:
             self._spelled[where] = name
+
+    def _take_up(self, record: Record) -> None:
+        """A tournament goes on that was long over."""
+        self._past.discard(record.name)
+        for name in record.entrants:
+            _remove(self._laid_by, (record.opened.game, name), record.name)
+            self._records.setdefault((record.opened.game, name), {})[record.name] = record
+        for seated in record.seats.values():
+            self._seat(record, seated)
 
     def _seat(self, record: Record, seated: Seated) -> None:
         where = record.opened.game, key(seated.name)
@@ -94,6 +140,10 @@ class Roll:
 
     def _give_up_seat(self, record: Record, name: str) -> None:
         _remove(self._seats, (record.opened.game, key(name)), record.name)
+
+
+def _never(record: Record) -> bool:
+    return False
 
 
 def _remove(index: dict[Named, dict[str, T]], where: Named, tournament: str) -> None:

@@ -130,6 +130,10 @@ class Untold:
         """The same, as another process says; it may know of the end before this one does."""
         self._end(tournament).told.add(name)
 
+    def is_past(self, record: Record) -> bool:
+        """Whether a tournament has been over for so long that nobody is told of it any more."""
+        return record.state is State.FINISHED and self._wall() - self._ended(record) > LATE
+
     def _news_for(self, wanted: Wanted) -> News | None:
         if (news := self._news.get(_where(wanted))) is None:
             return None

@@ -37,6 +37,7 @@ from tournament.tournament import Tournament
 NOBODY = -1  # in place of a host: nobody holds it just now
 HOLDER_TIMEOUT = 5.0  # seconds to wait for a host that holds a tournament: two are usual after one dies
 LOOK = 0.05  # seconds between two looks meanwhile, if nothing is heard before
+AT_A_TIME = 50  # entries of others that are taken in before other tasks get their turn
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -66,7 +67,7 @@ class Known(Directory):
         """Use this record of a tournament from now on."""
         if (before := self._records.get(record.name)) is not None:
             self._remove(before[0])
-            self._current.get(record.opened.game, {}).pop(record.name, None)
+            self._current.remove(before[0])
         return self.place(record)
 
     def opens(self, game: str) -> bool:
@@ -165,6 +166,7 @@ class Peers:
         self._host = host
         host.abroad = self
         host.on_fact += [self._directory.told, self._told]
+        self._directory.roll.is_past = host.untold.is_past
 
     async def run(self) -> None:
         """Follow the others and take over from them, until cancelled; raises `Stale` if they took ours."""
@@ -200,8 +202,8 @@ class Peers:
         """
         await self.say_whether_willing()
         await self._ledger.keep_moves()
-        for name in tuple(self._keeping.leases.held):
-            await self._keeping.release(name)
+        if held := self._keeping.leases.held:  # all in one request: there is a second to stop in
+            await self._keeping.release(*held)
 
     def link(self, tournament: str) -> Link | None:
         """The link to the host that holds a tournament, if it is another one, alive and within reach."""
@@ -368,13 +370,15 @@ class Peers:
         async with self._following:
             rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
             with trio.CancelScope(shield=True):  # the caller may be cancelled: no row may be half taken in
-                for row in rows:
+                for count, row in enumerate(rows, 1):
                     name = called(row.tournament)
                     self._latest[row.tournament] = row.when
                     ours = name in self.host.tournaments or row.tournament in self._gone
                     if name != HOST and not ours:
                         await self._take_in(name, row)
                     self._read = row.number
+                    if count % AT_A_TIME == 0:
+                        await trio.lowlevel.checkpoint()
 
     async def _take_in(self, name: str, row: Entry) -> None:
         fact = journal.fact(row)
@@ -401,7 +405,11 @@ class Peers:
             self._ledger.forget_moves()
 
     async def _hold_all(self, gained: Sequence[str], known: Mapping[str, Away | None]) -> None:
-        going_on = [(name, await self._hold(name, known[name])) for name in gained if not self._is_over(name)]
+        going_on: list[tuple[str, Tournament | None]] = []
+        for name in gained:
+            if not self._is_over(name):
+                going_on.append((name, await self._hold(name, known[name])))
+                await trio.lowlevel.checkpoint()  # there may be thousands, and leases are renewed meanwhile
         for name, tournament in going_on:
             await self._goes_on(name, tournament)
         for name in gained:

@@ -128,11 +128,12 @@ class Keeping:
                 self.leases.opened(tournament, epoch)
             return epoch is not None
 
-    async def release(self, tournament: str) -> None:
-        """Let another host have a tournament; it may not be written here any more. Raises `Unavailable`."""
+    async def release(self, *tournaments: str) -> None:
+        """Let other hosts have tournaments; these may not be written here any more. Raises `Unavailable`."""
         async with self._asking:
-            self.leases.gone(tournament)
-            release = partial(self._registry.release, self.leases.host, tournament)
+            for tournament in tournaments:
+                self.leases.gone(tournament)
+            release = partial(self._registry.release, self.leases.host, tournaments)
             await self._in_thread(release, limiter=self._limiter)
 
     async def remove(self, tournament: str) -> None:

@@ -73,7 +73,7 @@ PEERS = """
 OPEN = """
     INSERT INTO leases VALUES (%s, %s, nextval('epochs')) ON CONFLICT DO NOTHING RETURNING epoch
 """
-RELEASE = "UPDATE leases SET host = NULL WHERE tournament = %s AND host = %s"
+RELEASE = "UPDATE leases SET host = NULL WHERE tournament = ANY (%s) AND host = %s"
 NOW = "SELECT extract(epoch FROM clock_timestamp())"
 TRIAL = "CREATE TABLE quintain_trial AS SELECT repeat('-', 100) FROM generate_series(1, 1000)"
 REMOVE = "DELETE FROM leases WHERE tournament = %s AND host = %s"
@@ -102,8 +102,8 @@ class Registry(Protocol):
         """Hold a new tournament; None if there is one of that name."""
         ...
 
-    def release(self, host: int, tournament: str) -> None:
-        """Let another host have a tournament."""
+    def release(self, host: int, tournaments: Sequence[str]) -> None:
+        """Let other hosts have tournaments."""
         ...
 
     def remove(self, host: int, tournament: str) -> None:
@@ -154,8 +154,8 @@ class PostgresRegistry:
 
         return self._transact(act)
 
-    def release(self, host: int, tournament: str) -> None:
-        self._change(host, RELEASE, tournament)
+    def release(self, host: int, tournaments: Sequence[str]) -> None:
+        self._change(host, RELEASE, [*tournaments])
 
     def remove(self, host: int, tournament: str) -> None:
         self._change(host, REMOVE, tournament)
@@ -167,10 +167,10 @@ class PostgresRegistry:
 
     # Within
 
-    def _change(self, host: int, statement: Any, tournament: str) -> None:
+    def _change(self, host: int, statement: Any, which: str | list[str]) -> None:
         def act(session: Connection) -> None:
             session.execute(CHANGED, ([host],))
-            session.execute(statement, (tournament, host))
+            session.execute(statement, (which, host))
 
         self._transact(act)
 

@@ -15,22 +15,21 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from games.game import Game
 from server.host.abroad import Wanted
+from server.host.current import ENDS, Current
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
 from server.host.reception import Key, Present
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from tournament.entries import Entry
-from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
+from tournament.facts import AnyFact, Concluded, Dealt, Entered, State, Turned
 from tournament.presence import Missing
 from tournament.record import Record
-from tournament.refusals import takes_entrants
 from tournament.settling import both
 from tournament.store import Store
 
 SOON = 5.0  # seconds within which a worker says whether it has let a bot in: none takes as long
 OWN = 0  # the number of the worker that has the directory
-ENDS = (State.FINISHED, State.DELETED)  # in these, nothing is played
 
 
 class Away:
@@ -101,10 +100,13 @@ class Directory:
         self.held: dict[str, Away] = {}
         self._workers = workers
         self._store = store
-        self._roll = Roll()
+        self.roll = Roll()
         self._records: dict[str, tuple[Record, int]] = {}  # by name, in the order of opening
         self._kept_as: dict[str, Away] = {}
-        self._current: dict[str, dict[str, Record]] = {}  # by game and name: those that are not over
+        self._current = Current()
+        self._load = Counter[int]()  # by worker: tournaments that are not over, and their entrants …
+        self._weights: dict[str, int] = {}  # … and how much each tournament adds to that
+        self._holding: dict[str, Counter[int]] = {}  # by game, then by worker: tournaments that are not over
         self._tables: dict[str, int] = {}  # by game: the worker that has to open it
         self._together = {game: group for group in together for game in group}
         self._of_group: dict[frozenset[str], int] = {}
@@ -117,9 +119,10 @@ class Directory:
     def place(self, record: Record) -> Away | None:
         """Decide which worker holds a tournament; None: this process."""
         worker = self._choice(record)
-        self._roll.add(record)
+        self.roll.add(record)
         self._records[record.name] = record, worker
-        self._sort(record)
+        self._current.sort(record)
+        self._weigh(record)
         for number in record.dealt.values():
             for name in both(record.drawn[number]):
                 self._playing[record.opened.game, name] = record.name
@@ -154,9 +157,9 @@ class Directory:
     def alone(self, worker: int) -> frozenset[str]:
         """The games of which no other worker holds, or will hold, a tournament that is not over."""
         holders: dict[str, set[int]] = {}
-        for game, current in self._current.items():
-            if current:
-                holders[game] = {self.table(game), *(self._records[name][1] for name in current)}
+        for game, holding in self._holding.items():
+            if at := {number for number, count in holding.items() if count}:
+                holders[game] = {self.table(game), *at}
         alone = {game for game, numbers in holders.items() if numbers == {worker}}
         return frozenset(alone.union(*(group for group, at in self._of_group.items() if at == worker)))
 
@@ -176,19 +179,19 @@ class Directory:
 
     def _least(self) -> int:
         """The worker with the least to do; of several, one without the ports and the journal."""
-        load = Counter[int]()
-        for record, worker in self._records.values():
-            if record.state is not State.FINISHED:
-                load[worker] += 1 + len(record.entrants)
-        planned = Counter(self._tables.values())
+        load, planned = self._load, Counter(self._tables.values())
         return min(range(self._workers), key=lambda each: (load[each], planned[each], each == OWN, each))
 
-    def _sort(self, record: Record) -> None:
-        current = self._current.setdefault(record.opened.game, {})
-        if record.state in ENDS:
-            current.pop(record.name, None)
-        else:
-            current.setdefault(record.name, record)
+    def _weigh(self, record: Record) -> None:
+        """Note what a tournament adds to the load of its worker now, and whether it goes on there."""
+        if record.name not in self._records:
+            return
+        before, worker = self._weights.pop(record.name, 0), self.worker(record.name)
+        weight = 0 if record.state in ENDS else 1 + len(record.entrants)
+        self._load[worker] += weight - before
+        self._holding.setdefault(record.opened.game, Counter())[worker] += bool(weight) - bool(before)
+        if weight:
+            self._weights[record.name] = weight
 
     # What happens there
 
@@ -206,7 +209,7 @@ class Directory:
         """A fact is in the record of its tournament, which any worker may hold."""
         record: Record = held.record
         game = record.opened.game
-        self._roll.hear(record, fact)
+        self.roll.hear(record, fact)
         match fact:
             case Dealt(pairing=pairing):
                 for name in both(record.drawn[pairing]):
@@ -215,17 +218,23 @@ class Directory:
                 for name in players:
                     if self._playing.get((game, name)) == record.name:
                         del self._playing[game, name]
+            case Entered():
+                self._weigh(record)
             case Turned():
-                self._sort(record)
+                self._current.sort(record)
+                self._weigh(record)
                 if record.state is State.DELETED:
                     self._remove(record)
             case _:
                 pass
 
     def _remove(self, record: Record) -> None:
-        if self._records.pop(record.name, None) is None:
+        if (known := self._records.pop(record.name, None)) is None:
             return
-        self._roll.remove(record)
+        weight, worker = self._weights.pop(record.name, 0), known[1]
+        self._load[worker] -= weight
+        self._holding[record.opened.game][worker] -= bool(weight)
+        self.roll.remove(record)
         if (away := self.held.pop(record.name, None)) is not None:
             del self._kept_as[away.record.kept_as]
 
@@ -260,7 +269,7 @@ class Directory:
             return Served(there)
         name, game = checked(wanted.name), wanted.game
         where, digest = (game, key(name)), _digest(wanted.token)
-        target = self._current.get(game, {}).get(place)
+        target = self._current.of(game).get(place)
         entitled = target is not None and _same(target.claims.get(name), digest)
         for worker, present in self._here.get(where, {}).items():
             if worker == there:
@@ -272,7 +281,7 @@ class Directory:
         coming = self._coming.get(where)
         if coming is not None and now < coming.until and _same(coming.digest, digest):
             return self._one_place(there, coming.worker, coming.place, name, game)
-        for record in () if entitled else self._roll.awaiting(name, game):
+        for record in () if entitled else self.roll.awaiting(name, game):
             if name in record.claims and not _same(record.claims[name], digest):
                 return Served(self.worker(record.name))
         if digest is not None:
@@ -287,13 +296,13 @@ class Directory:
 
         It may not leave a tournament with an end over another connection: see `Placing.expect_same_place`.
         """
-        record = self._current.get(game, {}).get(place)
+        record = self._current.of(game).get(place)
         stays = record is not None and not record.format.endless and name not in record.out
         return Served(worker) if stays or worker == there else Served(there, worker)
 
     def entered(self, name: str, game: str) -> Iterable[Record]:
         """The tournaments with an entrant of that name, over or not."""
-        return self._roll.of(name, game)
+        return self.roll.of(name, game)
 
     def where(self, wanted: Wanted) -> int:
         """The worker that serves a bot."""
@@ -317,16 +326,13 @@ class Directory:
         if game not in catalogue():
             return None
         if named is not None:
-            return "" if named == OPEN + game else named if named in self._current.get(game, {}) else None
+            return "" if named == OPEN + game else named if named in self._current.of(game) else None
         if (playing := self._playing.get((game, name))) is not None:
             return playing
-        for record in self._roll.awaiting(name, game):
+        for record in self.roll.awaiting(name, game):
             if name not in record.out:
                 return record.name
-        for record in self._current.get(game, {}).values():
-            if takes_entrants(record) and not record.name.startswith(OPEN):
-                return record.name
-        return ""
+        return next((record.name for record in self._current.taking(game)), "")
 
 
 def _digest(token: str | None) -> str | None:

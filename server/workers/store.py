@@ -61,6 +61,8 @@ class Linked:
         self._calls: dict[int, Call] = {}
         self._playing: dict[str, Playing] = {}
         self._listeners: list[Callable[[], None]] = []
+        # What is jotted down, until the next look at moves: every tournament asks for it at the start.
+        self._jotted: Mapping[str, Story] | None = None
         self._closed = False
 
     def listen(self, listener: Callable[[], None]) -> None:
@@ -120,12 +122,15 @@ class Linked:
         self._playing[match] = Playing(moves, times, written)
 
     def jotted(self) -> Mapping[str, Story]:
-        return journal.stories(self._reader.jotted())
+        if self._jotted is None:
+            self._jotted = journal.stories(self._reader.jotted())
+        return self._jotted
 
     async def run(self) -> None:
         try:
             while True:
                 await trio.sleep(SOON)
+                self._jotted = None
                 self.say_moves()
         finally:
             self._closed = True

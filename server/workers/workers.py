@@ -80,6 +80,7 @@ class Workers:
         host.abroad = self
         host.on_key = lambda key: self._keys.know(key, OWN)  # it may have led to another worker before
         host.untold.on_told = self._tell_told
+        self._directory.roll.is_past = host.untold.is_past
         host.reception.moved = self._note_place
         host.on_fact.append(self._told)
         ledger.listen(self._tell_trouble)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -247,6 +248,42 @@ async def test_a_host_that_is_about_to_stop_lets_nobody_in(autojump_clock: MockC
         host.draining = True
         with pytest.raises(Unwelcome, match="about to stop"):
             await host.arrive("ann", GAME)
+
+
+class Steps(trio.abc.Instrument):
+    """How many steps all tasks have taken."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.taken += 1
+
+
+async def test_a_host_stops_as_soon_however_many_tournaments_wait_for_bots_or_are_over(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches bots that are hung up on without a word: there is a second in which to tell them goodbye."""
+    taken, few, many = list[int](), 5, 50
+    for count in (few, many):
+        async with running() as (host, nursery):
+            for number in range(count):
+                await host.open(f"cup-{number}", Opened(GAME, "round-robin", 2, by_invitation=True))
+            await come(host, nursery, "ann")
+            await come(host, nursery, "bob")
+            await trio.sleep(1.5)
+            assert host.tournaments[OPEN + GAME].matches
+            told: list[str] = []
+            host.on_stop["ann"], steps = partial(told.append, "goodbye"), Steps()
+            trio.lowlevel.add_instrument(steps)
+            await host.stop()
+            trio.lowlevel.remove_instrument(steps)
+            assert told
+            taken.append(steps.taken)
+            over = host.tournaments[OPEN + GAME].record.ended
+            await trio.sleep(60.0)
+            assert host.tournaments[OPEN + GAME].record.ended == over, "nothing is decided any more"
+    assert taken[1] - taken[0] < many - few
 
 
 async def test_who_comes_back_and_asks_for_what_is_not_there_keeps_its_seat(

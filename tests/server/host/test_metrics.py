@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,8 +19,10 @@ from tests.deploy.debian import tool
 from tests.lacking import lacking
 from tests.server.exposition import Figures, read
 from tests.server.protocols.room import room
+from tests.steps import steps_taken
 from tournament.events import Ending, Fault
-from tournament.facts import Concluded, Voided
+from tournament.facts import Concluded, Opened, State, Turned, Voided
+from tournament.record import Record
 
 pytestmark = pytest.mark.slow
 
@@ -55,6 +58,20 @@ async def test_what_is_played_is_counted_by_game_ending_and_door(autojump_clock:
     assert after.one("quintain_bots_came_total", door="house", game=GAME) == 2
     assert after.one("quintain_players", game=GAME) == 2
     assert after.one("quintain_tournaments", state="finished") == 1
+
+
+async def test_figures_take_as_long_however_many_tournaments_are_over(autojump_clock: MockClock) -> None:
+    """Catches a monitor that stops all moves for ten milliseconds whenever it looks at an old host."""
+    cost: list[int] = []
+    async with room(CUP) as here:
+        for many in (50, 100):
+            for number in range(many - len(here.host.tournaments)):
+                record = Record(f"old-{many}-{number}", Opened(GAME, "round-robin"))
+                record.add(Turned(State.FINISHED))
+                here.host.hold(record)
+            assert of(here.host).one("quintain_tournaments", state="finished") == many - 1
+            cost.append(steps_taken(partial(metrics, here.host)))
+    assert cost[1] - cost[0] < 50
 
 
 async def test_the_count_of_moves_never_falls_while_a_result_is_being_kept(autojump_clock: MockClock) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from server.host.roll import Roll
+from tests.steps import steps_taken
 from tournament.facts import AnyFact, Claimed, Entered, Opened, Released, Seated, State, Turned
 from tournament.record import Record
 
@@ -82,14 +83,88 @@ def test_a_roll_of_records_that_were_there_before_is_the_same() -> None:
     assert again.alike(books.records["cup"], "ANN") == "ann"
 
 
+def is_over(record: Record) -> bool:
+    return record.state is State.FINISHED
+
+
+def test_what_is_long_over_is_known_of_and_looked_at_once_until_it_goes_on_again() -> None:
+    books = Books("cup", "league")
+    for name in books.records:
+        books.add(name, Entered("ann"), SEATED)
+    books.add("cup", Turned(State.FINISHED))
+    assert [record.name for record in books.roll.of("ann", GAME)] == ["cup", "league"]
+    looked_at: list[str] = []
+
+    def is_past(record: Record) -> bool:
+        looked_at.append(record.name)
+        return is_over(record)
+
+    books.roll.is_past = is_past
+    for _ in range(2):
+        assert [record.name for record in books.roll.of("ann", GAME)] == ["league"]
+        assert books.roll.seats("ann", GAME) == [SEATED]
+    assert looked_at.count("cup") == 2, "once for its entrants and once for their seats"
+    books.add("league", Turned(State.FINISHED))
+    assert not books.roll.of("ann", GAME)
+    assert not books.roll.seats("ann", GAME)
+    assert books.roll.knows("ann", GAME)
+    books.add("cup", Turned(State.RUNNING))
+    assert books.awaiting("ann") == ["cup"]
+    assert books.roll.seats("ann", GAME) == [SEATED]
+
+
+def test_what_was_long_over_at_the_start_is_not_looked_at_for_each_bot() -> None:
+    books, again, looked_at = Books("cup"), Roll(), list[str]()
+    books.add("cup", Entered("ann"), Entered("bob"), SEATED, Turned(State.FINISHED))
+
+    def is_past(record: Record) -> bool:
+        looked_at.append(record.name)
+        return is_over(record)
+
+    again.is_past = is_past
+    again.add(books.records["cup"])
+    for name in ("ann", "bob"):
+        assert again.knows(name, GAME)
+        assert not again.of(name, GAME)
+        assert not again.seats(name, GAME)
+    assert looked_at == ["cup"]
+    books.records["cup"].add(Turned(State.RUNNING))
+    again.hear(books.records["cup"], Turned(State.RUNNING))
+    assert [*again.awaiting("bob", GAME)] == again.of("ann", GAME) == [books.records["cup"]]
+    assert again.seats("ann", GAME) == [SEATED]
+
+
+def test_a_bot_is_placed_as_soon_however_many_tournaments_it_has_played() -> None:
+    """Catches a bot that comes every hour, for months, and each time takes more of everybody's time."""
+    cost: list[int] = []
+    for many in (50, 100):
+        books = Books("now", *(f"cup-{number}" for number in range(many)))
+        for name in books.records:
+            books.add(name, Entered("ann"), SEATED)
+            if name != "now":
+                books.add(name, Turned(State.FINISHED))
+        books.roll.is_past = is_over
+
+        def ask(roll: Roll = books.roll) -> list[object]:
+            asked = [*roll.awaiting("ann", GAME)], roll.seats("ann", GAME), roll.of("ann", GAME)
+            return [roll.knows("ann", GAME), *asked]
+
+        assert ask() == ask() == [True, [books.records["now"]], [SEATED], [books.records["now"]]]
+        cost.append(steps_taken(ask))
+    assert cost[0] == cost[1]
+
+
 def test_nothing_is_left_of_tournaments_that_are_deleted() -> None:
     """Catches names that are kept for ever: a host lives long, and every week may have a tournament."""
-    books = Books("cup", "league")
+    books = Books("cup", "league", "old")
     for record in books.records.values():
         books.add(record.name, Entered("ann"), Entered("bob"), SEATED)
     books.add("cup", Claimed("bob", "00"))
+    books.add("old", Turned(State.FINISHED))
+    books.roll.is_past = is_over
+    assert len(books.roll.of("ann", GAME)) == 2
     for record in books.records.values():
         books.roll.remove(record)
-    indexes = {what: index for what, index in vars(books.roll).items() if isinstance(index, dict)}
-    assert len(indexes) >= 4
+    indexes = {what: index for what, index in vars(books.roll).items() if isinstance(index, dict | set)}
+    assert len(indexes) >= 6
     assert not any(indexes.values()), indexes

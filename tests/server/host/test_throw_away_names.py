@@ -265,7 +265,7 @@ async def test_an_arrival_costs_the_same_however_many_names_there_are(
             for number in range(many // 5):
                 old = await host.open(f"old-{number}", Opened(GAME, "round-robin", 2))
                 old.record.state = State.FINISHED
-                host._holding.sort(old)
+                host._holding.current.sort(old.record)
             cup = await host.open("cup", Opened(GAME, "round-robin", many + 1))
             (await host.arrive("zoe", GAME, keeps=False)).leave()
             for number in range(many):

@@ -146,8 +146,12 @@ def test_an_organiser_may_end_a_tournament_long_after_its_last_match() -> None:
     world = World("cup")
     world.play("cup")
     world.now += 2 * LATE
+    assert not world.untold.is_past(world.records["cup"])
     world.add("cup", OVER)
+    assert not world.untold.is_past(world.records["cup"])
     assert world.hears() == "cup is over"
+    world.now += LATE + 1.0
+    assert world.untold.is_past(world.records["cup"])
 
 
 def test_of_two_tournaments_that_are_over_the_first_is_told_first() -> None:

@@ -12,7 +12,7 @@ from trio.testing import MockClock
 from server.host.abroad import Handed, Wanted
 from server.host.host import OPEN, Host
 from server.net.wire import Wire
-from server.peers.abroad import Peers
+from server.peers.abroad import AT_A_TIME, Peers
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Granted, Lease, Peer
 from server.peers.ledger import SharedLedger
@@ -181,6 +181,26 @@ async def test_a_host_that_stops_takes_up_nothing_more_and_is_not_willing_to(
         assert registry.leases["cup"].host is None
 
 
+async def test_all_that_a_host_holds_is_given_up_in_one_request(autojump_clock: MockClock) -> None:
+    """Catches a host whose second to stop in is over before thousands of requests have been answered."""
+
+    class Counting(Leases):
+        released: Sequence[Sequence[str]] = ()
+
+        def release(self, host: int, tournaments: Sequence[str]) -> None:
+            self.released = (*self.released, tournaments)
+            super().release(host, tournaments)
+
+    registry, rows = Counting(), Running()
+    async with sharing(registry, rows) as (host, peers, _, _):
+        await registry.change(dict.fromkeys(rows.names, Lease(7, 2)))
+        await host.stop()
+        await peers.give_up()
+        assert [sorted(each) for each in registry.released] == [sorted(rows.names)]
+        await peers.give_up()
+        assert len(registry.released) == 1, "there is nothing left"
+
+
 async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_opened(
     autojump_clock: MockClock,
 ) -> None:
@@ -295,6 +315,7 @@ class Many(Journal):
     """In which other hosts have opened many tournaments, all but the last of which are over."""
 
     names = (*(f"cup-{number}" for number in range(20)), "ladder")
+    ended: Sequence[AnyFact] = (Turned(State.FINISHED),)
 
     def __init__(self) -> None:
         super().__init__()
@@ -302,11 +323,10 @@ class Many(Journal):
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
         self.asked += 1
-        ended = Turned(State.FINISHED)
         facts = [
             (name, fact)
             for name in self.names
-            for fact in (*FACTS, *(() if name == self.names[-1] else (ended,)))
+            for fact in (*FACTS, *(() if name == self.names[-1] else self.ended))
         ]
         rows = (entries.entry(number, name, self.at, fact, 1) for number, (name, fact) in enumerate(facts, 1))
         return [row for row in rows if row.number > after and tournament in (None, row.tournament)]
@@ -332,6 +352,54 @@ async def test_what_is_not_over_is_taken_up_first_and_the_journal_is_read_once_f
         assert held[0][0] == "ladder"
         assert {name for name, _ in held} == {*rows.names}
         assert held[0][1] == held[-1][1], "nothing was read in between"
+
+
+class Growth(trio.abc.Instrument):
+    """By how much something grows in one step of a task, at the most: all others wait for that step."""
+
+    def __init__(self, count: Callable[[], int]) -> None:
+        self.most = 0
+        self._count = count
+        self._before = count()
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        now = self._count()
+        self.most, self._before = max(self.most, now - self._before), now
+
+
+class Running(Many):
+    """In which none of the tournaments is over."""
+
+    ended = ()
+
+
+async def test_others_get_their_turns_while_many_tournaments_are_taken_up(autojump_clock: MockClock) -> None:
+    """Catches a host that cannot renew its leases meanwhile, so that it loses what it has just gained."""
+    registry, rows = Leases(), Running()
+    registry.leases = dict.fromkeys(rows.names, Lease(8, 1))
+    async with sharing(registry, rows) as (host, _, _, _):
+        await trio.sleep(2 * EVERY)
+        growth = Growth(lambda: len(host.tournaments))
+        trio.lowlevel.add_instrument(growth)
+        await registry.change(dict.fromkeys(rows.names, Lease(7, 2)))
+        assert len(host.tournaments) == len(rows.names)
+        assert growth.most == 1
+
+
+async def test_others_get_their_turns_while_much_that_another_host_has_kept_is_taken_in(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host whose moves wait, four times a second, for all that other hosts have played."""
+    registry, rows = Leases(), Journal()
+    registry.leases = {"cup": Lease(8, 1)}
+    async with sharing(registry, rows) as (host, peers, _, _):
+        await trio.sleep(2 * EVERY)
+        growth = Growth(lambda: len(host.known["cup"].record.entrants))
+        trio.lowlevel.add_instrument(growth)
+        rows.facts = (*FACTS, *(Entered(f"bot-{number}") for number in range(4 * AT_A_TIME)))
+        await peers.read_on()
+        assert len(host.known["cup"].record.entrants) == 4 * AT_A_TIME
+        assert growth.most <= AT_A_TIME
 
 
 async def test_a_bot_waits_for_its_own_tournament_to_go_on_and_for_no_other(

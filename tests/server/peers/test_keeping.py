@@ -1,6 +1,6 @@
 """Renewing, on a virtual clock: when a host is sure, and what it is told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -49,8 +49,8 @@ class Registry:
             raise Unavailable("it does not answer")
         return None if tournament in self.leases else 5
 
-    def release(self, host: int, tournament: str) -> None:
-        self.leases[tournament] = Lease(None, 1)
+    def release(self, host: int, tournaments: Sequence[str]) -> None:
+        self.leases.update(dict.fromkeys(tournaments, Lease(None, 1)))
 
     def remove(self, host: int, tournament: str) -> None:
         del self.leases[tournament]

@@ -106,12 +106,14 @@ def test_a_host_that_drains_takes_nothing_and_gives_what_it_has(
     join: Callable[[], tuple[PostgresRegistry, int]],
 ) -> None:
     (one, first), (other, second) = join(), join()
-    one.open(first, "cup")
-    one.release(first, "cup")
+    for name in ("cup", "league"):
+        one.open(first, name)
+    other.open(second, "ladder")
+    one.release(first, ("cup", "league", "ladder"))
     granted = one.renew(first, -1, willing=False)
     assert held(granted, first) == set()
     assert [peer.draining for peer in granted.peers] == [True, False]
-    assert held(other.renew(second, -1, willing=True), second) == {"cup"}
+    assert held(other.renew(second, -1, willing=True), second) == {"cup", "league", "ladder"}
 
 
 def test_a_host_that_starts_takes_nothing_and_is_not_listed_as_draining(
@@ -119,7 +121,7 @@ def test_a_host_that_starts_takes_nothing_and_is_not_listed_as_draining(
 ) -> None:
     (one, first), (other, second) = join(), join()
     one.open(first, "cup")
-    one.release(first, "cup")
+    one.release(first, ["cup"])
 
     def listed() -> list[tuple[bool, bool]]:
         granted = one.renew(first, -1, willing=False)

@@ -14,6 +14,7 @@ from server.host.secrets import token_digest
 from server.workers.directory import OWN, SOON, Directory, Served
 from server.workers.figures import added
 from tests.server.workers.records import record
+from tests.steps import steps_taken
 from tournament.facts import AnyFact, Claimed, Dealt, Drew, Entered, Opened, State, Turned, Withdrew
 from tournament.format import Pairing
 from tournament.record import Record
@@ -47,6 +48,37 @@ def test_who_has_many_entrants_has_much_to_do() -> None:
     for name in CUPS[1:]:
         held.place(record(name))
     assert {held.worker(name) for name in CUPS[1:]} == {1 - held.worker("one")}
+
+
+@pytest.mark.parametrize("end", [State.FINISHED, State.DELETED])
+async def test_who_has_entrants_later_has_more_to_do_until_its_tournament_is_over(end: State) -> None:
+    held = directory(2)
+    away = [held.place(record(name)) for name in CUPS[:2]]
+    (one,) = [each for each in away if each is not None]
+    await held.hear(one.record.kept_as, [Entered(f"bot-{number}") for number in range(10)])
+    held.place(record("three"))
+    assert held.worker("three") == OWN
+    await held.hear(one.record.kept_as, [Turned(end)])
+    held.place(record("four"))
+    assert held.worker("four") == one.worker
+    assert held.alone(one.worker) == held.alone(OWN) == set()
+
+
+def test_placing_a_tournament_takes_as_long_however_many_there_are() -> None:
+    """Catches a start of minutes with thousands of them, and a pause of milliseconds whenever one begins."""
+    cost: list[int] = []
+    for many in (50, 100):
+        held = directory()
+        for number in range(many):
+            held.place(record(f"cup-{number}", Entered("ann")))
+
+        def place(held: Directory = held) -> None:
+            held.place(record("late", Entered("bob")))
+            for worker in range(3):
+                held.alone(worker)
+
+        cost.append(steps_taken(place))
+    assert cost[1] - cost[0] < 50
 
 
 def test_what_this_process_holds_is_not_held_elsewhere() -> None:

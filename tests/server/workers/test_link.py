@@ -1,6 +1,6 @@
 """A worker's store: what it asks worker 0 to keep is kept once, in order, and safe when that is confirmed."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -12,6 +12,7 @@ import trio
 from msgspec import Struct
 from trio.testing import MockClock
 
+from server.store.journal import Jot
 from server.store.ledger import RETRY, Ledger
 from server.store.sqlite import Sqlite
 from server.workers.clerk import Clerk
@@ -155,6 +156,32 @@ async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
         await both.store.keep("cup", 2.0, [WON])
         await trio.sleep(1.0)
         assert both.store.jotted() == {}
+
+
+class Read(Sqlite):
+    """It counts how often all moves that are jotted down are read."""
+
+    times = 0
+
+    def jotted(self) -> Iterable[Jot]:
+        self.times += 1
+        return super().jotted()
+
+
+async def test_however_many_tournaments_ask_for_what_was_jotted_down_it_is_read_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    """Catches a worker that is started again and reads all moves once for each tournament in play."""
+    engine = Read(tmp_path / "quintain.sqlite")
+    store = Linked(lambda message: None, engine)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(store.run)
+        for times in (1, 2, 3):
+            assert [store.jotted() for _ in range(100)] == [{}] * 100
+            assert engine.times == times
+            await trio.sleep(2 * SOON)
+        nursery.cancel_scope.cancel()
+    engine.close()
 
 
 @pytest.mark.parametrize("seed", range(5))

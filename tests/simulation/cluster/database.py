@@ -66,11 +66,12 @@ class Database:
         self.leases[tournament] = Lease(host, self._epochs)
         return self._epochs
 
-    def release(self, host: int, tournament: str) -> None:
-        lease = self.leases[tournament]
-        if lease.host == host:
-            self.hosts[host].changes += 1
-            self.leases[tournament] = Lease(None, lease.epoch)
+    def release(self, host: int, tournaments: Sequence[str]) -> None:
+        self.hosts[host].changes += 1
+        for tournament in tournaments:
+            lease = self.leases[tournament]
+            if lease.host == host:
+                self.leases[tournament] = Lease(None, lease.epoch)
 
     def remove(self, host: int, tournament: str) -> None:
         raise NotImplementedError("no tournament is deleted here")

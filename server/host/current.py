@@ -1,0 +1,53 @@
+"""Tournaments that are not over, by game, and those among them that a bot may enter by coming.
+
+A bot that comes asks for one of these. It need not look at the others: there may be thousands, and
+nobody enters those that have begun.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from server.host.opening import OPEN
+from tournament.facts import State
+from tournament.record import Record
+from tournament.refusals import admits, takes_entrants
+
+ENDS = (State.FINISHED, State.DELETED)  # in these, nothing is played
+NONE: Mapping[str, Record] = MappingProxyType({})
+
+
+class Current:
+    def __init__(self) -> None:
+        # By game and name, in the order of opening
+        self._going: dict[str, dict[str, Record]] = {}
+        self._admitting: dict[str, dict[str, Record]] = {}  # open tables are not among these
+
+    def of(self, game: str) -> Mapping[str, Record]:
+        """The tournaments of a game that are not over, by name."""
+        return self._going.get(game, NONE)
+
+    def all(self) -> Iterator[Record]:
+        """The tournaments of all games that are not over."""
+        return (record for going in self._going.values() for record in going.values())
+
+    def taking(self, game: str) -> Iterator[Record]:
+        """Those of them that take entrants, the oldest first; an open table is not among them."""
+        return filter(takes_entrants, self._admitting.get(game, NONE).values())
+
+    def sort(self, record: Record) -> None:
+        """Note a new tournament, or that its state has changed."""
+        going = record.state not in ENDS
+        _note(self._going, record, there=going)
+        _note(self._admitting, record, there=going and admits(record) and not record.name.startswith(OPEN))
+
+    def remove(self, record: Record) -> None:
+        for index in (self._going, self._admitting):
+            _note(index, record, there=False)
+
+
+def _note(index: dict[str, dict[str, Record]], record: Record, *, there: bool) -> None:
+    named = index.setdefault(record.opened.game, {})
+    if there:
+        named.setdefault(record.name, record)
+    else:
+        named.pop(record.name, None)
