@@ -88,6 +88,7 @@ class Channel(Struct, frozen=True):
     hang_up: Callable[[str], None]  # with a reason, when everything has been sent
     peer: str  # the address of the other end
     authenticated: Callable[[], None] = lambda: None  # called by `Attendance.come`
+    cut: Callable[[str], None] | None = None  # as `hang_up`, on a peer that broke a rule; None: no different
 
 
 class Talk(Protocol):

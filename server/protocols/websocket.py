@@ -104,7 +104,8 @@ class Connection(Passable):
 
     def _begin(self, words: str | None = None) -> None:
         close, way = partial(self._close, self._way.code), self._way
-        channel = Channel(self._host, self._say, close, self._wire.peer, self._authenticated)
+        cut = partial(self._close, POLICY)
+        channel = Channel(self._host, self._say, close, self._wire.peer, self._authenticated, cut)
         if words is not None and way.goes_on is not None:
             self._talk = way.goes_on(channel, words)
             return

@@ -183,6 +183,11 @@ class Battle:
 
     # What the bot is told
 
+    def catch_up(self) -> None:
+        """Tell what has happened, without waiting for this side's turn to be told."""
+        if self._follower is not None:
+            self._follower.catch_up()
+
     def tell_flip(self, who: str) -> None:
         self._tell_move(who, {"action": FLIP})
 
@@ -243,7 +248,10 @@ class Battle:
             self.close()
 
     def _answer_undecided(self) -> None:
+        """Answer the requests that waited for the result, once both sides have been told of it."""
         undecided, self._undecided = self._undecided, []
+        if undecided and (rival := self._sides.get(1 - self.seat.index)) is not None:
+            rival.catch_up()
         for exchange, refusal in undecided:
             if refusal is None:
                 self._answer(exchange)

@@ -1,7 +1,7 @@
 """The c4-arena's protocol as a dialect: Connect-4 over a websocket, at its root."""
 
 from games.connect4 import GAME
-from server.net.frames import POLICY
+from server.net.frames import NORMAL
 from server.protocols.c4arena.talk import DOOR, C4Arena, wanted
 from server.protocols.dialect import Dialect, OverWebsocket
 
@@ -13,7 +13,7 @@ DIALECT = Dialect(
             speak=C4Arena,
             goes_on=lambda channel, words: C4Arena(channel),
             path="/",
-            code=POLICY,  # it hangs up on floods alone
+            code=NORMAL,
             wanted=wanted,
         ),
     ),

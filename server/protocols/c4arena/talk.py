@@ -105,7 +105,8 @@ class C4Arena:
     def give_up(self, reason: str) -> None:
         log.info("cut", peer=self._channel.peer, player=self.attendance.name, why=reason)
         self.attendance.note_cut(reason)
-        self._give_way(reason)
+        self.attendance.hang_up()
+        (self._channel.cut or self._channel.hang_up)(reason)
 
     def _give_way(self, why: str) -> None:
         self.attendance.hang_up()

@@ -167,15 +167,22 @@ class Exchanges:
 
 
 @pytest.mark.parametrize("command", [Command("putSymbol", "N"), Command("putSymbol", "XX"), Command(FLIP)])
-async def test_a_move_is_echoed_before_its_request_is_answered(command: Command) -> None:
-    timekeeper, wires = Timekeeper(), Exchanges()
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+async def test_a_move_is_on_both_streams_before_its_request_is_answered(
+    order: tuple[int, int], command: Command
+) -> None:
+    timekeeper, wires, sides = Timekeeper(), Exchanges(), dict[int, Battle]()
     async with trio.open_nursery() as nursery:
-        match = Match(TIC_TAC_TOE, ("ann", "bob"), trio.current_time())
-        battle = Battle(Seat(match, 0, timekeeper), {}, Guard(nursery), Limits(), lambda battle: None)
-        battle.start(wires.exchange())
-        battle.play(wires.exchange(trio.current_time()), lambda: command)
-    _, echo, *_, answer = wires.sent
-    assert (echo["player"], echo["action"]) == ("O", command.action)
+        names, at = ("ann", "bob"), trio.current_time()
+        match = Match(TIC_TAC_TOE, names, at, decided=lambda match, verdict: None)
+        for seat in order:
+            Battle(Seat(match, seat, timekeeper), sides, Guard(nursery), Limits(), lambda battle: None)
+            sides[seat].start(wires.exchange())
+        sides[0].play(wires.exchange(trio.current_time()), lambda: command)
+        match.announce()
+        nursery.cancel_scope.cancel()
+    *echoes, answer = wires.sent[2:]
+    assert [(echo["player"], echo["action"]) for echo in echoes] == [("O", command.action)] * 2
     assert [*answer] == ["message", "moveId", "clock"]
 
 

@@ -5,7 +5,7 @@ What is said over them is tested with the protocols, and how frames are read in 
 
 import socket
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -39,6 +39,7 @@ from tests.server.transcripts import hosting
 from tests.server.windowed import End, Weather, windowed_pair
 from tournament.causes import Disconnected
 from tournament.events import Fault
+from tournament.facts import State, Turned
 from tournament.match import Match
 
 Connect = Callable[[], Coroutine[Any, Any, "Client"]]
@@ -123,9 +124,10 @@ async def door(
     weather: Weather | None = None,
     proxies: Proxies = NO_PROXIES,
     hosts: Hosts | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> AsyncIterator[tuple[Host, Connect]]:
     """A host, and how clients connect to its door."""
-    async with hosting({}, limits) as (host, nursery):
+    async with hosting(settings or {}, limits) as (host, nursery):
         admission = Admission(host.limits, proxies=proxies, hosts=hosts)
         connect = in_memory(host, attend, Client, weather=weather, admission=admission)
 
@@ -550,6 +552,22 @@ async def test_the_arena_closes_with_1008_on_who_floods_it(autojump_clock: MockC
         closed = client.heard[-1]
         assert isinstance(closed, CloseConnection)
         assert closed.reason == "too many messages"
+
+
+async def test_the_arena_closes_with_1000_on_who_waits_when_its_tournament_is_over(
+    autojump_clock: MockClock,
+) -> None:
+    """Client libraries raise an error for most other codes, and the bot has done nothing wrong."""
+    cup = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}
+    async with door(settings=cup) as (host, connect):
+        client = await come_in(connect)
+        await client.say("start", id="Ann")
+        await host.tournaments["cup"].keep(Turned(State.FINISHED))
+        await trio.testing.wait_all_tasks_blocked()
+        assert client.code == 1000
+        closed = client.heard[-1]
+        assert isinstance(closed, CloseConnection)
+        assert closed.reason == "cup is over"
 
 
 async def test_a_flood_out_of_turn_is_read_a_piece_at_a_time_and_holds_up_nobody(
