@@ -216,11 +216,15 @@ def test_whoever_reads_what_is_printed_may_go() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file here is always full")
-def test_a_disk_that_is_full_is_said_in_a_line() -> None:
+@pytest.mark.parametrize(
+    "words",
+    [("config",), ("--version",), ("--help",), ("play", "--help"), ("tournament", "create", "--help")],
+)
+def test_a_disk_that_is_full_is_said_in_a_line(words: tuple[str, ...]) -> None:
     """Catches a traceback after `quintain export --all > host.jsonl`, and a second one for what was left."""
     with open("/dev/full", "w") as full:
         run = subprocess.run(
-            [sys.executable, "-m", "server", "config"],
+            [sys.executable, "-m", "server", *words],
             cwd=ROOT,
             stdout=full,
             stderr=subprocess.PIPE,
