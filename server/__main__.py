@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from cyclopts import App, Argument, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
@@ -34,9 +34,25 @@ Example: a round robin of four Santorini bots that ends with the standings:
 """
 
 
+class CommandLine(App):
+    """The parser. Its help and version are results, too: one line says why they cannot be written."""
+
+    def help_print(self, *args: Any, **kwargs: Any) -> None:
+        from server.programs.terminal import printing
+
+        with printing():
+            super().help_print(*args, **kwargs)
+
+    def version_print(self, *args: Any, **kwargs: Any) -> None:
+        from server.programs.terminal import printing
+
+        with printing():
+            super().version_print(*args, **kwargs)
+
+
 def command_line(words: Sequence[str]) -> App:
     """The parser of these words, which imports only the commands that they name."""
-    app = App(name="quintain", help=HELP, help_format="plaintext", version=own_version)
+    app = CommandLine(name="quintain", help=HELP, help_format="plaintext", version=own_version)
     app["--help"].group = app["--version"].group = "Also"
     for name, (where, summary) in COMMANDS.items():
         told = None if name in words else summary  # a summary would replace its whole help

@@ -1,14 +1,14 @@
 """`quintain check --wire`: the trials of `server/programs/wire/`, and their findings."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
 from games.game import Game
-from server.exits import DONE, FAILED, Misuse
+from server.exits import DONE, FAILED
 from server.net.escaping import json_line, safe
 from server.programs.interrupts import Interrupts
+from server.programs.program import words_of
 from server.programs.terminal import note, progress, say
 from server.programs.wire.client import Line
 from server.programs.wire.command import Command
@@ -40,9 +40,7 @@ def wire_check(words: Sequence[str], terms: Terms, *, json: bool) -> int:
 
 def _starting(words: Sequence[str], doors: Doors) -> Begin:
     """What starts the client; a single word is a command as in a shell."""
-    command = shlex.split(words[0]) if len(words) == 1 else words
-    if not command:
-        raise Misuse("expected a command, and got an empty one")
+    command = words_of(words[0]) if len(words) == 1 else words
     return lambda: Command(command, doors.addresses)
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
 from server.exits import Failure, Misuse
-from server.store.data_folder import TOKEN, VARIABLE, token_brought
+from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
 TIMEOUT = 30.0  # seconds: a large export takes some
 SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
@@ -107,7 +107,7 @@ class Remote:
     def _token_found(self) -> tuple[str, str] | None:
         """The organiser's token, and where it is from; None if there is none."""
         if token := (self._token or token_brought()).strip():
-            if not (token.isascii() and token.isprintable()):
+            if not can_be_sent(token):
                 raise Failure("the organiser's token is one line of ASCII, and that which was given is not")
             return token, "--token" if self._token else VARIABLE
         path = Path(self._data) / TOKEN

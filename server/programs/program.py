@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import msgspec
 
-from server.exits import Failure
+from server.exits import Failure, Misuse
 from server.net.escaping import json_line
 
 LONGEST = 65536  # bytes of a line: the longest move is below 200
@@ -236,13 +236,19 @@ def _written(descriptor: int, line: bytes) -> int:
         return 0
 
 
-def _split(command: str) -> list[str]:
+def words_of(command: str) -> list[str]:
+    """The words of a command, as a shell reads it; raises `Misuse`."""
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise Failure(f"{command}: this is not a command: {error}") from None
+        raise Misuse(f"{command}: this is not a command: {error}") from None
     if not words:
-        raise Failure("expected a program, and got an empty command")
+        raise Misuse("expected a program, and got an empty command")
+    return words
+
+
+def _split(command: str) -> list[str]:
+    words = words_of(command)
     if os.sep not in words[0] and Path(words[0]).is_file():
         words[0] = os.path.join(os.curdir, words[0])  # "mybot" means the one in this folder
     return words

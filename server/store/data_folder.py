@@ -126,8 +126,15 @@ def token_brought() -> str:
     return os.environ.get(VARIABLE, "").strip()
 
 
+def can_be_sent(token: str) -> bool:
+    """Whether a header of a request can hold this token."""
+    return token.isascii() and token.isprintable()
+
+
 def organiser_token(folder: Path) -> OrganiserToken:
     if brought := token_brought():
+        if not can_be_sent(brought):  # nobody could give orders
+            raise ConfigError(f"the environment: {VARIABLE}: expected one line of ASCII")
         return OrganiserToken(brought, None)
     path = folder / TOKEN
     private.tighten(path)

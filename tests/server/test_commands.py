@@ -122,7 +122,15 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("match", "./is-not-there", "brain:first", "--game", "quoridor"), 1, "cannot be started"),
         (("match", "brain:first", "brain:first", "--game", "quoridor", "--games", "0"), 2, "games"),
         (("check", "./is-not-there", "--game", "quoridor"), 1, "cannot be started"),
-        (("check", "'", "--game", "quoridor"), 1, "this is not a command"),
+        (("check", "'", "--game", "quoridor"), 2, "this is not a command"),
+        (("check", "--wire", "--game", "quoridor", "--", "'"), 2, "this is not a command"),
+        (("check", "--wire", "--game", "quoridor", "--", ""), 2, "got an empty command"),
+        (
+            ("match", "", "brain:first", "--game", "quoridor"),
+            2,
+            "expected a program, and got an empty command",
+        ),
+        (("play", "--game", "quoridor", "--bot", "./a '"), 2, "this is not a command"),
         (("standings", "friday", "--url", "http://127.0.0.1:1"), 1, "no host answers"),
         (("admin-link", "--url", "http://127.0.0.1:1", "--token", "?"), 1, "no host answers"),
         (("admin-link", "--url", "http://127.0.0.1:1", "--data", "/nowhere"), 1, "there is none in /nowhere"),
@@ -216,11 +224,15 @@ def test_whoever_reads_what_is_printed_may_go() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file here is always full")
-def test_a_disk_that_is_full_is_said_in_a_line() -> None:
+@pytest.mark.parametrize(
+    "words",
+    [("config",), ("--version",), ("--help",), ("play", "--help"), ("tournament", "create", "--help")],
+)
+def test_a_disk_that_is_full_is_said_in_a_line(words: tuple[str, ...]) -> None:
     """Catches a traceback after `quintain export --all > host.jsonl`, and a second one for what was left."""
     with open("/dev/full", "w") as full:
         run = subprocess.run(
-            [sys.executable, "-m", "server", "config"],
+            [sys.executable, "-m", "server", *words],
             cwd=ROOT,
             stdout=full,
             stderr=subprocess.PIPE,

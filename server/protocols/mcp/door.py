@@ -37,7 +37,7 @@ class McpDoor:
         self._host = host
         self._origins = origins
         self._places = Places(host)
-        self._sessions = Sessions(host.limits)
+        self._sessions = Sessions(host.limits, self._places.is_played)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         request = exchange.request

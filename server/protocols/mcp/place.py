@@ -25,6 +25,7 @@ from server.protocols.common.http_tape import requested, responded
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.talk import House
+from server.protocols.mcp.sessions import Session
 from tournament.player import Seat
 
 DOOR = "mcp"
@@ -41,6 +42,7 @@ class Place:
     def __init__(self, host: Host, exchange: Exchange, origin: str) -> None:
         self.host = host
         self.origin = origin  # the network from which it came; "" where these are not counted
+        self.session: Session | None = None  # by which its model joined last
         self.welcome: Shown | None = None
         self.last: Shown | None = None  # how the latest match ended
         self.over: str | None = None  # why nobody plays here any more

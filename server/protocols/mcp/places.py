@@ -6,6 +6,7 @@ from server.host.host import Host
 from server.http.exchange import Exchange
 from server.net.admission import network_of
 from server.protocols.mcp.place import Place
+from server.protocols.mcp.sessions import Session
 
 SWEEP = 1.0  # seconds between looks at who is silent
 
@@ -23,6 +24,11 @@ class Places:
 
     def find(self, token: str) -> Place | None:
         return self._by_token.get(token)
+
+    def is_played(self, session: Session) -> bool:
+        """Whether a model has its place by this session: one place holds no more than one session."""
+        place = None if session.token is None else self.find(session.token)
+        return place is not None and place.session is session
 
     def make(self, exchange: Exchange) -> Place:
         """A place for the client of a request; raises `Full`."""

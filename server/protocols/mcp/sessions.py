@@ -1,11 +1,12 @@
 """Sessions of the older revisions: each remembers the token that its model plays with, and nothing else.
 
-A session is forgotten when its client ends it, or when it has been silent for a long time. A bot is
+A session is forgotten when its client ends it, when it has been silent for a long time, or when there is
+no room for another one: then the longest silent of those in which nobody plays makes way. A bot is
 not forgotten: whoever has its token goes on in another session, or without one.
 """
 
 import secrets
-from math import inf
+from collections.abc import Callable, Iterable
 
 from server.net.admission import network_of
 from server.net.limits import Limits
@@ -30,8 +31,10 @@ class Full(Exception):
 
 
 class Sessions:
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, is_played: Callable[[Session], bool]) -> None:
+        """`is_played` says whether a model has its place by that session."""
         self._limits = limits
+        self._is_played = is_played
         self._sessions: dict[str, Session] = {}  # by name; the one heard last comes last
         self._ended: dict[str, None] = {}  # the latest that were ended, by name
 
@@ -39,10 +42,10 @@ class Sessions:
         """A new session; raises `Full`. One with a `name` was opened in another process and goes on here."""
         self._forget(now - IDLE)
         origin = network_of(peer, self._limits.trust_loopback)
-        mine = sum(session.origin == origin for session in self._sessions.values()) if origin else -inf
-        if mine >= self._limits.connections_per_address:
+        mine = [session for session in self._sessions.values() if origin and session.origin == origin]
+        if len(mine) >= self._limits.connections_per_address and not self._drop_one_of(mine):
             raise Full("too many sessions were opened from your address: end some with DELETE", 429)
-        if len(self._sessions) >= self._limits.sessions:
+        if len(self._sessions) >= self._limits.sessions and not self._drop_one_of(self._sessions.values()):
             raise Full("too many sessions are open: come again later", 503)
         session = Session(origin, now)
         if name is not None:
@@ -67,6 +70,14 @@ class Sessions:
 
     def has_ended(self, name: str) -> bool:
         return name in self._ended
+
+    def _drop_one_of(self, sessions: Iterable[Session]) -> bool:
+        """Forget the first in which nobody plays; False if there is none. Its client may begin again."""
+        for session in sessions:
+            if not self._is_played(session):
+                del self._sessions[session.name]
+                return True
+        return False
 
     def _forget(self, before: float) -> None:
         for name, session in tuple(self._sessions.items()):

@@ -319,7 +319,7 @@ async def _after(call: Call, place: Place) -> Told:
 
 def _welcomed(call: Call, place: Place) -> Told:
     if call.session is not None:
-        call.session.token = place.token
+        call.session.token, place.session = place.token, call.session
         call.host.on_key(call.session.name)  # from now on it leads here, and not where it has joined before
     return Told(words.welcomed(place.welcome or {}), place.welcome or {})
 

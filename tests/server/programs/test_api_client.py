@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from server.exits import FAILED, MISUSED, Failure
+from server.exits import FAILED, MISUSED, ConfigError, Failure
 from server.programs.api_client import Remote
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
@@ -33,6 +33,16 @@ def test_a_token_may_come_with_the_end_of_its_line(monkeypatch: pytest.MonkeyPat
 def test_a_token_that_no_request_can_carry_is_refused_with_a_sentence(token: str) -> None:
     with pytest.raises(Failure, match="one line of ASCII"):
         Remote(NOBODY, token).post("tournaments")
+
+
+@pytest.mark.parametrize("token", ["two\nlines", "schlüssel"])
+def test_no_host_starts_with_a_token_that_no_request_can_carry(
+    token: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Catches a host that says it is ready, and takes no order from anybody."""
+    monkeypatch.setenv(VARIABLE, token)
+    with pytest.raises(ConfigError, match=f"{VARIABLE}: expected one line of ASCII"):
+        organiser_token(tmp_path)
 
 
 def test_whoever_has_another_token_is_told_where_it_was_found(

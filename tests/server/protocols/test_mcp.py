@@ -322,9 +322,49 @@ async def test_a_session_that_nobody_uses_is_forgotten_when_another_one_begins(
         await new.close()
 
 
-async def test_there_are_no_more_sessions_than_the_limit(autojump_clock: MockClock) -> None:
+async def test_where_sessions_are_full_the_longest_silent_makes_way(autojump_clock: MockClock) -> None:
+    """Catches a stranger who opens all sessions that there may be, and keeps everybody out."""
     async with connected(Limits(sessions=2)) as client:
-        assert [(await client.begin()).status for _ in range(3)] == [200, 200, 503]
+        await client.begin()
+        first = client.session
+        await client.begin()
+        second, client.session = client.session, first
+        await client.old("ping")
+        assert (await client.begin()).status == 200
+        client.session = second
+        assert (await client.old("ping")).status == 404
+        client.session = first
+        assert (await client.old("ping")).status == 200
+
+
+async def test_an_address_that_has_opened_its_share_loses_only_its_own_sessions(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a client that was started again too often, and is then refused for an hour."""
+    limits = Limits(trust_loopback=False, connections_per_address=2)
+    async with connected(limits) as client:
+        opened = list[str]()
+        for _ in range(3):
+            assert (await client.begin()).status == 200
+            opened.append(client.session)
+        answers = list[int]()
+        for client.session in opened:
+            answers.append((await client.old("ping")).status)
+    assert answers == [404, 200, 200]
+
+
+async def test_a_session_in_which_a_model_plays_makes_way_for_nobody(autojump_clock: MockClock) -> None:
+    async with connected(Limits(sessions=2)) as client:
+        opened = list[str]()
+        for who in (ANN, ANN):
+            await client.begin()
+            await client.old("tools/call", {"name": "join", "arguments": who})
+            opened.append(client.session)
+        assert (await client.begin()).status == 200, "ann plays by the second of hers alone"
+        await client.old("tools/call", {"name": "join", "arguments": BOB})
+        assert (await client.begin()).status == 503
+        client.session = opened[1]
+        assert (await client.old("tools/call", {"name": "wait", "arguments": {"seconds": 1}})).status == 200
 
 
 # What is no message
