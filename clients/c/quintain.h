@@ -99,19 +99,18 @@ static bool quintain_visit(struct quintain *bot, int connection)
             json_copy(json_get(told, "reason"), ply < 0 ? bot->why : text, SIZE);
             if (!bot->inside)
                 break;
-            if (ply >= 0)
-                fprintf(bot->log, "refused: %s\n", text);
-            if (ply >= 0 && ply == answered)
+            if (ply >= 0 && fprintf(bot->log, "refused: %s\n", text) && ply == answered)
                 answered = dprintf(connection, "{\"type\":\"state\"}\n") > 0 ? -1 : ply; /* asks again, if it goes on */
         } else if (json_is(type, "end")) {
             const char *winner = json_get(told, "winner");
             const char *result = !winner ? "void" : json_is(winner, "draw") ? "drawn" : json_is(winner, you) ? "won" : "lost";
             fprintf(bot->log, "%s: %s (%s)\n", match, result, json_copy(json_get(told, "why"), text, SIZE));
         } else if (json_is(type, "standings")) {
-            const char *row = json_at(rows, 0), *format = "%s is over: rank %d of %d, %s points\n";
+            const char *row = json_at(rows, 0);
             while (row && !json_is(json_get(row, "name"), bot->name))
                 row = json_at(json_end(row), 0);
             json_copy(json_get(row, "points"), more, SIZE);
+            const char *format = row ? "%s is over: rank %d of %d, %s points\n" : "%s is over: this bot is not in its standings\n";
             fprintf(bot->log, format, json_copy(where, text, SIZE), json_number(json_get(row, "rank")), json_count(rows), more);
             over = dprintf(connection, "{\"type\":\"bye\"}\n") > 0;
         }

@@ -114,10 +114,11 @@ struct Bot {
         say(match + ": " + result + " (" + told["why"].string() + ")");
       } else if (type == "standings") {
         const auto rows = told["rows"].members();
+        std::string place = "this bot is not in its standings";
         for (const auto& [_, row] : rows)
           if (row["name"].string() == name)
-            say(tournament.string() + " is over: rank " + row["rank"].text + " of " + std::to_string(rows.size()) + ", " +
-                row["points"].text + " points");
+            place = "rank " + row["rank"].text + " of " + std::to_string(rows.size()) + ", " + row["points"].text + " points";
+        say(tournament.string() + " is over: " + place);
         send(R"({"type":"bye"})");
         return "";
       }

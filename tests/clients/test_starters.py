@@ -218,6 +218,24 @@ def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_standings_that_were_frozen_before_a_bot_came_are_no_trouble_for_it(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches a traceback, or "rank 0", at the end of a tournament that was played well."""
+    needed(language)
+    bot = workshop.start(language, script.port, name=f"{language}-late")
+    script.accept()
+    script.say(welcome(script.hear()))
+    rows = [{"rank": 1, "name": "ann", "points": 1.0}, {"rank": 2, "name": "bob", "points": 0.0}]
+    script.say({"type": "standings", "tournament": "cup", "final": True, "frozen": True, "rows": rows})
+    assert script.hear() == {"type": "bye"}
+    script.hang_up()
+    out, errors = bot.communicate(timeout=HANG)
+    assert (bot.returncode, errors) == (0, "")
+    assert out.splitlines()[-1] == "cup is over: this bot is not in its standings"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     language: str, workshop: Workshop, script: Script
 ) -> None:
