@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -566,6 +567,26 @@ def test_an_address_may_be_of_ipv6(language: str, workshop: Workshop) -> None:
     bot.communicate()
     script.close()
     assert (workshop.states / "quintain-bot/::1-connect-4-eight").exists()
+
+
+@ipv6
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_name_may_have_addresses_at_which_nobody_listens(
+    language: str, workshop: Workshop, script: Script, tmp_path: Path
+) -> None:
+    """Catches a bot that tries the first alone, such as ::1 of a `localhost` whose host has no IPv6."""
+    needed(language)
+    hosts = tmp_path / "hosts"
+    hosts.write_text("::1 both\n127.0.0.1 both\n")
+    mounted = f'mount --bind {hosts} /etc/hosts && exec "$@"'
+    see = ["unshare", "--map-root-user", "--mount", "sh", "-c", mounted, "-"]
+    if not shutil.which("unshare") or subprocess.run([*see, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no names of our own: nobody but root may have other files here")
+    bot = workshop.start(language, name="ten", url=f"tcp://both:{script.port}", under=see)
+    script.accept()
+    assert script.hear()["name"] == "ten"
+    bot.kill()
+    bot.communicate()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
