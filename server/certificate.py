@@ -8,6 +8,7 @@ closed, and a host without a certificate ends.
 import os
 import signal
 import ssl
+from contextlib import suppress
 from pathlib import Path
 from typing import Never
 
@@ -16,6 +17,8 @@ import trio
 
 from server.config import Tls
 from server.exits import ConfigError
+
+DATES = (9, 10)  # OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -26,7 +29,7 @@ class Certificate:
     def __init__(self, tls: Tls) -> None:
         """Raises `ConfigError` if the files cannot be used."""
         self._tls = tls
-        self._context = context(tls)
+        self._context = _usable(tls)
 
     def now(self) -> ssl.SSLContext:
         """The TLS context of a connection that begins now."""
@@ -38,7 +41,15 @@ class Certificate:
         One context is never given another certificate: where its key does not follow, because somebody is
         just replacing the files, it would have none.
         """
-        self._context = context(self._tls)
+        self._context = _usable(self._tls)
+
+
+def _usable(tls: Tls) -> ssl.SSLContext:
+    """The context; the log says so if no client will like it, of which nothing else tells an organiser."""
+    made = context(tls)
+    if why := out_of_date(tls, made):
+        log.warning("no client trusts the certificate", certificate=tls.certificate, why=why)
+    return made
 
 
 def context(tls: Tls) -> ssl.SSLContext:
@@ -60,6 +71,28 @@ def context(tls: Tls) -> ssl.SSLContext:
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(_objection(tls, error)) from None
     return made
+
+
+def out_of_date(tls: Tls, host: ssl.SSLContext) -> str:
+    """Why clients refuse the certificate by its dates, by this machine's clock; empty if they do not.
+
+    A client in this process, which trusts whoever has issued it, looks at it: nothing else in Python's
+    own library reads dates.
+    """
+    to_host, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        client = ssl.create_default_context(cafile=tls.certificate)
+        client.check_hostname = False
+        client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        ends = client.wrap_bio(to_client, to_host), host.wrap_bio(to_host, to_client, server_side=True)
+        for end in (*ends, *ends):  # a hello, the certificate, and what the client says to that
+            with suppress(ssl.SSLWantReadError):
+                end.do_handshake()
+    except ssl.SSLCertVerificationError as error:
+        return error.verify_message if error.verify_code in DATES else ""
+    except OSError:
+        pass  # they do not agree about something else, or somebody is just replacing the file
+    return ""
 
 
 def _objection(tls: Tls, error: OSError) -> str:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from server.config import Settings
+from server.certificate import context, out_of_date
+from server.config import Settings, Tls
 from server.exits import ConfigError, Unavailable
 from server.net.limits import Limits
 from server.net.open_files import room_for_files, shortage, too_few
@@ -74,6 +75,8 @@ def examination(settings: Settings) -> Iterator[Answer]:
     if settings.store:
         yield from _hosts(settings.store)
     yield _space(Path(settings.data))
+    if settings.tls is not None:
+        yield _certificate(settings.tls)
     yield from _ports(settings, running is not None)
     yield _clock()
     yield _files(settings.limits)
@@ -198,6 +201,17 @@ def _space(folder: Path) -> Answer:
     if free < SCARCE:
         return Answer("space", State.FAULT if free < TOO_LITTLE else State.WARNING, said, advice)
     return Answer("space", State.OK, said)
+
+
+def _certificate(tls: Tls) -> Answer:
+    try:
+        why = out_of_date(tls, context(tls))
+    except ConfigError as error:
+        return Answer("certificate", State.FAULT, str(error), "no host starts with it")
+    if why:
+        advice = "renew it, and send a running host SIGHUP"
+        return Answer("certificate", State.WARNING, f"no client trusts {tls.certificate}: {why}", advice)
+    return Answer("certificate", State.OK, f"{tls.certificate} can be used today")
 
 
 def _ports(settings: Settings, running: bool) -> Iterator[Answer]:

@@ -21,13 +21,13 @@
 #include <unistd.h>
 #include "json.h"
 
-enum { QUINTAIN_WORDS = 512 };
+enum { QUINTAIN_TEXT = 512 };
 typedef void quintain_choose(const char *game, const char *turn, const char *you, char *move);
 struct quintain {
     const char *game, *name, *url;
     quintain_choose *choose;
     FILE *log; /* where it tells what happens */
-    char token[64], tournament[QUINTAIN_WORDS], why[QUINTAIN_WORDS]; /* its place, as JSON, and why it was cut off */
+    char token[64], tournament[QUINTAIN_TEXT], why[QUINTAIN_TEXT]; /* its place, as JSON, and why it was cut off */
     bool inside; /* on this connection */
 };
 
@@ -44,10 +44,8 @@ static void quintain_remember(struct quintain *bot, const char *host)
         mkdir(path, 0700);
     }
     int file = open(path, O_RDWR | O_CREAT, 0600);
-    if (read(file, bot->token, sizeof bot->token - 1) <= 0 && getentropy(random, sizeof random) == 0) {
-        snprintf(bot->token, sizeof bot->token, "%016llx%016llx", random[0], random[1]);
-        dprintf(file, "%s", bot->token);
-    }
+    if (read(file, bot->token, sizeof bot->token - 1) <= 0 && getentropy(random, sizeof random) == 0)
+        dprintf(file, "%.*s", snprintf(bot->token, sizeof bot->token, "%016llx%016llx", random[0], random[1]), bot->token);
     close(file);
     fprintf(bot->log, file < 0 ? "the token cannot be kept in %s\n" : "the token is kept in %s\n", path);
 }
@@ -56,9 +54,13 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     const int error = getaddrinfo(host, port, &hints, &found);
-    const int connection = socket(error ? AF_INET : found->ai_family, SOCK_STREAM, 0);
-    const int failure = error || connect(connection, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
-    const char *why = error ? gai_strerror(error) : failure ? strerror(failure) : "the host hung up";
+    int connection = socket(AF_INET, SOCK_STREAM, 0), failed = true;
+    for (struct addrinfo *each = found; each && failed; each = each->ai_next) { /* a name may have several addresses */
+        close(connection);
+        connection = socket(each->ai_family, SOCK_STREAM, 0);
+        failed = connect(connection, each->ai_addr, each->ai_addrlen);
+    }
+    const char *why = error ? gai_strerror(error) : failed ? strerror(errno) : "the host hung up";
     snprintf(bot->why, sizeof bot->why, "%s", *host ? why : "expected an address like tcp://127.0.0.1:8000");
     if (found)
         freeaddrinfo(found);
@@ -68,8 +70,7 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
 /* Plays from the hello to the standings, which is true; or `why` says why the connection ended before. */
 static bool quintain_visit(struct quintain *bot, int connection)
 {
-    enum { SIZE = QUINTAIN_WORDS };
-    char *told = NULL, you[32] = "", match[SIZE], text[SIZE], more[SIZE], move[32];
+    char *told = NULL, you[32] = "", match[QUINTAIN_TEXT], text[QUINTAIN_TEXT], more[QUINTAIN_TEXT], move[32];
     int answered = -1, over = false; /* the ply of the latest question, and whether nothing is left to play */
     FILE *in = fdopen(connection, "r");
     dprintf(connection, "{\"type\":\"hello\",\"name\":\"%s\",\"game\":\"%s\",\"token\":\"%s\",\"tournament\":%s}\n",
@@ -77,42 +78,41 @@ static bool quintain_visit(struct quintain *bot, int connection)
     for (size_t size = 0; !over && getline(&told, &size, in) > 0;) {
         const char *type = json_get(told, "type"), *where = json_get(told, "tournament"), *rows = json_get(told, "rows");
         const int ply = json_get(told, "ply") ? json_number(json_get(told, "ply")) : -1;
-        json_copy(json_get(told, "match"), match, SIZE);
-        snprintf(bot->why, SIZE, "the host hung up"); /* it may do so next, or say why it does */
+        json_copy(json_get(told, "match"), match, sizeof match);
+        snprintf(bot->why, sizeof bot->why, "the host hung up"); /* it may do so next, or say why it does */
         if (json_is(type, "welcome")) {
             bot->inside = true;
-            snprintf(bot->tournament, SIZE, "%.*s", where ? (int)(json_end(where) - where) : 4, where ? where : "null");
-            json_copy(where ? where : "the open table", text, SIZE);
+            snprintf(bot->tournament, sizeof bot->tournament, "%.*s", where ? (int)(json_end(where) - where) : 4, where ? where : "null");
+            json_copy(where ? where : "the open table", text, sizeof text);
             fprintf(bot->log, "%s is connected to %s: %s\n", bot->name, bot->url, text);
         } else if (json_is(type, "begin")) {
             answered = -1;
             json_copy(json_get(told, "you"), you, sizeof you);
-            json_copy(json_at(json_get(told, "players"), 0), text, SIZE);
-            json_copy(json_at(json_get(told, "players"), 1), more, SIZE);
+            json_copy(json_at(json_get(told, "players"), 0), text, sizeof text);
+            json_copy(json_at(json_get(told, "players"), 1), more, sizeof more);
             fprintf(bot->log, "%s from ply %d: %s against %s\n", match, json_count(json_get(told, "moves")), text, more);
         } else if (json_is(type, "turn") && json_is(json_get(told, "turn"), you) && ply != answered) {
             answered = ply;
             bot->choose(bot->game, told, you, move);
-            snprintf(text, SIZE, move[0] <= '9' && !move[1] ? "%s" : "\"%s\"", move); /* Connect-4's are numbers */
+            snprintf(text, sizeof text, move[0] <= '9' && !move[1] ? "%s" : "\"%s\"", move); /* Connect-4's are numbers */
             dprintf(connection, "{\"type\":\"move\",\"match\":\"%s\",\"ply\":%d,\"move\":%s}\n", match, ply, text);
         } else if (json_is(type, "refused")) {
-            json_copy(json_get(told, "reason"), ply < 0 ? bot->why : text, SIZE);
+            json_copy(json_get(told, "reason"), ply < 0 ? bot->why : text, QUINTAIN_TEXT);
             if (!bot->inside)
                 break;
-            if (ply >= 0)
-                fprintf(bot->log, "refused: %s\n", text);
-            if (ply >= 0 && ply == answered)
+            if (ply >= 0 && fprintf(bot->log, "refused: %s\n", text) && ply == answered)
                 answered = dprintf(connection, "{\"type\":\"state\"}\n") > 0 ? -1 : ply; /* asks again, if it goes on */
         } else if (json_is(type, "end")) {
             const char *winner = json_get(told, "winner");
             const char *result = !winner ? "void" : json_is(winner, "draw") ? "drawn" : json_is(winner, you) ? "won" : "lost";
-            fprintf(bot->log, "%s: %s (%s)\n", match, result, json_copy(json_get(told, "why"), text, SIZE));
+            fprintf(bot->log, "%s: %s (%s)\n", match, result, json_copy(json_get(told, "why"), text, sizeof text));
         } else if (json_is(type, "standings")) {
-            const char *row = json_at(rows, 0), *format = "%s is over: rank %d of %d, %s points\n";
+            const char *row = json_at(rows, 0);
             while (row && !json_is(json_get(row, "name"), bot->name))
                 row = json_at(json_end(row), 0);
-            json_copy(json_get(row, "points"), more, SIZE);
-            fprintf(bot->log, format, json_copy(where, text, SIZE), json_number(json_get(row, "rank")), json_count(rows), more);
+            json_copy(json_get(row, "points"), more, sizeof more);
+            const char *format = row ? "%s is over: rank %d of %d, %s points\n" : "%s is over: this bot is not in its standings\n";
+            fprintf(bot->log, format, json_copy(where, text, sizeof text), json_number(json_get(row, "rank")), json_count(rows), more);
             over = dprintf(connection, "{\"type\":\"bye\"}\n") > 0;
         }
     }

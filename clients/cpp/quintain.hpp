@@ -72,17 +72,18 @@ struct Bot {
     addrinfo hints{}, *found = nullptr;
     hints.ai_socktype = SOCK_STREAM;
     if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found)) return gai_strerror(error);
-    std::unique_ptr<FILE, int (*)(FILE*)> in(fdopen(socket(found->ai_family, SOCK_STREAM, 0), "r"), fclose);
-    const int error = connect(fileno(in.get()), found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
-    if (error) return std::strerror(errno);
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found, freeaddrinfo);
+    std::unique_ptr<FILE, int (*)(FILE*)> in(nullptr, fclose);
+    do in.reset(fdopen(socket(found->ai_family, SOCK_STREAM, 0), "r"));
+    while (connect(fileno(in.get()), found->ai_addr, found->ai_addrlen) && (found = found->ai_next));
+    if (!found) return std::strerror(errno);
     const auto send = [&](const std::string& message) {
       const std::string line = message + "\n";
       ::send(fileno(in.get()), line.data(), line.size(), MSG_NOSIGNAL);
     };
     send(R"({"type":"hello","name":")" + name + R"(","game":")" + game + R"(","token":")" + token +
          R"(","tournament":)" + tournament.text + "}");
-    std::string you, answered, reason = "the host hung up";
+    std::string you, answered, reason = "the host hung up", place = "this bot is not in its standings";
     static char* line;  // which `getline` uses again and again
     for (static std::size_t size; getline(&line, &size, in.get()) > 0;) {
       const Json told{line};
@@ -116,8 +117,8 @@ struct Bot {
         const auto rows = told["rows"].members();
         for (const auto& [_, row] : rows)
           if (row["name"].string() == name)
-            say(tournament.string() + " is over: rank " + row["rank"].text + " of " + std::to_string(rows.size()) + ", " +
-                row["points"].text + " points");
+            place = "rank " + row["rank"].text + " of " + std::to_string(rows.size()) + ", " + row["points"].text + " points";
+        say(tournament.string() + " is over: " + place);
         send(R"({"type":"bye"})");
         return "";
       }

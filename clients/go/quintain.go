@@ -62,8 +62,7 @@ func Play(game string, choose func(turn Message) any) error {
 			return fmt.Errorf("cannot play on %s: %w", url, why)
 		}
 		Say.Printf("the connection is lost (%v): trying again", why)
-		nanoseconds := math.Min(15e9, 250e6*math.Pow(2, float64(player.failures)))
-		time.Sleep(time.Duration(nanoseconds * (0.5 + rand.Float64()/2)))
+		time.Sleep(time.Duration(math.Min(15e9, 250e6*math.Pow(2, float64(player.failures))) * (0.5 + rand.Float64()/2)))
 	}
 	return err
 }
@@ -76,8 +75,8 @@ func (b *bot) visit(address string) error {
 	}
 	defer connection.Close()
 	out, in, reason := json.NewEncoder(connection), json.NewDecoder(connection), "the host hung up"
-	begun, answered, isInside := Message{}, -1, false // `answered` is the ply of the latest question
-	out.Encode(b.hello)                               // an error shows in what is read next
+	begun, answered, isInside, place := Message{}, -1, false, "this bot is not in its standings"
+	out.Encode(b.hello) // an error shows in what is read next; `answered` is the ply of the latest question
 	for told := (Message{}); in.Decode(&told) == nil; told = (Message{}) {
 		switch reason = "the host hung up"; told.Type { // it may do so next, or say why it does
 		case "welcome":
@@ -116,9 +115,10 @@ func (b *bot) visit(address string) error {
 		case "standings":
 			for _, row := range told.Rows {
 				if row.Name == b.hello["name"] {
-					Say.Printf("%s is over: rank %v of %d, %v points", told.Tournament, row.Rank, len(told.Rows), row.Points)
+					place = fmt.Sprintf("rank %v of %d, %v points", row.Rank, len(told.Rows), row.Points)
 				}
 			}
+			Say.Printf("%s is over: %s", told.Tournament, place)
 			out.Encode(map[string]string{"type": "bye"})
 			return nil
 		}

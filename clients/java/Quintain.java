@@ -120,9 +120,9 @@ public final class Quintain {
                 }
                 case "standings" -> {
                     var rows = told.get("rows").items();
-                    var own = rows.stream().filter(row -> row.get("name").string().equals(name)).findAny().orElseThrow();
-                    say("%s is over: rank %s of %d, %s points".formatted(
-                        tournament.string(), own.get("rank").text(), rows.size(), own.get("points").text()));
+                    var own = rows.stream().filter(row -> row.get("name").string().equals(name)).findAny();
+                    var place = own.map(row -> "rank %s of %d, %s points".formatted(row.get("rank").text(), rows.size(), row.get("points").text()));
+                    say(tournament.string() + " is over: " + place.orElse("this bot is not in its standings"));
                     send(out, "{'type':'bye'}");
                     return null;
                 }

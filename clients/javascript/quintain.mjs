@@ -78,8 +78,8 @@ async function visit(bot, { send, heard }) {
         bot.say(`${message.match}: ${result(message, begun)} (${message.why})`);
         break;
       case "standings": {
-        const { rank, points } = message.rows.find((row) => row.name === bot.hello.name);
-        bot.say(`${message.tournament} is over: rank ${rank} of ${message.rows.length}, ${points} points`);
+        const own = message.rows.find((row) => row.name === bot.hello.name), of = message.rows.length;
+        bot.say(`${message.tournament} is over: ${own ? `rank ${own.rank} of ${of}, ${own.points} points` : "this bot is not in its standings"}`);
         send({ type: "bye" });
         return message;
       }

@@ -115,9 +115,9 @@ class Bot:
             results = {None: "void", "draw": "drawn", self.begun["you"]: "won"}
             self.say(f"{message['match']}: {results.get(message['winner'], 'lost')} ({message['why']})")
         elif kind == "standings":
-            (own,) = (row for row in message["rows"] if row["name"] == self.hello["name"])
-            place = f"rank {own['rank']} of {len(message['rows'])}, {own['points']} points"
-            self.say(f"{message['tournament']} is over: {place}")
+            own = next((row for row in message["rows"] if row["name"] == self.hello["name"]), None)
+            place = own and f"rank {own['rank']} of {len(message['rows'])}, {own['points']} points"
+            self.say(f"{message['tournament']} is over: {place or 'this bot is not in its standings'}")
 
     def wait(self, why: str) -> None:
         """Wait before coming back, or raise what makes that useless."""

@@ -350,9 +350,9 @@ class _Teller:
 
     def over(self, standings: Message) -> None:
         rows: list[Message] = standings.get("rows", [])
-        for own in (row for row in rows if row.get("name") == self.name):
-            rank = f"rank {own.get('rank')} of {len(rows)}, {own.get('points')} points"
-            self.say(f"{standings.get('tournament')} is over: {rank}")
+        own = next((row for row in rows if row.get("name") == self.name), None)
+        place = own and f"rank {own.get('rank')} of {len(rows)}, {own.get('points')} points"
+        self.say(f"{standings.get('tournament')} is over: {place or 'this bot is not in its standings'}")
 
     def lost(self, why: str) -> None:
         self.say(f"the connection is lost ({why}): trying again", logging.WARNING)

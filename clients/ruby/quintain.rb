@@ -115,9 +115,9 @@ module Quintain
     end
 
     def leave(standings)
-      rows = standings["rows"]
-      own = rows.find { |row| row["name"] == @hello[:name] }
-      say "#{standings["tournament"]} is over: rank #{own["rank"]} of #{rows.size}, #{own["points"]} points"
+      own = standings["rows"].find { |row| row["name"] == @hello[:name] }
+      place = own ? "rank #{own["rank"]} of #{standings["rows"].size}, #{own["points"]} points" : "this bot is not in its standings"
+      say "#{standings["tournament"]} is over: #{place}"
       send_message(type: "bye")
     end
 

@@ -117,11 +117,11 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                 }
                 "standings" => {
                     let rows = told.get("rows").items();
-                    let tournament = told.get("tournament").string();
-                    for row in rows.iter().filter(|row| row.get("name").string() == self.name) {
-                        let (rank, points, count) = (row.get("rank").0, row.get("points").0, rows.len());
-                        say(&format!("{tournament} is over: rank {rank} of {count}, {points} points"));
-                    }
+                    let own = rows.iter().find(|row| row.get("name").string() == self.name);
+                    let place = own.map_or("this bot is not in its standings".to_string(), |row| {
+                        format!("rank {} of {}, {} points", row.get("rank").0, rows.len(), row.get("points").0)
+                    });
+                    say(&format!("{} is over: {place}", told.get("tournament").string()));
                     return writeln!(out, r#"{{"type":"bye"}}"#);
                 }
                 _ => {}

@@ -11,9 +11,9 @@ def doctor(*, json: Flag = False, where: Kept = KEPT) -> int:
     """Check whether a host can run here, and say what is wrong.
 
     Python, SQLite, the data folder and what is kept in it, room on the disk,
-    ports, the clock, open files, and with --store the database and the hosts
-    that share it: a line for each, and what to do. Exit code 0 if a host can
-    run, else 1. The host may be running.
+    the certificate, ports, the clock, open files, and with --store the
+    database and the hosts that share it: a line for each, and what to do. Exit
+    code 0 if a host can run, else 1. The host may be running.
 
     Example: before a host is started, or while it runs:
 

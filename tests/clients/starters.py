@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
@@ -95,9 +96,18 @@ class Workshop:
         return re.findall(r"```sh\n(.*?)\n```", (self.folder / language / "README.md").read_text(), re.DOTALL)
 
     def start(
-        self, language: str, port: int = 0, game: str = GAME, name: str = "", url: str = ""
+        self,
+        language: str,
+        port: int = 0,
+        game: str = GAME,
+        name: str = "",
+        url: str = "",
+        under: Sequence[str] = (),
     ) -> "subprocess.Popen[str]":
-        """What the README says, with the game as an argument where it is not the one that was asked for."""
+        """What the README says, with the game as an argument where it is not the one that was asked for.
+
+        It runs `under` another command, if there is one.
+        """
         run = self.commands(language)[1 if STARTERS[language].build else 0]
         environment = {
             "PATH": PATH,
@@ -106,7 +116,7 @@ class Workshop:
             "XDG_STATE_HOME": str(self.states),
         }
         bot = subprocess.Popen(
-            ["sh", "-c", f"exec {hasty(run)} {game}"],
+            [*under, "sh", "-c", f"exec {hasty(run)} {game}"],
             cwd=self.folder / language,
             env=os.environ | environment,
             stdout=subprocess.PIPE,

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -215,6 +216,24 @@ def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
         "cup-2: void (void)",
         "cup is over: rank 1 of 2, 1.5 points",
     ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_standings_that_were_frozen_before_a_bot_came_are_no_trouble_for_it(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches a traceback, or "rank 0", at the end of a tournament that was played well."""
+    needed(language)
+    bot = workshop.start(language, script.port, name=f"{language}-late")
+    script.accept()
+    script.say(welcome(script.hear()))
+    rows = [{"rank": 1, "name": "ann", "points": 1.0}, {"rank": 2, "name": "bob", "points": 0.0}]
+    script.say({"type": "standings", "tournament": "cup", "final": True, "frozen": True, "rows": rows})
+    assert script.hear() == {"type": "bye"}
+    script.hang_up()
+    out, errors = bot.communicate(timeout=HANG)
+    assert (bot.returncode, errors) == (0, "")
+    assert out.splitlines()[-1] == "cup is over: this bot is not in its standings"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -548,6 +567,26 @@ def test_an_address_may_be_of_ipv6(language: str, workshop: Workshop) -> None:
     bot.communicate()
     script.close()
     assert (workshop.states / "quintain-bot/::1-connect-4-eight").exists()
+
+
+@ipv6
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_name_may_have_addresses_at_which_nobody_listens(
+    language: str, workshop: Workshop, script: Script, tmp_path: Path
+) -> None:
+    """Catches a bot that tries the first alone, such as ::1 of a `localhost` whose host has no IPv6."""
+    needed(language)
+    hosts = tmp_path / "hosts"
+    hosts.write_text("::1 both\n127.0.0.1 both\n")
+    mounted = f'mount --bind {hosts} /etc/hosts && exec "$@"'
+    see = ["unshare", "--map-root-user", "--mount", "sh", "-c", mounted, "-"]
+    if not shutil.which("unshare") or subprocess.run([*see, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no names of our own: nobody but root may have other files here")
+    bot = workshop.start(language, name="ten", url=f"tcp://both:{script.port}", under=see)
+    script.accept()
+    assert script.hear()["name"] == "ten"
+    bot.kill()
+    bot.communicate()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from server.certificate import Certificate, context
+from server.certificate import Certificate, context, out_of_date
 from server.config import Tls
 from server.exits import ConfigError
 from tests.hang import HANG
@@ -29,9 +30,9 @@ from tests.lacking import lacking
 from tests.server.served import ROOT, Served
 
 
-def issue(authority: trustme.CA, folder: Path) -> None:
+def issue(authority: trustme.CA, folder: Path, *, not_after: datetime | None = None) -> None:
     """A new certificate and its key, in the files that the host was given."""
-    issued = authority.issue_cert("localhost")
+    issued = authority.issue_cert("localhost", not_after=not_after)
     issued.private_key_pem.write_to_path(folder / "host.key")
     (folder / "host.pem").write_bytes(b"".join(pem.bytes() for pem in issued.cert_chain_pems))
 
@@ -135,6 +136,22 @@ async def test_files_that_are_just_being_replaced_leave_no_host_without_a_certif
     async with trio.open_nursery() as nursery:
         nursery.start_soon(trio.SSLStream(ours, certificate.now(), server_side=True).do_handshake)
         await trio.SSLStream(theirs, trust, server_hostname="localhost").do_handshake()
+
+
+def test_a_certificate_out_of_its_dates_is_used_and_the_log_says_that_no_client_trusts_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches one that was renewed too late, or another file than the renewed: bots alone saw that."""
+    authority = trustme.CA()
+    issue(authority, tmp_path)
+    tls = Tls(str(tmp_path / "host.pem"), str(tmp_path / "host.key"))
+    certificate = Certificate(tls)
+    assert out_of_date(tls, certificate.now()) == ""
+    assert "no client trusts" not in capsys.readouterr().out
+    issue(authority, tmp_path, not_after=datetime(2020, 1, 1, tzinfo=UTC))
+    certificate.read_again()
+    assert out_of_date(tls, certificate.now()) == "certificate has expired"
+    assert "no client trusts the certificate" in capsys.readouterr().out
 
 
 @pytest.mark.slow

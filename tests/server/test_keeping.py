@@ -7,10 +7,12 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from msgspec import structs
 from structlog.testing import capture_logs
 
@@ -35,6 +37,7 @@ from tests.server.served import ROOT
 from tests.server.store.faults import little_room
 from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
+from tests.server.test_certificate import issue
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import Claimed, Kept, Ordered, Turned
@@ -542,6 +545,19 @@ def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path:
         assert states(tmp_path, ports=ports)["tcp"] is State.FAULT
         with locked(folder):
             assert states(tmp_path, ports=ports)["tcp"] is State.OK
+
+
+def test_the_doctor_finds_a_certificate_with_which_no_host_starts_and_one_that_no_client_trusts(
+    tmp_path: Path,
+) -> None:
+    tls = {"certificate": str(tmp_path / "host.pem"), "key": str(tmp_path / "host.key")}
+    authority = trustme.CA()
+    issue(authority, tmp_path)
+    assert states(tmp_path, tls=tls)["certificate"] is State.OK
+    issue(authority, tmp_path, not_after=datetime(2020, 1, 1, tzinfo=UTC))
+    assert states(tmp_path, tls=tls)["certificate"] is State.WARNING
+    authority.issue_cert("localhost").private_key_pem.write_to_path(tls["key"])
+    assert states(tmp_path, tls=tls)["certificate"] is State.FAULT
 
 
 def test_the_doctor_finds_a_folder_that_is_none(tmp_path: Path) -> None:

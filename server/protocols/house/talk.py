@@ -173,6 +173,8 @@ class House:
             case messages.AskState():
                 if seat is None:
                     self._refuse(self._not_playing(None))
+                elif seat.match.verdict is not None:  # a turn would ask for a move that can only be refused
+                    self._refuse("the match is over")
                 else:
                     self._say(turn(seat.match, seat.match.ply, trio.current_time()))
             case messages.Resign(match=name):

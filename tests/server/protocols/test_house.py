@@ -432,6 +432,21 @@ async def test_between_matches_there_is_nothing_to_move_resign_or_ask(autojump_c
         assert await reasons(ann) == ["no match is being played just now"] * 3
 
 
+async def test_a_match_that_is_over_asks_for_nothing_while_its_end_is_being_kept(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is asked, refused and asked again, as fast as it can, until it is cut for that."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for ply, field in enumerate(("C", "N", "NW", "S")):
+            await (ann, bob)[ply % 2].say(field)
+        await ann.messages()
+        await ann.send(b'SE\n{"type":"move","ply":4,"move":"E"}\n{"type":"state"}\n')
+        late, state, _, end = (await ann.messages())[:4]
+        assert [late["reason"], state["reason"]] == ["the match is over"] * 2
+        assert (end["type"], end["winner"]) == ("end", "O")
+
+
 # Too much
 
 
