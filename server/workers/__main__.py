@@ -62,6 +62,7 @@ from server.workers.messages import (
     ToWorker,
     Trouble,
 )
+from server.workers.pulse import Pulse
 from server.workers.requests import Keys, Reading
 from server.workers.serving import Serving
 from server.workers.spread import Spread
@@ -100,6 +101,8 @@ class Process:
             nursery.cancel_scope.cancel()
 
     def _take(self, message: ToWorker, descriptor: int | None) -> None:
+        if self._working is not None:
+            self._working.pulse.feel()
         if isinstance(message, Begin):
             self._begin = message
             self._told.set()
@@ -151,6 +154,7 @@ class Working:
         host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
         host.reception.moved = lambda where: conduit.say(Moved(where, host.reception.present(where)))
         host.untold.on_told = lambda tournament, name: conduit.say(ToldEnd(tournament, name))
+        self.pulse = Pulse(host.timekeeper)
         self._teller = Teller(host, lambda: 0)  # only worker 0 knows, and tells, how far the journal goes
         self._draws = Draws(self._teller)
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
@@ -185,6 +189,7 @@ class Working:
             self._nursery.start_soon(watch_lag, self.host.measures.lag)
             self._nursery.start_soon(self._report)
             self._nursery.start_soon(self._spread.run)
+            self._nursery.start_soon(self.pulse.run)
             self._nursery.start_soon(prepare)
             self._nursery.start_soon(allocator.trim, lambda: self.host.timekeeper.idle)
             interpreter.calm(interpreter.LARGE_SURPLUS)

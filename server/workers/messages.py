@@ -95,6 +95,10 @@ class Meet(Struct, tag="meet", frozen=True, array_like=True):
     number: int  # the other worker's
 
 
+class Alive(Struct, tag="alive", frozen=True, array_like=True):
+    """I have not come to a standstill."""
+
+
 class GiveWay(Struct, tag="give-way", frozen=True, array_like=True):
     """Whoever has the token of the bot that is with you under this name goes to another process."""
 
@@ -212,6 +216,7 @@ ToWorker = (
     | Alone
     | Tell
     | Meet
+    | Alive
     | GiveWay
     | ToldEnd
     | Drain

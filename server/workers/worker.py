@@ -27,6 +27,7 @@ from server.show.lending import RELAYED, Lending
 from server.show.process import LASTED, PAUSES, ended
 from server.workers.clerk import Clerk
 from server.workers.messages import (
+    Alive,
     Begin,
     Drain,
     Drained,
@@ -45,6 +46,7 @@ from server.workers.messages import (
     Tell,
     ToldEnd,
 )
+from server.workers.pulse import BEAT
 from server.workers.starting import feed_pair, started
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -152,6 +154,7 @@ class Worker:
                         conduit.say(begin())
                         nursery.start_soon(self.lending.connect, requests)
                         nursery.start_soon(self._watch, child)
+                        nursery.start_soon(self._beat)
                         await conduit.hear(self._take)
                         nursery.cancel_scope.cancel()
                     self._end_all()
@@ -176,6 +179,13 @@ class Worker:
         await until_it_hangs(signs, seconds)
         log.error("a worker gives no sign of life and is killed", worker=self.number, seconds=seconds)
         child.kill()
+
+    async def _beat(self) -> None:
+        """Tell the process again and again that this one does not stand still."""
+        while True:
+            await self._ready.wait()
+            self.say(Alive())
+            await trio.sleep(BEAT)
 
     def _tell_started(self) -> None:
         status, self._task_status = self._task_status, None
