@@ -223,6 +223,15 @@ ToWorker = (
     | Stop
 )
 OfConnections = Back | Gone | NoRoom | Known
-FromWorker = (
+OfWorker = (
     Ready | NeedTable | Keep | Jots | Key | Moved | ToldEnd | Status | Drained | Stopped | OfConnections
 )
+
+
+class Several(Struct, tag="several", frozen=True, array_like=True):
+    """Messages of the same moment, for which worker 0 wakes once."""
+
+    messages: tuple[OfWorker, ...]
+
+
+FromWorker = OfWorker | Several

@@ -40,6 +40,7 @@ from server.workers.messages import (
     Moved,
     NeedTable,
     Ready,
+    Several,
     Status,
     Stop,
     Stopped,
@@ -277,9 +278,12 @@ class Worker:
         if self._conduit is not None:
             self._conduit.hear_now(self._take)
 
-    def _take(self, message: FromWorker, _: int | None) -> None:
+    def _take(self, message: FromWorker, descriptor: int | None) -> None:
         self._heard += 1
         match message:
+            case Several(messages):
+                for each in messages:
+                    self._take(each, descriptor)
             case Keep():
                 if self._keeper is not None:
                     self._keeper.keep(message)
