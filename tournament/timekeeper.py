@@ -38,7 +38,8 @@ class Timekeeper:
         self._matches: dict[Match, None] = {}  # in the order of their beginning
         self._sleep: trio.CancelScope | None = None
         self._looked = -inf  # when it has looked at all matches
-        self._paused: float | None = None  # since when
+        self._paused: float | None = None  # since when …
+        self._reasons: set[str] = set()  # … and why
 
     @property
     def idle(self) -> bool:
@@ -55,17 +56,25 @@ class Timekeeper:
         """Stop watching a match that is over or goes on in another process."""
         self._matches.pop(match, None)
 
-    def pause(self) -> None:
-        """Stop the clocks of all matches in play, and of those that begin meanwhile, until `resume`."""
+    def pause(self, why: str = "", late: float = 0.0) -> None:
+        """Stop the clocks of all matches in play, and of those that begin meanwhile, until `resume`.
+
+        The time by which this comes too `late` is given back.
+        """
+        self._reasons.add(why)
         if self._paused is None:
             now = trio.current_time()
             self.catch_up(now)  # otherwise a stall just before this would stay charged to the mover
+            if late > 0.0:
+                self._give_back(late, now)
             self._paused = now
             for match in self._matches:
                 match.pause(now)
 
-    def resume(self) -> None:
-        if self._paused is not None:
+    def resume(self, why: str = "") -> None:
+        """Let clocks go on, unless there is another reason why they stand still."""
+        self._reasons.discard(why)
+        if self._paused is not None and not self._reasons:
             now = trio.current_time()
             self.stalled += now - self._paused
             self._paused = None
@@ -88,9 +97,12 @@ class Timekeeper:
         if stall > TOLERANCE:
             self.wake = now
             if self._paused is None:
-                self.stalled += stall
-                for match in self._matches:
-                    match.credit(stall + TOLERANCE, now)
+                self._give_back(stall, now)
+
+    def _give_back(self, seconds: float, now: float) -> None:
+        self.stalled += seconds
+        for match in self._matches:
+            match.credit(seconds + TOLERANCE, now)
 
     async def run(self) -> None:
         looked, self.now = self.stalled, trio.lowlevel.current_clock().current_time

@@ -124,6 +124,12 @@ class Readiness:
         """A context: what is said in it is sent at its end, everything for one peer in one piece."""
         return Together(self)
 
+    def first(self, flush: Callable[[], None]) -> bool:
+        """Have this sent before all else that is said meanwhile; False: what is said is sent at once."""
+        if self.gathering:
+            self.said.insert(0, flush)
+        return self.gathering
+
     def send(self) -> None:
         """Send what was said."""
         said, self.said = self.said, []

@@ -62,7 +62,9 @@ from server.workers.messages import (
     ToWorker,
     Trouble,
 )
+from server.workers.pulse import Pulse
 from server.workers.requests import Keys, Reading
+from server.workers.saying import Saying
 from server.workers.serving import Serving
 from server.workers.spread import Spread
 from server.workers.store import Linked
@@ -100,6 +102,8 @@ class Process:
             nursery.cancel_scope.cancel()
 
     def _take(self, message: ToWorker, descriptor: int | None) -> None:
+        if self._working is not None:
+            self._working.pulse.feel()
         if isinstance(message, Begin):
             self._begin = message
             self._told.set()
@@ -132,11 +136,11 @@ class Working:
     def __init__(self, begin: Begin, reader: Reader, conduit: Conduit[ToWorker], lent: socket.socket) -> None:
         settings = begin.settings
         self._begin = begin
-        self._conduit = conduit
+        self._say = say = Saying(conduit).say
         self._nursery: trio.Nursery | None = None
         self._telling = trio.CancelScope()
         self._keys = Keys()  # secrets by which requests find what is here
-        self.store = Linked(conduit.say, reader)
+        self.store = Linked(say, reader)
         self.store.set_trouble(begin.trouble)
         load = partial(_loaded, reader, Path(settings.data), begin.held)
         host = self.host = Host(
@@ -146,11 +150,12 @@ class Working:
             load=load,
             grading=settings.grading,
         )
-        self._serving = Serving(host, conduit.say, most=room_for_files() - settings.limits.spare_files)
+        self._serving = Serving(host, say, most=room_for_files() - settings.limits.spare_files)
         self._serving.alone = begin.alone
         host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
-        host.reception.moved = lambda where: conduit.say(Moved(where, host.reception.present(where)))
-        host.untold.on_told = lambda tournament, name: conduit.say(ToldEnd(tournament, name))
+        host.reception.moved = lambda where: say(Moved(where, host.reception.present(where)))
+        host.untold.on_told = lambda tournament, name: say(ToldEnd(tournament, name))
+        self.pulse = Pulse(host.timekeeper)
         self._teller = Teller(host, lambda: 0)  # only worker 0 knows, and tells, how far the journal goes
         self._draws = Draws(self._teller)
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
@@ -185,6 +190,7 @@ class Working:
             self._nursery.start_soon(watch_lag, self.host.measures.lag)
             self._nursery.start_soon(self._report)
             self._nursery.start_soon(self._spread.run)
+            self._nursery.start_soon(self.pulse.run)
             self._nursery.start_soon(prepare)
             self._nursery.start_soon(allocator.trim, lambda: self.host.timekeeper.idle)
             interpreter.calm(interpreter.LARGE_SURPLUS)
@@ -223,7 +229,7 @@ class Working:
 
     def _know(self, key: str) -> None:
         self._keys.know(key, OWN)
-        self._conduit.say(Key(key))
+        self._say(Key(key))
 
     def _is_here(self, request: Request) -> bool:
         """Whether a request on a connection that was lent is answered here as well."""
@@ -252,19 +258,19 @@ class Working:
         host = self.host
         while True:
             seen = await self._teller.seen()  # bit by bit, which the figures then need not work out again
-            self._conduit.say(Status(seen, host.timekeeper.moves, counted(of_the_host(host))))
+            self._say(Status(seen, host.timekeeper.moves, counted(of_the_host(host))))
             await trio.sleep(EVERY)
 
     async def _drain(self) -> None:
         self._spread.drain()
         await self.host.drain()
-        self._conduit.say(Drained())
+        self._say(Drained())
 
     async def _stop(self) -> None:
         self._spread.stop()
         await self.host.stop()
         self.store.say_moves()
-        self._conduit.say(Stopped())
+        self._say(Stopped())
 
 
 def _loaded(reader: Reader, folder: Path, held: Sequence[str]) -> tuple[dict[str, Record], list[KeptFact]]:

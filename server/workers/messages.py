@@ -95,6 +95,10 @@ class Meet(Struct, tag="meet", frozen=True, array_like=True):
     number: int  # the other worker's
 
 
+class Alive(Struct, tag="alive", frozen=True, array_like=True):
+    """I have not come to a standstill."""
+
+
 class GiveWay(Struct, tag="give-way", frozen=True, array_like=True):
     """Whoever has the token of the bot that is with you under this name goes to another process."""
 
@@ -212,12 +216,22 @@ ToWorker = (
     | Alone
     | Tell
     | Meet
+    | Alive
     | GiveWay
     | ToldEnd
     | Drain
     | Stop
 )
 OfConnections = Back | Gone | NoRoom | Known
-FromWorker = (
+OfWorker = (
     Ready | NeedTable | Keep | Jots | Key | Moved | ToldEnd | Status | Drained | Stopped | OfConnections
 )
+
+
+class Several(Struct, tag="several", frozen=True, array_like=True):
+    """Messages of the same moment, for which worker 0 wakes once."""
+
+    messages: tuple[OfWorker, ...]
+
+
+FromWorker = OfWorker | Several

@@ -30,9 +30,12 @@ class Visitor:
     def __init__(self, say: Say, number: int) -> None:
         self._say = say
         self._number = number
+        self._said = False
 
     def authenticated(self) -> None:
-        self._say(Known(self._number))
+        if not self._said:  # some bots show who they are before each match
+            self._said = True
+            self._say(Known(self._number))
 
 
 class Serving:

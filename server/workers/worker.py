@@ -27,6 +27,7 @@ from server.show.lending import RELAYED, Lending
 from server.show.process import LASTED, PAUSES, ended
 from server.workers.clerk import Clerk
 from server.workers.messages import (
+    Alive,
     Begin,
     Drain,
     Drained,
@@ -39,12 +40,14 @@ from server.workers.messages import (
     Moved,
     NeedTable,
     Ready,
+    Several,
     Status,
     Stop,
     Stopped,
     Tell,
     ToldEnd,
 )
+from server.workers.pulse import BEAT
 from server.workers.starting import feed_pair, started
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -152,6 +155,7 @@ class Worker:
                         conduit.say(begin())
                         nursery.start_soon(self.lending.connect, requests)
                         nursery.start_soon(self._watch, child)
+                        nursery.start_soon(self._beat)
                         await conduit.hear(self._take)
                         nursery.cancel_scope.cancel()
                     self._end_all()
@@ -176,6 +180,13 @@ class Worker:
         await until_it_hangs(signs, seconds)
         log.error("a worker gives no sign of life and is killed", worker=self.number, seconds=seconds)
         child.kill()
+
+    async def _beat(self) -> None:
+        """Tell the process again and again that this one does not stand still."""
+        while True:
+            await self._ready.wait()
+            self.say(Alive())
+            await trio.sleep(BEAT)
 
     def _tell_started(self) -> None:
         status, self._task_status = self._task_status, None
@@ -267,9 +278,12 @@ class Worker:
         if self._conduit is not None:
             self._conduit.hear_now(self._take)
 
-    def _take(self, message: FromWorker, _: int | None) -> None:
+    def _take(self, message: FromWorker, descriptor: int | None) -> None:
         self._heard += 1
         match message:
+            case Several(messages):
+                for each in messages:
+                    self._take(each, descriptor)
             case Keep():
                 if self._keeper is not None:
                     self._keeper.keep(message)

@@ -166,6 +166,32 @@ async def test_while_all_time_stands_still_nothing_runs_out(autojump_clock: Mock
             assert trio.current_time() - resumed == pytest.approx(lasts, abs=0.01)
 
 
+async def test_time_stands_still_until_no_reason_for_it_is_left(autojump_clock: MockClock) -> None:
+    async with running() as timekeeper:
+        timekeeper.watch(played := match())
+        timekeeper.pause("one")
+        timekeeper.pause("other")
+        for why in ("one", "one", "none of these", "other"):
+            await trio.sleep(100.0)
+            assert played.left(trio.current_time())[0] == pytest.approx(10.0)
+            timekeeper.resume(why)
+        await trio.sleep(4.0)
+        assert played.left(trio.current_time())[0] == pytest.approx(6.0)
+
+
+async def test_a_pause_that_comes_late_gives_back_what_was_charged_until_then(
+    autojump_clock: MockClock,
+) -> None:
+    async with running() as timekeeper:
+        timekeeper.watch(earlier := match())
+        await trio.sleep(4.0)
+        timekeeper.watch(later := match())
+        await trio.sleep(1.0)
+        timekeeper.pause(late=2.0)
+        assert earlier.left(trio.current_time())[0] == pytest.approx(7.0, abs=2 * TOLERANCE)
+        assert later.left(trio.current_time())[0] == pytest.approx(10.0)
+
+
 async def test_what_the_host_stalled_before_a_pause_is_charged_to_nobody(mock_clock: MockClock) -> None:
     """Catches clocks that are stopped before the stall that led to it has been noticed."""
     async with running(BEAT) as timekeeper:

@@ -9,6 +9,7 @@ proxies from closing a stream in which nothing happens.
 from collections import deque
 from collections.abc import Awaitable, Iterator
 from itertools import islice
+from secrets import randbits
 from typing import Any
 
 import msgspec
@@ -127,7 +128,8 @@ class Feed:
     def __init__(self, view: View) -> None:
         self._view = view
         self._events: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
-        self._count = 0
+        # Ids begin anywhere: one of another host, or of before a restart, is not taken for one of these.
+        self._count = self._first = randbits(48)
         self._streams: dict[Chunks, None] = {}
         self._behind: dict[Chunks, None] = {}  # those that are told what they have missed
         self._beating = False
@@ -140,8 +142,8 @@ class Feed:
         exchange.authenticated()
         chunks = exchange.stream(200, HEADERS)
         after = _last_id(exchange, none=self._count)
-        if after > self._count:
-            after = 0  # an id of before a restart: nothing since then can be known to the client
+        if not self._first <= after <= self._count:
+            after = self._first  # the client may have heard nothing of what is remembered
         self._changes.begin()
         behind = self._count - after > FEW
         if behind:
@@ -220,7 +222,7 @@ class Feed:
 def _last_id(exchange: Exchange, none: int = -1) -> int:
     """The id of the last event that the client has, from a header, or the query if it cannot send headers."""
     given = exchange.request.headers.get("last-event-id") or exchange.request.query.get("after", "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 12 else none
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 16 else none
 
 
 def _event(number: int, shown: dict[str, Any]) -> bytes:

@@ -112,13 +112,14 @@ async def test_whoever_was_away_is_told_what_it_missed_no_faster_than_it_is_take
         feed = streams.Feed(view)
         for _ in range(streams.REMEMBERED + 5):
             view.on_begun[0](cup, match)
+        first = feed._first
         slow: Any = Slow(5 * streams.FEW)
-        slow.request = SimpleNamespace(headers={"last-event-id": "1"}, query={})
+        slow.request = SimpleNamespace(headers={"last-event-id": f"{first + 1}"}, query={})
         behind = feed.stream(slow)
         assert behind is not None
         await behind
         assert slow.waiting == [streams.FEW] * 5
-        told = [int(event.split(b"\n")[0][4:]) for event in slow.told]
+        told = [_id(event) - first for event in slow.told]
         assert told == list(range(6, 6 + 5 * streams.FEW))  # the first are forgotten
         patient: Any = Slow(10 * streams.REMEMBERED)
         patient.request = slow.request
@@ -126,6 +127,39 @@ async def test_whoever_was_away_is_told_what_it_missed_no_faster_than_it_is_take
         assert behind is not None
         await behind
         view.on_begun[0](cup, match)
-        told = [int(event.split(b"\n")[0][4:]) for event in patient.told]
+        told = [_id(event) - first for event in patient.told]
         assert told == list(range(6, streams.REMEMBERED + 7))
         nursery.cancel_scope.cancel()
+
+
+async def test_whoever_comes_back_to_another_host_misses_nothing_that_it_knows_of() -> None:
+    """Catches ids of one host that were taken for those of another, which has counted fewer events."""
+    view: Any = SimpleNamespace(on_begun=[], on_fact=[], tournaments={}, guard=SimpleNamespace())
+    cup: Any = SimpleNamespace(record=Record("cup", Opened("connect-4", "round-robin")))
+
+    def begin(numbers: range) -> None:
+        for number in numbers:
+            match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0, name=f"cup-{number}")
+            for begun in view.on_begun:
+                begun(cup, match)
+
+    async with trio.open_nursery() as nursery:
+        view.guard = Guard(nursery)
+        one = streams.Feed(view)
+        begin(range(5))
+        other = streams.Feed(view)  # of a host that was started later
+        here: Any = Slow(streams.REMEMBERED)
+        here.request = SimpleNamespace(headers={}, query={})
+        one.stream(here)
+        begin(range(5, 7))
+        begin(range(7, 20))  # the client is away
+        there: Any = Slow(streams.REMEMBERED)
+        there.request = SimpleNamespace(headers={"last-event-id": f"{_id(here.told[1])}"}, query={})
+        if (behind := other.stream(there)) is not None:
+            await behind
+        assert {b'"cup-%d"' % number in b"".join(there.told) for number in range(7, 20)} == {True}
+        nursery.cancel_scope.cancel()
+
+
+def _id(event: bytes) -> int:
+    return int(event.split(b"\n")[0][4:])

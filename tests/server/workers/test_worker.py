@@ -20,7 +20,7 @@ from server.net.wire import Piece
 from server.show.conduit import PACKET, Conduit
 from server.show.hanging import LOOK, processor_time
 from server.show.lending import Lending
-from server.workers.messages import Drain, Drained, FromWorker, Ready, ToWorker
+from server.workers.messages import Drain, Drained, FromWorker, Key, Ready, Several, ToWorker
 from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
@@ -68,6 +68,14 @@ async def test_a_process_that_does_nothing_any_more_before_it_is_ready_is_killed
         await worker._watch(child)
     assert child.wait(HANG) != 0
     assert trio.current_time() - begun <= LIMITS.worker_seconds + 2 * LOOK
+
+
+def test_messages_of_the_same_moment_are_taken_in_their_order() -> None:
+    worker, known = worker_0_has(), list[str]()
+    worker._know = lambda key, number: known.append(key)
+    worker._take(Several((Key("one"), Ready(), Key("other"))), None)
+    assert worker.ready
+    assert known == ["one", "other"]
 
 
 def test_a_process_that_works_uses_processor_time() -> None:
