@@ -122,7 +122,7 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
             locked(folder),
             closing(opened(found, folder)) as engine,
         ):
-            new = bring_in(bounded_lines(source), engine)
+            new = bring_in(bounded_lines(source), engine, folder)
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     for name, count in new.items():

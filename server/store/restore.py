@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +16,7 @@ from server.store.journal import Engine, Jot
 from server.store.sqlite import Sqlite, SqliteReader, backups, synced
 from tournament.entries import Entry
 
-BATCH = 5_000  # rows of a transaction
+BATCH = 1_000  # rows in memory at a time
 BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database that is open, or was open when its host died
 
 
@@ -86,7 +86,5 @@ def _put_aside(path: Path, now: str) -> Path | None:
 def _fill(reader: SqliteReader, engine: Engine) -> None:
     if engine.last():
         raise ConfigError("something is kept in this database: restore into an empty one")
-    for rows in (reader.kept(), reader.jotted()):
-        each: Iterator[Entry | Jot] = iter(rows)
-        while batch := list(islice(each, BATCH)):
-            engine.write(batch)
+    rows: Iterator[Entry | Jot] = chain(reader.kept(), reader.jotted())
+    engine.write_together(iter(lambda: list(islice(rows, BATCH)), []))
