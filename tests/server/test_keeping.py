@@ -94,7 +94,9 @@ def test_a_host_that_is_exported_and_imported_is_the_same(tmp_path: Path) -> Non
     assert moved(tmp_path / "new.sqlite") == lines
 
 
-def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itself(tmp_path: Path) -> None:
+def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The name of a deleted one was used again: both have a match of the name `one-1`."""
     first = [each for each in simulated(7) if each.tournament == "one"]
     deleted = Kept("one", first[-1].when, Turned(Stage.DELETED))
@@ -118,6 +120,10 @@ def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itsel
     assert [line["tournament"] for line in openings] == ["one"] * 3
     assert [line.get("kept_as") for line in openings] == ["one~2", "one~2", None]
     assert [line["state"] == "deleted" for line in openings] == [False, False, True]
+    (tmp_path / "old.jsonl").write_bytes(b"".join(lines))
+    assert import_(str(tmp_path / "old.jsonl"), where=Where(data=str(tmp_path / "data"))) == DONE
+    told = [f"one: {len(first) + 1} new facts", f"one, number 2 of that name: {len(second)} new facts"]
+    assert capsys.readouterr().out.splitlines() == told
 
 
 def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
