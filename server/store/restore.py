@@ -13,7 +13,7 @@ from server.store import private
 from server.store.choice import opened
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
-from server.store.sqlite import Sqlite, SqliteReader, backups, synced
+from server.store.sqlite import PART, Sqlite, SqliteReader, backups, synced, whole_or_none
 from tournament.entries import Entry
 
 BATCH = 1_000  # rows in memory at a time
@@ -29,6 +29,7 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
             raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")
         if not reader.is_journal():
             raise Failure(f"{backup}: this is no backup: no host has kept anything in it")
+    _clear_away(folder, backup)
     if settings.store:
         with _upgraded(backup, folder) as reader, closing(opened(settings, folder)) as engine:
             _fill(reader, engine)
@@ -38,25 +39,29 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
     if path.exists() and not force:
         raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
-    part = path.with_name(f"{path.name}.part")
     try:
-        part.unlink(missing_ok=True)
-        private.create(part)
-        shutil.copyfile(backup, part)
-        synced(part)
-        aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
-        part.rename(path)
-        synced(folder)
+        with whole_or_none(path) as part:
+            shutil.copyfile(backup, part)
+            synced(part)
+            aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None
     return aside
+
+
+def _clear_away(folder: Path, backup: Path) -> None:
+    """Remove what restores that were killed have left: each copy is as large as its backup."""
+    for left in folder.glob(f"{JOURNAL}*{PART}*"):
+        if left.is_dir():
+            shutil.rmtree(left)
+        elif not left.samefile(backup):
+            left.unlink()
 
 
 @contextmanager
 def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
     """An upgraded copy of a backup, which may be of an older Quintain and stays as it is."""
-    with TemporaryDirectory(dir=folder) as own:
+    with TemporaryDirectory(dir=folder, prefix=f"{JOURNAL}.", suffix=PART) as own:
         copy = Path(own) / JOURNAL
         try:
             shutil.copyfile(backup, copy)

@@ -320,6 +320,21 @@ def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path
         assert list(reader.kept()) == rows
 
 
+def test_a_restore_clears_away_what_killed_ones_have_left(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    filled(tmp_path / "copy.sqlite")
+    copies = [
+        folder / f"quintain.sqlite{end}" for end in (".part", ".0a1b2c3d.part", ".0a1b2c3d.part-journal")
+    ]
+    in_a_folder = folder / "quintain.sqlite.k2_x.part" / "quintain.sqlite"
+    in_a_folder.parent.mkdir()
+    for left in (*copies, in_a_folder):
+        shutil.copy(tmp_path / "copy.sqlite", left)
+    put_back(copies[1], settings(None, {}, {"data": str(folder)}), folder, "now", force=False)
+    assert sorted(folder.iterdir()) == [folder / "quintain.sqlite", copies[1]], "only what was asked for"
+    assert facts_of(folder / "quintain.sqlite") == facts_of(tmp_path / "copy.sqlite")
+
+
 def test_what_was_there_before_is_kept_of_every_restore_however_soon_the_next_comes(tmp_path: Path) -> None:
     folder = prepared(str(tmp_path / "data"))
     found = settings(None, {}, {"data": str(folder)})
