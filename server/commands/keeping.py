@@ -112,7 +112,7 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     from server.programs.terminal import note, say
     from server.store.choice import opened
     from server.store.data_folder import locked, prepared
-    from tournament.folding import called
+    from tournament.folding import ANEW
 
     found = where.alone()
     folder = prepared(found.data)
@@ -122,14 +122,16 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
             locked(folder),
             closing(opened(found, folder)) as engine,
         ):
-            new = bring_in(bounded_lines(source), engine)
+            new = bring_in(bounded_lines(source), engine, folder)
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
-    for name, count in new.items():
+    for kept_as, count in new.items():
+        name, anew, number = kept_as.partition(ANEW)
         if count is None:
-            note(f"quintain: {called(name)} is there already, and not as in this file: it is left as it is")
-        else:
-            say(f"{name or 'the host itself'}: {count} new facts")
+            note(f"quintain: {name} is there already, and not as in this file: it is left as it is")
+            continue
+        which = f"{name}, number {number} of that name" if anew else name
+        say(f"{which or 'the host itself'}: {count} new facts")
     return FAILED if None in new.values() else DONE
 
 

@@ -5,14 +5,16 @@ may raise an exception here. Whether a section is consistent is decided elsewher
 `server/export/verify.py`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from games.game import Pace, quoted
+from server.export.on_disk import OnDisk
 from tournament.causes import Cause
 from tournament.events import Ending, Fault
 from tournament.facts import UNKNOWN, UNSAID, Absent, AnyFact, Kept, Sides, State
@@ -156,21 +158,36 @@ ORDER: Mapping[type[AnyLine], int] = {
     HeadLine: 5,
     StandingsLine: 5,  # the last line, except in files of an older Quintain, which end with the head
 }
-KINDS = {str(kind.__struct_config__.tag): kind for kind in ORDER}
+KINDS = {str(kind.__struct_config__.tag) for kind in ORDER}
+NUMBER = 8  # bytes of a line's number, before the line on disk
+
+_decoder = msgspec.json.Decoder[AnyLine](AnyLine)
 
 
 class Line(Struct, frozen=True):
     number: int
-    found: dict[str, Any]  # as in the file
+    text: bytes  # as in the file
     read: AnyLine
+
+    @property
+    def found(self) -> dict[str, Any]:
+        """The object that it is, with fields that are not known here as well."""
+        return msgspec.json.decode(self.text)
+
+
+Lines = list[Line] | OnDisk[Line]
 
 
 class Section(Struct):
-    """One tournament of a file, with every line that could be read."""
+    """One tournament of a file, with every line that could be read, in memory or on disk."""
 
     opening: Line
     opened: TournamentLine
-    lines: list[Line] = []
+    lines: Lines
+    latest: AnyLine  # of these, or the opening
+    places: dict[str, int] = {}  # by match: which of the lines is its own
+    ends: list[tuple[int, HeadLine]] = []  # of its chain, which has one, each with the number of its line
+    standings: int = 0  # how many lines have them
 
     @property
     def name(self) -> str:
@@ -181,14 +198,25 @@ class Section(Struct):
         """The name under which its host keeps it: the name of a deleted tournament may be used again."""
         return self.opened.kept_as or self.name
 
-    @property
-    def played(self) -> dict[str, tuple[int, MatchLine]]:
-        """The lines of its matches by name, with their numbers."""
-        return {
-            line.read.match: (line.number, line.read)
-            for line in self.lines
-            if isinstance(line.read, MatchLine)
-        }
+    def add(self, line: Line) -> None:
+        match line.read:
+            case MatchLine(match=match):
+                self.places[match] = len(self.lines)
+            case HeadLine() as end:
+                self.ends.append((line.number, end))
+            case StandingsLine():
+                self.standings += 1
+            case _:
+                pass
+        self.lines.append(line)
+        self.latest = line.read
+
+    def played(self, match: str) -> tuple[int, MatchLine] | None:
+        """The line of a match, with its number; None if there is none."""
+        if (place := self.places.get(match)) is None:
+            return None
+        line = self.lines[place]
+        return (line.number, line.read) if isinstance(line.read, MatchLine) else None
 
     @property
     def last(self) -> int:
@@ -213,45 +241,65 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
             if len(text) > LONGEST:
                 raise ValueError(f"a line of more than {LONGEST} bytes is none of an export")
             match msgspec.json.decode(text):
-                case {"type": str() as kind, **rest}:
+                case {"type": str() as kind}:
                     if kind in KINDS:
-                        found: dict[str, Any] = {"type": kind, **rest}
-                        yield Line(number, found, msgspec.convert(found, KINDS[kind]))
+                        yield Line(number, text, _decoder.decode(text))
                 case other:
                     raise ValueError(f'expected an object with a "type", not {quoted(other)}')
         except (ValueError, RecursionError) as error:  # msgspec's errors are of the former kind
             findings.append(Finding(number, sentence(error)))
 
 
-def sections(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Section | Kept]:
-    """Every tournament as soon as it is read; facts of the host itself, which belong to none, unchanged."""
+def sections(
+    source: Iterable[bytes], findings: list[Finding], empty: Callable[[], Lines] = list[Line]
+) -> Iterator[Section | Kept]:
+    """Every tournament as soon as it is read; facts of the host itself, which belong to none, unchanged.
+
+    `empty` returns where the lines of the next tournament go.
+    """
     section: Section | None = None
     for line in lines(source, findings):
         match line.read:
             case TournamentLine() as opened:
                 if section is not None:
                     yield _whole(section, findings)
-                section = Section(line, opened)
+                section = Section(line, opened, empty(), opened)
             case FactLine(tournament="", when=when, fact=fact):
                 yield Kept("", when, fact)
             case _ if section is None:
                 findings.append(Finding(line.number, "this stands before any tournament's first line"))
             case _:
-                before = (section.lines or [section.opening])[-1]
-                if ORDER[type(line.read)] < ORDER[type(before.read)]:
-                    why = f"a line of type {line.found['type']} cannot come after {before.found['type']}"
+                if ORDER[type(line.read)] < ORDER[type(section.latest)]:
+                    why = f"a line of type {kind_of(line.read)} cannot come after {kind_of(section.latest)}"
                     findings.append(Finding(line.number, why))
-                section.lines.append(line)
+                section.add(line)
     if section is not None:
         yield _whole(section, findings)
 
 
 def _whole(section: Section, findings: list[Finding]) -> Section:
-    standings = sum(isinstance(line.read, StandingsLine) for line in section.lines)
-    if standings != 1:
-        why = f"{section.name} ends with {standings} lines of type standings, and not with one"
+    if section.standings != 1:
+        why = f"{section.name} ends with {section.standings} lines of type standings, and not with one"
         findings.append(Finding(section.last, why))
     return section
+
+
+def on_disk(folder: Path) -> OnDisk[Line]:
+    """Where lines can go if they need not be in memory."""
+    return OnDisk(folder, _numbered, _line)
+
+
+def _numbered(line: Line) -> bytes:
+    return line.number.to_bytes(NUMBER) + line.text
+
+
+def _line(written: bytes) -> Line:
+    text = written[NUMBER:]
+    return Line(int.from_bytes(written[:NUMBER]), text, _decoder.decode(text))
+
+
+def kind_of(read: AnyLine) -> str:
+    return str(read.__struct_config__.tag)
 
 
 def sentence(error: Exception) -> str:

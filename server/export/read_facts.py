@@ -1,8 +1,12 @@
 """The facts of a section: those in the file, as a store would hold them, or equivalent ones."""
 
-from msgspec import UNSET, Struct, structs
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import UNSET, Struct, msgpack, structs
 
 from games.game import quoted
+from server.export.on_disk import OnDisk
 from server.export.read import (
     EntrantLine,
     FactLine,
@@ -24,7 +28,6 @@ from tournament.facts import (
     Drew,
     Entered,
     Froze,
-    Kept,
     NoShow,
     Opened,
     State,
@@ -34,20 +37,21 @@ from tournament.facts import (
 from tournament.format import Pairing
 
 
-class Link(Struct, frozen=True):
+class Link(Struct, frozen=True, array_like=True):
     """A fact of a section, in its place in the chain."""
 
     line: int
     row: Entry  # as a store would have it; its number is 0, for a file has none
     seal: str  # for what is not public, and not in this file
     head: str  # the head that the file states after it; "" if it states none
-    kept: Kept | None  # None: it is withheld
+    fact: AnyFact | None  # None: it is withheld
 
 
-def links(section: Section, findings: list[Finding]) -> list[Link]:
-    """All facts of a section; [] if the file has none."""
-    played = section.played
-    found: list[Link] = []
+_decoder = msgpack.Decoder(Link)
+
+
+def links(section: Section, findings: list[Finding]) -> Iterator[Link]:
+    """All facts of a section, if the file has any; findings for those that cannot be a store's."""
     for line in section.lines:
         number, read = line.number, line.read
         if not isinstance(read, FactLine | WithheldLine):
@@ -57,25 +61,23 @@ def links(section: Section, findings: list[Finding]) -> list[Link]:
             continue
         if isinstance(read, WithheldLine):
             row = Entry(0, section.kept_as, read.when, read.kind, None, "")
-            found.append(Link(number, row, read.seal, read.head, None))
+            yield Link(number, row, read.seal, read.head, None)
             continue
         fact = read.fact
         if isinstance(fact, Concluded):
-            if fact.match not in played:
+            if (played := section.played(fact.match)) is None:
                 findings.append(Finding(number, f"there is no line of the match {quoted(fact.match)}"))
                 continue
             if fact.moves or fact.times:
                 findings.append(Finding(number, "moves and times stand with the match, and not here"))
-            _, match = played[fact.match]
+            _, match = played
             fact = structs.replace(fact, moves=match.moves, times=match.times)
-        kept = Kept(section.kept_as, read.when, fact)
-        found.append(Link(number, _row(read, kept, number, findings), read.seal, read.head, kept))
-    return found
+        yield Link(number, _row(read, fact, number, findings), read.seal, read.head, fact)
 
 
-def _row(line: FactLine, kept: Kept, number: int, findings: list[Finding]) -> Entry:
+def _row(line: FactLine, fact: AnyFact, number: int, findings: list[Finding]) -> Entry:
     """The fact as a store writes it, which the file seldom says."""
-    fact, body = kept.fact, line.body
+    body = line.body
     try:
         if not body:
             body = entries.body(fact)
@@ -83,7 +85,22 @@ def _row(line: FactLine, kept: Kept, number: int, findings: list[Finding]) -> En
             findings.append(Finding(number, "its body says something else than the line"))
     except (ValueError, OverflowError, RecursionError) as error:
         findings.append(Finding(number, f"this cannot be written as a store writes it: {sentence(error)}"))
-    return Entry(0, kept.tournament, kept.when, entries.kind(fact), unique(fact) or None, body, line.salt)
+        body = ""
+    return Entry(0, line.tournament, line.when, entries.kind(fact), unique(fact) or None, body, line.salt)
+
+
+def on_disk(folder: Path) -> OnDisk[Link]:
+    """Where facts can go if they need not be in memory: those that a store can write."""
+    return OnDisk(folder, _written, _read)
+
+
+def _written(link: Link) -> bytes:
+    return msgpack.encode(structs.replace(link, fact=None))
+
+
+def _read(written: bytes) -> Link:
+    link = _decoder.decode(written)
+    return structs.replace(link, fact=entries.fact(link.row.body)) if link.row.body else link
 
 
 def facts_of(section: Section) -> list[tuple[int, AnyFact]]:

@@ -1,18 +1,22 @@
 """Moving tournaments out of a store into a file of JSON Lines, and from there into another store.
 
 An export of a host has everything that is kept, including claims on names and who
-ordered what. An import takes only what could have happened: it checks all facts, one
-after the other, before it writes any of them. Importing the same file again changes
+ordered what. An import takes only what could have happened: it checks all facts of a
+tournament, one after the other, before it writes any of them, and writes them all or
+none: a host would go on from half of them. Importing the same file again changes
 nothing, and an interrupted import can be repeated.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
 from server.exits import Failure
+from server.export import read, read_facts
 from server.export.read import Finding, Section, sections
 from server.export.read_facts import Link, links
 from server.export.signing import Signer
@@ -30,7 +34,7 @@ from tournament.folding import ANEW, called
 from tournament.format import formats
 from tournament.record import Record
 
-BATCH = 5_000  # entries of a transaction
+BATCH = 200  # entries in memory at a time
 OPENED, DELETED = entries.kind(Opened), entries.body(Turned(State.DELETED))
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"
 
@@ -80,38 +84,40 @@ def _line(line: dict[str, Any]) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int | None]:
+def bring_in(source: Iterable[bytes], engine: Engine, folder: Path) -> dict[str, int | None]:
     """Keep what a file has; returns how many facts of each tournament were new. Raises `Failure`.
 
     None stands for a tournament that is there already and is another, or went on in another way. It is left
-    as it is.
+    as it is. The largest tournament need not fit in memory: there has to be room for it in the folder.
     """
     new: dict[str, int | None] = {}
     live = _live(engine)
-    orders: list[Kept] = []
+    orders: list[Entry] = []
     findings: list[Finding] = []
-    for found in sections(source, findings):
-        if isinstance(found, Kept):
-            orders.append(found)
-            continue
-        facts = links(found, findings)
-        followed(found, facts, findings, set())
-        findings += _impossible(found, facts)
-        _refuse(findings)
-        rows = [link.row for link in facts]
-        if live.get(found.name, found.kept_as) != found.kept_as and not _is_deleted(rows):
-            new[found.kept_as] = None  # a host shows one tournament of a name
-            continue
-        new[found.kept_as] = _keep(engine, found.kept_as, rows)
-        if new[found.kept_as] is not None and not _is_deleted(rows):
-            live[found.name] = found.kept_as
+    with read.on_disk(folder) as lines, read_facts.on_disk(folder) as facts:
+        for found in sections(source, findings, lines.emptied):
+            if isinstance(found, Kept):
+                orders.append(entries.entry(0, HOST, found.when, found.fact))
+                continue
+            facts.emptied()
+            for link in links(found, findings):
+                facts.append(link)
+            followed(found, facts, findings)
+            findings += _impossible(found, facts)
+            _refuse(findings)
+            deleted = any(link.row.body == DELETED for link in facts)
+            if live.get(found.name, found.kept_as) != found.kept_as and not deleted:
+                new[found.kept_as] = None  # a host shows one tournament of a name
+                continue
+            new[found.kept_as] = _keep(engine, found.kept_as, facts)
+            if new[found.kept_as] is not None and not deleted:
+                live[found.name] = found.kept_as
     _refuse(findings)
     if not new and not orders:  # an export that failed leaves an empty file
         raise Failure("there is no tournament in this file")
     if orders:
-        there = [entries.kept(row) for row in engine.kept(0, HOST)]
-        rows = [entries.entry(0, HOST, kept.when, kept.fact) for kept in orders if kept not in there]
-        new[HOST] = _write(engine, rows)
+        there = {(row.when, entries.body(journal.fact(row))) for row in engine.kept(0, HOST)}
+        new[HOST] = _write(engine, [row for row in orders if (row.when, row.body) not in there])
     return new
 
 
@@ -127,10 +133,6 @@ def _live(engine: Engine) -> dict[str, str]:
     return {called(kept): kept for kept in opened if kept not in deleted}
 
 
-def _is_deleted(rows: Sequence[Entry]) -> bool:
-    return any(row.body == DELETED for row in rows)
-
-
 def _refuse(findings: Sequence[Finding]) -> None:
     if findings:
         first = min(findings, key=lambda finding: finding.line)
@@ -143,11 +145,10 @@ def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
         yield Finding(section.opening.number, f"{section.name} has no facts; {WHENCE}")
         return
     for link in links:
-        if link.kept is None or link.seal:
+        if link.fact is None or link.seal:
             yield Finding(link.line, f"not all of this fact is there; {WHENCE}")
             return
-    (number, first), *rest = [(link.line, link.kept.fact) for link in links if link.kept is not None]
-    opened = first
+    number, opened = links[0].line, links[0].fact
     if not isinstance(opened, Opened) or opened.format not in formats():
         yield Finding(number, "the first fact is that a tournament was opened, in a format that there is")
         return
@@ -155,26 +156,36 @@ def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
         yield Finding(number, unwanted)
         return
     record = Record(section.name, opened, kept_as=section.kept_as)
-    for number, fact in rest:
+    for link in islice(links, 1, None):
+        if (fact := link.fact) is None:
+            continue
         wrong = list(objections(record, fact, True))
-        yield from (Finding(number, why) for why in wrong)
+        yield from (Finding(link.line, why) for why in wrong)
         if not wrong or can_be_added(record, fact):
             record.add(fact)
 
 
-def _keep(engine: Engine, name: str, rows: Sequence[Entry]) -> int | None:
-    there = [entries.kept(row) for row in engine.kept(0, name)]
-    if there != list(map(entries.kept, rows[: len(there)])):
-        return None
-    return _write(engine, rows[len(there) :])
+def _keep(engine: Engine, name: str, links: Sequence[Link]) -> int | None:
+    already = 0
+    for row in engine.kept(0, name):
+        if already == len(links) or not _says_the_same(row, links[already]):
+            return None
+        already += 1
+    return _write(engine, (links[index].row for index in range(already, len(links))))
 
 
-def _write(engine: Engine, rows: Sequence[Entry]) -> int:
-    """Write entries; those that have a salt keep it, and so the chain keeps its heads."""
-    rows = [
+def _says_the_same(row: Entry, link: Link) -> bool:
+    """Whether an entry has a fact, in whatever characters."""
+    same = row.body == link.row.body or journal.fact(row) == link.fact
+    return same and row.when == link.row.when
+
+
+def _write(engine: Engine, rows: Iterable[Entry]) -> int:
+    """Write entries, all or none; those that have a salt keep it, and so the chain keeps its heads."""
+    first = engine.last() + 1
+    numbered = (
         structs.replace(row if row.salt else entries.salted(row), number=number)
-        for number, row in enumerate(rows, engine.last() + 1)
-    ]
-    for start in range(0, len(rows), BATCH):
-        engine.write(rows[start : start + BATCH])
-    return len(rows)
+        for number, row in enumerate(rows, first)
+    )
+    engine.write_together(iter(lambda: list(islice(numbered, BATCH)), []))
+    return engine.last() + 1 - first

@@ -51,7 +51,8 @@ def verify(source: Iterable[bytes], receipt: str | None = None) -> Verdict:
     With a `receipt`, it also says whether that is a head of one of the file's chains.
     """
     verdict = Verdict()
-    seen, heads, end = set[str](), set[str](), 1
+    seen, end = set[str](), 1
+    heads = None if receipt is None else set[bytes]()
     for section in sections(source, verdict.findings):
         if not isinstance(section, Section):
             continue  # a fact of the host itself
@@ -63,12 +64,12 @@ def verify(source: Iterable[bytes], receipt: str | None = None) -> Verdict:
         verdict.tournaments += 1
         verdict.matches += len(played)
         verdict.moves += sum(len(match.moves) for match in played)
-        facts = links(section, verdict.findings)
+        facts = list(links(section, verdict.findings))
         verdict.chains.append(followed(section, facts, verdict.findings, heads))
         verdict.findings += dict.fromkeys(_checked(section, facts))
         end = section.last
     if receipt is not None:
-        verdict.receipt_found = receipt.lower() in heads
+        verdict.receipt_found = heads is not None and bytes.fromhex(receipt) in heads
         if not verdict.receipt_found:
             verdict.findings.append(Finding(end, f"the receipt {receipt} {NO_HEAD}"))
     if not verdict.tournaments and not verdict.findings:
@@ -84,9 +85,9 @@ def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
 
 def _checked(section: Section, links: Iterable[Link]) -> Iterator[Finding]:
     numbered: list[tuple[int, AnyFact]] = [
-        (link.line, link.kept.fact)
+        (link.line, link.fact)
         for link in links
-        if link.kept is not None and not isinstance(link.kept.fact, PRIVATE)  # no result depends on these
+        if link.fact is not None and not isinstance(link.fact, PRIVATE)  # no result depends on these
     ]
     in_order = bool(numbered)  # whether these are the original facts, and not only their outcome
     numbered = numbered or facts_of(section)
@@ -96,11 +97,11 @@ def _checked(section: Section, links: Iterable[Link]) -> Iterator[Finding]:
     yield from (Finding(numbered[0][0], why) for why in wrong)
     if wrong or not isinstance(opened, Opened):
         return
-    record, played = Record(section.name, opened, kept_as=section.kept_as), section.played
+    record = Record(section.name, opened, kept_as=section.kept_as)
     try:
         for index, (number, fact) in enumerate(numbered[1:], 1):
-            if isinstance(fact, Concluded) and fact.match in played:
-                yield from _played(opened, fact, number, *played[fact.match], in_order)
+            if isinstance(fact, Concluded) and (played := section.played(fact.match)):
+                yield from _played(opened, fact, number, *played, in_order)
             wrong = list(objections(record, fact, in_order))
             if in_order and not wrong and (why := decided(record, facts, index)):
                 yield Finding(number, why)

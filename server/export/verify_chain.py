@@ -4,12 +4,12 @@ A chain shows that nothing was changed since somebody was given one of its heads
 forger of a file can forge its chain as well, but the receipt is not in such a chain.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from games.game import quoted
-from server.export.read import Finding, HeadLine, Section
+from server.export.read import Finding, Section
 from server.export.read_facts import Link
 from server.export.signing import is_signed
 from tournament.chain import START, leaf, linked, shown_leaf
@@ -47,10 +47,11 @@ class Chain(Struct, frozen=True):
         return f"{'' if self.signed else 'not '}signed by the key {self.key}"
 
 
-def followed(section: Section, links: Iterable[Link], findings: list[Finding], heads: set[str]) -> Chain:
-    """Follow the chain of a section, and collect its heads; findings for the lines that do not follow."""
-    links = list(links)
-    ends = [(each.number, each.read) for each in section.lines if isinstance(each.read, HeadLine)]
+def followed(
+    section: Section, links: Sequence[Link], findings: list[Finding], heads: set[bytes] | None = None
+) -> Chain:
+    """Follow the chain of a section, and collect its `heads`; findings for the lines that do not follow."""
+    ends = section.ends
     findings += (Finding(number, "a chain ends once, and this one has ended above") for number, _ in ends[1:])
     if not ends and not any(link.head for link in links):
         return Chain(section.name)
@@ -60,7 +61,8 @@ def followed(section: Section, links: Iterable[Link], findings: list[Finding], h
         expected, true = linked(head, own), linked(true, own)
         findings += (Finding(link.line, why) for why in _objections(link, expected.hex()))
         head = _bytes(link.head) or expected  # the next line is not blamed for this one
-        heads.add(true.hex())
+        if heads is not None:
+            heads.add(true)
     if not ends:
         findings.append(
             Finding(section.last, "there is no line of type head, which says where the chain ends")
@@ -83,7 +85,7 @@ def followed(section: Section, links: Iterable[Link], findings: list[Finding], h
 
 
 def _objections(link: Link, expected: str) -> Iterator[str]:
-    if link.kept is None and link.row.kind not in WITHHELD:
+    if link.fact is None and link.row.kind not in WITHHELD:
         yield f"a fact of the kind {quoted(link.row.kind)} is withheld from nobody"
     if not link.head:
         yield "this has no head, and other facts have"

@@ -8,7 +8,7 @@ import msgspec
 
 from games.game import quoted
 from server.export.json_views import plain_rows
-from server.export.read import Finding, Line, Section, StandingsLine
+from server.export.read import Finding, Line, Section, StandingsLine, kind_of
 from server.export.verify_facts import other_rules
 from server.export.write import export
 from tournament.facts import Concluded
@@ -42,8 +42,7 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
                             line.number, other_rules(f"ranked by version {rules} of the criteria", known)
                         )
                     yield from wrong
-            case _ if line.found["type"] in KEYS:
-                kind = line.found["type"]
+            case _ if (kind := kind_of(line.read)) in KEYS:
                 key = kind, line.found[KEYS[kind]]
                 if key in wanted:
                     seen.append(key)

@@ -87,6 +87,13 @@ class Engine(Reader, Protocol):
         """
         ...
 
+    def write_together(self, batches: Iterable[Sequence[Entry | Jot]]) -> None:
+        """Write all batches, none of which is there already, or nothing; only one is in memory at a time.
+
+        Raises `Conflict` if an entry is there, and `Unavailable` as above.
+        """
+        ...
+
     def examine(self) -> None:
         """Look for damage that opening did not look for; may take long. Raises `ConfigError`."""
         ...

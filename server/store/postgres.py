@@ -6,7 +6,7 @@ repeated, which changes nothing if it had succeeded.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from server.exits import ConfigError, Unavailable
 from server.store import schema
 from server.store.copies import whole_or_none
 from server.store.journal import Jot, paged
-from server.store.postgres_database import STATEMENT, Connection, Database, line, psycopg
+from server.store.postgres_database import LOST, STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
 from tournament.chain import START, Heads, heads
 from tournament.entries import PAGE, Entry, concluded_key, salted
@@ -184,6 +184,25 @@ class Postgres(PostgresReader):
 
         self._asked = max([self._asked, *(entry.number for entry in entries)])
         return self._database.persistently(transact, self._drop_writer)
+
+    def write_together(self, batches: Iterable[Sequence[Entry | Jot]]) -> None:
+        """As any engine does, but tries once: what has been read of the batches cannot be read again."""
+        try:
+            if self._writer is None:
+                self._writer = self._back()
+            known, self._heads = Heads(partial(latest, self._writer), self._heads), {}
+            with self._writer.transaction():
+                for rows in batches:
+                    entries = [row for row in rows if isinstance(row, Entry)]
+                    self._asked = max([self._asked, *(entry.number for entry in entries)])
+                    _write_new(self._writer, entries, known)
+                    write_jots(self._writer, entries, [row for row in rows if isinstance(row, Jot)])
+        except _SomeAreThere:
+            raise Conflict(f"{self._database.where}: some of what was to be new is kept already") from None
+        except LOST as error:
+            self._drop_writer()
+            raise self._database.unavailable(error) from error
+        self._heads = known
 
     def examine(self) -> None:
         """The server looks after its own disks."""

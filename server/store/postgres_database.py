@@ -27,6 +27,11 @@ CONNECT = 5  # seconds to open a session
 STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
 WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart takes less than all
 
+LOST = (  # errors after which it may go on
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,  # a standby that has not taken over yet
+)
 # What a server says to whoever will not get a session with this address, however often it tries.
 REFUSED = re.compile(
     "authentication failed|pg_hba.conf|does not exist|no password supplied|support SSL|verify failed"
@@ -59,12 +64,7 @@ class Database:
             time.sleep(wait)
             try:
                 return act()
-            except (
-                Unavailable,
-                psycopg.OperationalError,
-                psycopg.InterfaceError,
-                psycopg.errors.ReadOnlySqlTransaction,  # a standby that has not taken over yet
-            ) as error:
+            except (Unavailable, *LOST) as error:
                 problem = error
             drop()
         raise self.unavailable(problem) from problem

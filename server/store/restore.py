@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,13 +11,13 @@ from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.choice import opened
-from server.store.copies import BESIDE, PART, backups, synced
+from server.store.copies import BESIDE, PART, backups, synced, whole_or_none
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
 from server.store.sqlite import Sqlite, SqliteReader
 from tournament.entries import Entry
 
-BATCH = 5_000  # rows of a transaction
+BATCH = 1_000  # rows in memory at a time
 
 
 def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
@@ -29,6 +29,7 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
             raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")
         if not reader.is_journal():
             raise Failure(f"{backup}: this is no backup: no host has kept anything in it")
+    _clear_away(folder, backup)
     if settings.store:
         with _upgraded(backup, folder) as reader, closing(opened(settings, folder)) as engine:
             _fill(reader, engine)
@@ -38,25 +39,29 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
     if path.exists() and not force:
         raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
-    part = path.with_name(path.name + PART)
     try:
-        part.unlink(missing_ok=True)
-        private.create(part)
-        shutil.copyfile(backup, part)
-        synced(part)
-        aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
-        part.rename(path)
-        synced(folder)
+        with whole_or_none(path) as part:
+            shutil.copyfile(backup, part)
+            synced(part)
+            aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None
     return aside
+
+
+def _clear_away(folder: Path, backup: Path) -> None:
+    """Remove what restores that were killed have left: each copy is as large as its backup."""
+    for left in folder.glob(f"{JOURNAL}*{PART}*"):
+        if left.is_dir():
+            shutil.rmtree(left)
+        elif not left.samefile(backup):
+            left.unlink()
 
 
 @contextmanager
 def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
     """An upgraded copy of a backup, which may be of an older Quintain and stays as it is."""
-    with TemporaryDirectory(dir=folder) as own:
+    with TemporaryDirectory(dir=folder, prefix=f"{JOURNAL}.", suffix=PART) as own:
         copy = Path(own) / JOURNAL
         try:
             shutil.copyfile(backup, copy)
@@ -86,7 +91,5 @@ def _put_aside(path: Path, now: str) -> Path | None:
 def _fill(reader: SqliteReader, engine: Engine) -> None:
     if engine.last():
         raise ConfigError("something is kept in this database: restore into an empty one")
-    for rows in (reader.kept(), reader.jotted()):
-        each: Iterator[Entry | Jot] = iter(rows)
-        while batch := list(islice(each, BATCH)):
-            engine.write(batch)
+    rows: Iterator[Entry | Jot] = chain(reader.kept(), reader.jotted())
+    engine.write_together(iter(lambda: list(islice(rows, BATCH)), []))

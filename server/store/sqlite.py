@@ -232,10 +232,20 @@ class Sqlite(SqliteReader):
     # What an engine does
 
     def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
+        with self._writing():
+            return self._transact(rows)
+
+    def write_together(self, batches: Iterable[Sequence[Entry | Jot]]) -> None:
+        with self._writing():
+            self._transact_together(batches)
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """A transaction, which is given up if it fails."""
         if why := self._whereabouts.astray():
             raise Unavailable(why)
         try:
-            found = self._transact(rows)
+            yield
         except BaseException as error:
             self._heads.clear()  # they have to be looked up in the database
             if self._writer.in_transaction:  # after some errors SQLite has rolled back by itself
@@ -249,7 +259,6 @@ class Sqlite(SqliteReader):
             raise
         if self._reserve is not None:
             self._reserve.take()
-        return found
 
     def examine(self) -> None:
         if not self._examined:
@@ -297,7 +306,6 @@ class Sqlite(SqliteReader):
     def _transact(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
         writer = self._writer
         entries = [row for row in rows if isinstance(row, Entry)]
-        jots = [(row.match, row.ply, row.moves, row.times) for row in rows if isinstance(row, Jot)]
         writer.execute("BEGIN IMMEDIATE")
         known = Heads(self._latest, self._heads)
         found = heads(entries, known)
@@ -306,14 +314,30 @@ class Sqlite(SqliteReader):
             writer.execute("BEGIN IMMEDIATE")
             known = Heads(self._latest)
             found = [self._there(row) or self._appended(row, known) for row in entries]
-        self._insert(
-            "jotted", jots, "(match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times"
-        )
-        for some in _batched(over(entries)):
-            writer.execute(f"DELETE FROM jotted WHERE match IN ({_marks(some)})", some)  # noqa: S608
+        self._jot(rows)
         writer.execute("COMMIT")
         self._heads |= known
         return found
+
+    def _transact_together(self, batches: Iterable[Sequence[Entry | Jot]]) -> None:
+        self._writer.execute("BEGIN IMMEDIATE")
+        known = Heads(self._latest, self._heads)
+        for rows in batches:
+            entries = [row for row in rows if isinstance(row, Entry)]
+            if not self._append(entries, heads(entries, known)):
+                raise Conflict(f"{self._path}: some of what was to be new is kept already")
+            self._jot(rows)
+        self._writer.execute("COMMIT")
+        self._heads |= known
+
+    def _jot(self, rows: Sequence[Entry | Jot]) -> None:
+        """Write the moves among these rows, and forget those of matches that the entries conclude."""
+        jots = [(row.match, row.ply, row.moves, row.times) for row in rows if isinstance(row, Jot)]
+        self._insert(
+            "jotted", jots, "(match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times"
+        )
+        for some in _batched(over(rows)):
+            self._writer.execute(f"DELETE FROM jotted WHERE match IN ({_marks(some)})", some)  # noqa: S608
 
     def _append(self, entries: Sequence[Entry], heads: Sequence[bytes]) -> bool:
         """Add entries; returns whether all of them were new."""

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tracemalloc
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,8 +41,10 @@ from tests.server.store.postgresql import running as running_postgresql
 from tests.server.test_certificate import issue
 from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import Claimed, Kept, Ordered, Turned
+from tournament.events import Ending
+from tournament.facts import AnyFact, Claimed, Concluded, Dealt, Drew, Entered, Kept, Opened, Ordered, Turned
 from tournament.facts import State as Stage
+from tournament.format import Pairing
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +83,7 @@ def moved(path: Path) -> list[bytes]:
 def test_a_file_without_a_tournament_is_not_imported_in_silence(tmp_path: Path) -> None:
     nothing = pytest.raises(Failure, match="there is no tournament in this file")
     with closing(Sqlite(tmp_path / "quintain.sqlite")) as engine, nothing:
-        bring_in([], engine)
+        bring_in([], engine, tmp_path)
 
 
 def test_a_host_that_is_exported_and_imported_is_the_same(tmp_path: Path) -> None:
@@ -88,13 +91,15 @@ def test_a_host_that_is_exported_and_imported_is_the_same(tmp_path: Path) -> Non
     lines = moved(tmp_path / "old.sqlite")
     assert verify(lines).findings == []
     with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
-        new = bring_in(lines, engine)
-        assert bring_in(lines, engine) == dict.fromkeys(new, 0), "the second time changes nothing"
+        new = bring_in(lines, engine, tmp_path)
+        assert bring_in(lines, engine, tmp_path) == dict.fromkeys(new, 0), "the second time changes nothing"
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
     assert moved(tmp_path / "new.sqlite") == lines
 
 
-def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itself(tmp_path: Path) -> None:
+def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The name of a deleted one was used again: both have a match of the name `one-1`."""
     first = [each for each in simulated(7) if each.tournament == "one"]
     deleted = Kept("one", first[-1].when, Turned(Stage.DELETED))
@@ -108,8 +113,8 @@ def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itsel
     lines = moved(tmp_path / "old.sqlite")
     assert verify(lines).findings == []
     with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
-        assert bring_in(lines, engine) == {"one": len(first) + 1, "one~2": len(second)}
-        assert set(bring_in(lines, engine).values()) == {0}
+        assert bring_in(lines, engine, tmp_path) == {"one": len(first) + 1, "one~2": len(second)}
+        assert set(bring_in(lines, engine, tmp_path).values()) == {0}
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
     with closing(SqliteReader(tmp_path / "new.sqlite")) as reader:
         openings = [json.loads(next(leaving(reader, [name]))) for name in ("one", "one~2", "one~1")]
@@ -118,14 +123,66 @@ def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itsel
     assert [line["tournament"] for line in openings] == ["one"] * 3
     assert [line.get("kept_as") for line in openings] == ["one~2", "one~2", None]
     assert [line["state"] == "deleted" for line in openings] == [False, False, True]
+    (tmp_path / "old.jsonl").write_bytes(b"".join(lines))
+    assert import_(str(tmp_path / "old.jsonl"), where=Where(data=str(tmp_path / "data"))) == DONE
+    told = [f"one: {len(first) + 1} new facts", f"one, number 2 of that name: {len(second)} new facts"]
+    assert capsys.readouterr().out.splitlines() == told
 
 
 def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
     rows = filled(tmp_path / "old.sqlite")
     with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
         engine.write(rows[:20])
-        bring_in(moved(tmp_path / "old.sqlite"), engine)
+        bring_in(moved(tmp_path / "old.sqlite"), engine, tmp_path)
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
+
+
+def table_of_long_matches(path: Path, matches: int) -> None:
+    """A journal with one open table. Nobody has played these moves, and an import does not replay them."""
+    moves, names = tuple(range(300)), ("ann", "bob")
+    facts: list[AnyFact] = [Opened("tic-tac-toe", "open"), Turned(Stage.RUNNING), *map(Entered, names)]
+    for number in range(1, matches + 1):
+        match, times = f"open-{number}", tuple(1e-6 * (number + ply) for ply in moves)
+        facts += Drew((Pairing(number, number, *names),)), Dealt(match, number)
+        facts.append(Concluded(match, number, names, 0, Ending.LEFT, "bob left", (1.0, 0.0), moves, times))
+    with closing(Sqlite(path)) as engine:
+        engine.write([entries.entry(number, "open", 1.0, fact) for number, fact in enumerate(facts, 1)])
+
+
+def test_an_import_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
+    """Catches one that cannot be done where there is no room for half a million matches at once."""
+    peaks: dict[int, int] = {}
+    for matches in (1, 100, 300):
+        table_of_long_matches(tmp_path / "old.sqlite", matches)
+        (tmp_path / "old.jsonl").write_bytes(b"".join(moved(tmp_path / "old.sqlite")))
+        with (
+            closing(Sqlite(tmp_path / "new.sqlite")) as engine,
+            (tmp_path / "old.jsonl").open("rb") as source,
+        ):
+            tracemalloc.start()
+            try:
+                assert bring_in(source, engine, tmp_path) == {"open": 4 + 3 * matches}
+                peaks[matches] = tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+        more = (tmp_path / "old.jsonl").stat().st_size
+        for name in ("old.sqlite", "new.sqlite"):
+            (tmp_path / name).unlink()
+    assert peaks[300] - peaks[100] < more / 4
+
+
+def test_an_import_that_finds_no_room_keeps_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+    where, folder = Where(data=str(tmp_path / "data")), prepared(str(tmp_path / "data"))
+    table_of_long_matches(tmp_path / "old.sqlite", 100)
+    (tmp_path / "old.jsonl").write_bytes(b"".join(moved(tmp_path / "old.sqlite")))
+    opened(where.settings(), folder).close()
+    before = {*folder.iterdir(), folder / "lock"}
+    for room in (70_000, 140_000, 210_000):
+        with little_room(room), pytest.raises(Failure, match=r"data: cannot be written: File too large"):
+            import_(str(tmp_path / "old.jsonl"), where=where)
+        assert {*folder.iterdir()} == before
+    assert facts_of(folder / "quintain.sqlite") == {}
+    assert import_(str(tmp_path / "old.jsonl"), where=where) == DONE
 
 
 def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is_and_all_others_are_kept(
@@ -156,11 +213,11 @@ def test_of_two_live_tournaments_of_one_name_the_one_that_is_there_stays(tmp_pat
         again = list(leaving(there, ()))
     with closing(Sqlite(tmp_path / "here.sqlite")) as engine:
         before = list(engine.kept())
-        assert bring_in(again, engine) == {"one~2": None}
+        assert bring_in(again, engine, tmp_path) == {"one~2": None}
         assert list(engine.kept()) == before
         engine.write([entries.entry(engine.last() + 1, "one", 200.0, Turned(Stage.DELETED))])
-        assert bring_in(again, engine) == {"one~2": len(rows)}
-        assert bring_in(again, engine) == {"one~2": 0}
+        assert bring_in(again, engine, tmp_path) == {"one~2": len(rows)}
+        assert bring_in(again, engine, tmp_path) == {"one~2": 0}
 
 
 def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
@@ -169,16 +226,16 @@ def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
     spoilt = [line for line in lines if not (line["type"] == "fact" and line["fact"]["type"] == "entered")]
     with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
         with pytest.raises(Failure, match=r"line \d+: .* has not entered"):
-            bring_in(text(spoilt), engine)
+            bring_in(text(spoilt), engine, tmp_path)
         with pytest.raises(Failure, match="one has no facts"):
-            bring_in(text(exported(simulated(7), facts=False)), engine)
+            bring_in(text(exported(simulated(7), facts=False)), engine, tmp_path)
         with pytest.raises(Failure, match="not all of this fact is there"):
-            bring_in(text(exported(simulated(7), everything=False)), engine)
+            bring_in(text(exported(simulated(7), everything=False)), engine, tmp_path)
         with pytest.raises(Failure, match="line 1: "):
-            bring_in([b"junk\n"], engine)
+            bring_in([b"junk\n"], engine, tmp_path)
         assert engine.last() == 0
         with pytest.raises(Failure, match=r"the chain of two has \d+ facts"):
-            bring_in(text([*exported(simulated(7))[:-3], *exported(simulated(7))[-2:]]), engine)
+            bring_in(text([*exported(simulated(7))[:-3], *exported(simulated(7))[-2:]]), engine, tmp_path)
 
 
 def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> None:
@@ -187,7 +244,7 @@ def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> 
     filled(tmp_path / "old.sqlite")
     lines, url = moved(tmp_path / "old.sqlite"), server.database()
     with closing(Postgres(url)) as engine:
-        bring_in(lines, engine)
+        bring_in(lines, engine, tmp_path)
         with closing(PostgresReader(url)) as reader:
             assert list(leaving(reader, ())) == lines, "also while a host has it"
     with closing(PostgresReader(url)) as reader:
@@ -264,6 +321,21 @@ def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path
     assert sorted(folder.rglob("*")) == before
     with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
         assert list(reader.kept()) == rows
+
+
+def test_a_restore_clears_away_what_killed_ones_have_left(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    filled(tmp_path / "copy.sqlite")
+    copies = [
+        folder / f"quintain.sqlite{end}" for end in (".part", ".0a1b2c3d.part", ".0a1b2c3d.part-journal")
+    ]
+    in_a_folder = folder / "quintain.sqlite.k2_x.part" / "quintain.sqlite"
+    in_a_folder.parent.mkdir()
+    for left in (*copies, in_a_folder):
+        shutil.copy(tmp_path / "copy.sqlite", left)
+    put_back(copies[1], settings(None, {}, {"data": str(folder)}), folder, "now", force=False)
+    assert sorted(folder.iterdir()) == [folder / "quintain.sqlite", copies[1]], "only what was asked for"
+    assert facts_of(folder / "quintain.sqlite") == facts_of(tmp_path / "copy.sqlite")
 
 
 def test_what_was_there_before_is_kept_of_every_restore_however_soon_the_next_comes(tmp_path: Path) -> None:

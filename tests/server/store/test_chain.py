@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from server.exits import Unavailable
 from server.store import journal
 from server.store.copies import backups
-from server.store.journal import Engine
+from server.store.journal import Engine, Jot, jot
 from server.store.snapshots import folded
 from server.store.sqlite import Connection, Sqlite, SqliteReader, connected
 from tests.server.store.faults import Faulty
@@ -119,6 +120,29 @@ def test_a_commit_of_which_nobody_knows_the_outcome_changes_no_head(engine: Engi
         assert [head.hex() for head in engine.write(again)] == computed(there_now)
     assert len(engine.write(rows)) == len(expected)
     assert [head.hex() for head in engine.write(rows)] == computed(list(engine.kept(0, "cup")))
+
+
+def test_what_is_written_together_is_kept_whole_or_not_at_all(engine: Engine) -> None:
+    """Catches half a tournament that a host goes on from, after an import or a restore that was killed."""
+    rows = [entry(number, "cup", 1.0, fact) for number, fact in enumerate(EVERY_KIND, 1)]
+    jots = [jot("cup-1", 1, (1,), (0.5,)), jot("cup-3", 1, (2,), (0.5,))]
+    engine.write(rows[:1])
+
+    def broken_off() -> Iterator[Sequence[Entry | Jot]]:
+        yield jots
+        yield rows[1:9]
+        yield rows[9:12]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        engine.write_together(broken_off())
+    with pytest.raises(Conflict):
+        engine.write_together([rows[5:], rows[:5]])
+    assert (list(engine.kept()), list(engine.jotted())) == (rows[:1], [])
+    engine.write_together([jots, rows[1:9], [], rows[9:12]])
+    assert list(engine.jotted()) == jots
+    assert [*engine.write(rows[:12]), *engine.write(rows[12:])] == heads(rows, Heads(lambda _: START))
+    assert list(engine.kept()) == rows
 
 
 class Unclear:
