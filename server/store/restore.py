@@ -11,7 +11,7 @@ from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.choice import opened
-from server.store.copies import BESIDE, PART, backups, synced
+from server.store.copies import BESIDE, PART, backups
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
 from server.store.sqlite import Sqlite, SqliteReader
@@ -43,10 +43,10 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         part.unlink(missing_ok=True)
         private.create(part)
         shutil.copyfile(backup, part)
-        synced(part)
+        private.synced(part)
         aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
         part.rename(path)
-        synced(folder)
+        private.synced(folder)
     except OSError as error:
         part.unlink(missing_ok=True)
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None
