@@ -34,7 +34,8 @@ def application(
     Without `sessions` there is no desk. It `looks` if there is no process that shows to answer for
     the API.
     """
-    pages, origins = Pages(host, addresses, key=key and key.public), Origins(settings.origins)
+    pages = Pages(host, addresses, key=key and key.public, limits=settings.limits)
+    origins = Origins(settings.origins)
     doors = (
         *spoken,
         Api(host, token, login, origins, looks=looks, signer=key),

@@ -23,6 +23,7 @@ from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, told_of
 from server.http.sharing import READS
 from server.http.wire import JSON, Response
+from server.net.limits import Limits
 from server.pages import (
     bot,
     by_hand,
@@ -66,12 +67,17 @@ class Pages:
         run: Run = in_a_thread,
         timer: Callable[[], float] = thread_time,
         key: str | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        """`key` is the public part of the key with which the host signs exports, if it has one."""
+        """`key` is the public part of the key with which the host signs exports, if it has one.
+
+        `limits` are the host's: some are told to whoever reads how to play.
+        """
         self.site = Site(addresses or Addresses())
         self.live = Live(host, timer)
         self._host = host
         self._key = key
+        self._limits = limits or Limits()
         self._turns = Turns(run)
         self._curves = Curves()
         self._stories = Stories(host)
@@ -121,7 +127,8 @@ class Pages:
             case ["bots", *parts]:
                 return self._bot(exchange, "/".join(parts) or request.query.get("name", ""))
             case ["games", name] if name in catalogue():
-                exchange.respond(self.site.page("game.html", exchange, **game.about(name), table=OPEN + name))
+                seen: dict[str, Any] = {**game.about(name), "table": OPEN + name, "limits": self._limits}
+                exchange.respond(self.site.page("game.html", exchange, **seen))
             case ["games", name, "play"] if name in catalogue():
                 seen = by_hand.page(catalogue()[name], request.query)
                 exchange.respond(self.site.page(by_hand.TEMPLATE, exchange, **seen))

@@ -143,7 +143,7 @@ async def _say(stream: trio.SocketStream, word: bytes) -> None:
 
 def _application(mirror: Mirror, attention: Attention, begin: Begin) -> App:
     key = known_signer(Path(begin.settings.data))
-    pages = Pages(mirror, begin.addresses, key=key and key.public)
+    pages = Pages(mirror, begin.addresses, key=key and key.public, limits=begin.settings.limits)
     app = routed((Reads(mirror, begin.token, key),), pages)
 
     async def answer(exchange: Exchange) -> None:

@@ -3,7 +3,6 @@
 What goes into a copy is the business of whoever makes it; here is only how a file gets its name.
 """
 
-import os
 import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -30,21 +29,12 @@ def whole_or_none(target: Path) -> Generator[Path]:
     private.create(part)
     try:
         yield part
-        synced(part)
+        private.synced(part)
         part.rename(target)
-        synced(target.parent)
+        private.synced(target.parent)
     except BaseException:
         _remove(part)
         raise
-
-
-def synced(path: Path) -> None:
-    """Force a file, or the names in a folder, to the disk."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _remove(path: Path) -> None:

@@ -29,9 +29,19 @@ def write(path: Path, *pieces: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.rename(path)
+        synced(path.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def synced(path: Path) -> None:
+    """Force a file, or the names in a folder, to the disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def tighten(path: Path) -> None:

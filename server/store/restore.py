@@ -11,7 +11,7 @@ from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.choice import opened
-from server.store.copies import BESIDE, PART, backups, synced, whole_or_none
+from server.store.copies import BESIDE, PART, backups, whole_or_none
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
 from server.store.sqlite import Sqlite, SqliteReader
@@ -42,7 +42,7 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
     try:
         with whole_or_none(path) as part:
             shutil.copyfile(backup, part)
-            synced(part)
+            private.synced(part)
             aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
     except OSError as error:
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None

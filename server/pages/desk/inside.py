@@ -88,6 +88,7 @@ class Inside:
             "options": options,
             "kinds": kinds,
             "deciding": [each.title for each in offered().values() if each.decides],
+            "limits": self._host.limits,
         }
         self.give(exchange, session, "create", 400 if wrong else 200, **shown)
 

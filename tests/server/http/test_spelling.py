@@ -38,7 +38,7 @@ def test_what_is_right_has_no_other_spelling(path: str) -> None:
     assert SPELLING.right(path) is None
 
 
-@given(st.one_of(st.text(), misspelt().map(lambda pair: pair[1])).map(lambda text: f"/{text}"))
+@given(st.one_of(st.text().map(lambda text: f"/{text}"), misspelt().map(lambda pair: pair[1])))
 def test_nobody_is_sent_twice_nor_to_another_host(path: str) -> None:
     right = SPELLING.right(path)
     if right is not None:

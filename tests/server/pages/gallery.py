@@ -130,7 +130,7 @@ def unchunked(received: bytes) -> tuple[bytes, bytes]:
 async def gallery(limits: Limits | None = None) -> AsyncIterator[Gallery]:
     async with hosting({}, limits) as (host, nursery):
         addresses = Addresses("127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7080")
-        pages = Pages(host, addresses, run=at_once, timer=trio.current_time)
+        pages = Pages(host, addresses, run=at_once, timer=trio.current_time, limits=limits)
         doors = (
             HexagonDots(host, hexagondots.GAME),
             Api(host, TOKEN),

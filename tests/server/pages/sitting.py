@@ -12,6 +12,7 @@ import trio
 
 from server.host.host import Host
 from server.http.routes import routed
+from server.net.limits import Limits
 from server.pages.addresses import Addresses
 from server.pages.desk.door import DeskDoor, login_path
 from server.pages.desk.sessions import Sessions
@@ -95,8 +96,10 @@ class Sitting(Gallery):
 
 
 @asynccontextmanager
-async def sitting(store: Store | None = None, *, closed: bool = False) -> AsyncIterator[Sitting]:
-    async with hosting({}) as (usual, nursery):
+async def sitting(
+    store: Store | None = None, *, closed: bool = False, limits: Limits | None = None
+) -> AsyncIterator[Sitting]:
+    async with hosting({}, limits) as (usual, nursery):
         host = usual
         if store is not None:
             host = Host(store=store)

@@ -513,6 +513,14 @@ async def test_progress_is_in_matches_and_a_bye_is_none(autojump_clock: MockCloc
         assert [(row["points"], row["played"]) for row in rows] == [(1.0, 0), (0.0, 0), (0.0, 0)]
 
 
+async def test_the_desk_tells_how_long_this_host_waits_for_a_bot_that_is_gone(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting(limits=Limits(away_seconds=45.0)) as here:
+        form = await (await here.log_in()).read("/admin/create")
+    assert "each of its matches waits for 45 seconds" in form
+
+
 async def test_a_tournament_by_invitation_is_opened_filled_and_shown_as_that(
     autojump_clock: MockClock,
 ) -> None:

@@ -13,6 +13,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from server.exits import Unavailable
 from server.http.routes import routed
+from server.net.limits import Limits
 from server.pages import formatting, game, match, protocols
 from server.pages.fair_share import REST, Turns
 from server.pages.story import Story
@@ -140,6 +141,15 @@ async def test_a_ply_has_an_address_and_that_board(autojump_clock: MockClock) ->
             assert picture.startswith("<svg ")
         beyond = await here.read("/matches/cup-1?ply=999")
     assert f"move {len(moves)} of {len(moves)}" in beyond
+
+
+async def test_the_page_of_a_game_tells_this_hosts_own_limits(autojump_clock: MockClock) -> None:
+    for refusals, told in ((7, "the last of 7 in a match loses it"), (1, "An illegal move loses the match")):
+        async with gallery(Limits(refusals=refusals, hello_seconds=12.5)) as here:
+            page = await here.read("/games/connect-4")
+        text = " ".join(unescape(re.sub("<[^>]*>", " ", page)).split())
+        assert told in text
+        assert "Paste the hello within 12.5 seconds" in text
 
 
 @pytest.mark.parametrize("name", catalogue())

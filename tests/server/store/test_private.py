@@ -14,6 +14,7 @@ from server.config import Settings
 from server.exits import Failure
 from server.export import signing
 from server.export.signing import signer
+from server.store import private
 from server.store.choice import beside, opened
 from server.store.data_folder import JOURNAL, TOKEN, VARIABLE, organiser_token, prepared
 from server.store.private import create, make_folder, tighten
@@ -49,6 +50,21 @@ def write(settings: Settings) -> None:
         folder = Path(settings.data)
         assert {f"{JOURNAL}-wal", f"{JOURNAL}-shm"} <= {path.name for path in folder.iterdir()}
         assert not readable(folder), "while it is open, with what SQLite puts beside it"
+
+
+def test_a_file_that_is_written_is_on_the_disk_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a key or a position that a power cut takes, because its folder did not have its name yet."""
+    path, forced, fsync = tmp_path / "key", list[tuple[int, bool]](), os.fsync
+
+    def noted(file: int) -> None:
+        forced.append((os.fstat(file).st_ino, path.exists()))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    private.write(path, b"secret")
+    assert forced == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
 
 
 def test_nobody_else_can_read_a_journal_or_a_copy_of_it_or_look_into_a_folder_that_is_made(
