@@ -65,8 +65,8 @@ class Resuming:
             return found
         if by_key or not way_back:
             return None
-        player = self._lobby.enter(name, self._game)
-        player.place, player.for_one_match = self._record.name, True
+        player = self._lobby.enter(name, self._game, self._record.name)  # else all tournaments hear of it
+        player.for_one_match = True
         player.away()
         return player
 

@@ -4,8 +4,10 @@ No label is a name that a stranger can choose: there are as many samples as game
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
+
+import trio
 
 from games.catalogue import catalogue
 from server.host.exposition import Family, Sample, exposition, single
@@ -14,17 +16,23 @@ from server.host.measures import NOBODYS
 from tournament.events import Ending, Fault
 from tournament.facts import State
 
+AT_A_TIME = 16  # tournaments that are looked at before other tasks get their turn
 FAULTS = (*(fault.value for fault in Fault), NOBODYS)
 
 
-def metrics(host: Host) -> str:
+async def metrics(host: Host) -> str:
+    own = await of_the_host(host)
     beside = (family for figures in host.figures for family in figures())
-    return exposition(host.adding((*of_the_host(host), *beside)))
+    return exposition(host.adding((*own, *beside)))
 
 
-def of_the_host(host: Host) -> Iterator[Family]:
+async def of_the_host(host: Host) -> Sequence[Family]:
+    """Its own figures. Others get their turns meanwhile: there may be thousands of tournaments."""
+    return *await _of_tournaments(host), *_of_all_else(host)
+
+
+def _of_all_else(host: Host) -> Iterator[Family]:
     measures = host.measures
-    yield from _of_tournaments(host)
     played = measures.played(host.going_on)
     yield _by("game", catalogue(), "quintain_moves_total", "counter", "Moves that were played.", played)
     how = "Matches that ended since the host was started, by how."
@@ -94,20 +102,24 @@ def of_the_host(host: Host) -> Iterator[Family]:
     )
 
 
-def _of_tournaments(host: Host) -> Iterator[Family]:
+async def _of_tournaments(host: Host) -> Sequence[Family]:
     playing, missing, found = Counter[str](), Counter[str](), Counter[State]()
-    for each in host.going_on:
+    for number, each in enumerate(tuple(host.going_on), 1):
         playing[each.record.opened.game] += len(each.matches)
         missing[each.record.opened.game] += len(each.missing())
         found[each.record.state] += 1
+        if number % AT_A_TIME == 0:
+            await trio.lowlevel.checkpoint()
     found[State.FINISHED] = len(host.tournaments) - found.total()  # the most, on a host that is old
     here = Counter(player.game for player in host.lobby.players() if player.present)
     states = Counter({state.value: count for state, count in found.items()})
     games, known = catalogue(), [state.value for state in State]
-    yield _by("game", games, "quintain_matches_playing", "gauge", "Matches in play.", playing)
-    yield _by("game", games, "quintain_players", "gauge", "Bots that are here.", here)
-    yield _by("game", games, "quintain_players_missing", "gauge", "Bots that are awaited, and gone.", missing)
-    yield _by("state", known, "quintain_tournaments", "gauge", "Tournaments that are known.", states)
+    return (
+        _by("game", games, "quintain_matches_playing", "gauge", "Matches in play.", playing),
+        _by("game", games, "quintain_players", "gauge", "Bots that are here.", here),
+        _by("game", games, "quintain_players_missing", "gauge", "Bots that are awaited, and gone.", missing),
+        _by("state", known, "quintain_tournaments", "gauge", "Tournaments that are known.", states),
+    )
 
 
 def _by(

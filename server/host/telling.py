@@ -5,6 +5,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from heapq import nsmallest
 
 import structlog
 import trio
@@ -28,6 +29,7 @@ from tournament.record import Record
 SHOWN = 3  # names of missing bots, in a line that has to be short
 MINUTE = 60.0
 SECOND = 1.0  # between two looks at how things are
+AT_A_TIME = 16  # tournaments that are looked at before other tasks get their turn
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -97,9 +99,13 @@ async def keep_shown(
         while True:
             await trio.sleep(SECOND)
             before, moves = moves, played()
-            now, held = wall(), tuple(tournaments().values())
-            missing = {each.name: now - each.since for one in held for each in one.missing()}
-            show(status(sum(len(one.matches) for one in held), (moves - before) / SECOND, missing))
+            now, playing, missing = wall(), 0, dict[str, float]()
+            for number, each in enumerate(tuple(tournaments().values()), 1):
+                playing += len(each.matches)
+                missing |= {one.name: now - one.since for one in each.missing()}
+                if number % AT_A_TIME == 0:
+                    await trio.lowlevel.checkpoint()
+            show(status(playing, (moves - before) / SECOND, missing))
     finally:
         show("")
 
@@ -108,9 +114,9 @@ def status(playing: int, moves_a_second: float, missing: Mapping[str, float]) ->
     """How things are, in a line: `missing` says for how many seconds a bot has been waited for."""
     parts = [f"{playing} match{'' if playing == 1 else 'es'}", f"{moves_a_second:.0f} moves/s"]
     if missing:
-        longest = sorted(missing.items(), key=lambda each: (-each[1], each[0]))
-        names = [f"{name} ({_duration(seconds)})" for name, seconds in longest[:SHOWN]]
-        parts.append("missing: " + ", ".join([*names, *_more(len(longest) - SHOWN)]))
+        longest = nsmallest(SHOWN, missing.items(), key=lambda each: (-each[1], each[0]))
+        names = [f"{name} ({_duration(seconds)})" for name, seconds in longest]
+        parts.append("missing: " + ", ".join([*names, *_more(len(missing) - SHOWN)]))
     return " · ".join(parts)
 
 

@@ -29,6 +29,7 @@ from server.protocols.dialect import Hint, Leads
 from server.workers.requests import Keys, Reading
 
 SOON = 0.01  # seconds between two looks for a secret
+AT_A_TIME = 500  # secrets, or bots that have heard of ends, that are told before others get their turn
 OWN = 0  # in place of a host's number: this host
 
 Place = int | str  # a host, or a tournament with its holder
@@ -223,14 +224,22 @@ class Relayed:
                 pass
 
     def _introduce(self, link: Link) -> None:
-        for key, host in self._keys.items():
-            if host == OWN:
-                link.say(Knows(key, self._links.host))
-        for tournament, name in self._peers.host.untold.heard():
-            link.say(ToldEnd(tournament, name))
+        self._peers.host.guard.start_soon(self._tell_all, link)
+
+    async def _tell_all(self, link: Link) -> None:
+        """Tell a host all that the others are told. Others get their turns meanwhile: it may be much."""
         if self._sessions is not None:
             for digest, session in self._sessions.open_now():
                 link.say(_sitting(digest, session))
+        for number, (tournament, name) in enumerate(tuple(self._peers.host.untold.heard()), 1):
+            link.say(ToldEnd(tournament, name))
+            if number % AT_A_TIME == 0:
+                await trio.lowlevel.checkpoint()
+        for number, key in enumerate(tuple(self._keys), 1):
+            if self._keys.get(key) == OWN:
+                link.say(Knows(key, self._links.host))
+            if number % AT_A_TIME == 0:
+                await trio.lowlevel.checkpoint()
 
     def _tell_key(self, key: str) -> None:
         self._keys.know(key, OWN)

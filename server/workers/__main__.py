@@ -257,8 +257,8 @@ class Working:
     async def _report(self) -> None:
         host = self.host
         while True:
-            seen = await self._teller.seen()  # bit by bit, which the figures then need not work out again
-            self._say(Status(seen, host.timekeeper.moves, counted(of_the_host(host))))
+            figures = counted(await of_the_host(host))
+            self._say(Status(await self._teller.seen(), host.timekeeper.moves, figures))
             await trio.sleep(EVERY)
 
     async def _drain(self) -> None:

@@ -72,7 +72,7 @@ async def test_alerts_and_dashboard_ask_for_figures_that_there_are(
     autojump_clock: Any, tmp_path: Path
 ) -> None:
     async with room() as here:
-        told = metrics(here.host) + exposition(every_other_figure(tmp_path))
+        told = await metrics(here.host) + exposition(every_other_figure(tmp_path))
     there = set(re.findall(r"^# TYPE (\w+) ", told, re.MULTILINE))
     there |= {f"{name}_bucket" for name in there}
     asked = set(FIGURE.findall((DEPLOY / "alerts.yml").read_text() + DASHBOARD.read_text()))

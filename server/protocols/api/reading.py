@@ -226,8 +226,8 @@ def ready(call: Call) -> Response:
     return json_response(200, {"ready": True, **damaged, **peers})
 
 
-def metrics(call: Call) -> Response:
-    return _text(CONTENT_TYPE, figures(call.host))
+async def metrics(call: Call) -> Response:
+    return _text(CONTENT_TYPE, await figures(call.host))
 
 
 def summary(tournament: Held) -> dict[str, Any]:

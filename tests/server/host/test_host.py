@@ -18,8 +18,8 @@ from server.host.opening import OPEN
 from server.host.reception import Unwelcome, Visit
 from tests.server.protocols.room import SlowToEnter
 from tests.tournament.world import first, play
-from tournament.facts import AnyFact, Concluded, Opened, State
-from tournament.format import Terms
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned
+from tournament.format import Pairing, Terms
 from tournament.match import Match
 from tournament.record import Record
 from tournament.refusals import Refusal
@@ -248,6 +248,29 @@ async def test_a_host_that_is_about_to_stop_lets_nobody_in(autojump_clock: MockC
         host.draining = True
         with pytest.raises(Unwelcome, match="about to stop"):
             await host.arrive("ann", GAME)
+
+
+async def test_a_match_that_goes_on_after_a_restart_is_no_news_to_other_tournaments(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a start at which every tournament does something for each match of every other one."""
+    interrupted, heard = Record("cup", Opened(GAME, "round-robin", 2)), list[str]()
+    for fact in (
+        Entered("ann"),
+        Entered("bob"),
+        Turned(State.RUNNING),
+        Drew((Pairing(1, 1, "ann", "bob"),)),
+        Dealt("cup-1", 1, keys=("", ""), ways_back=("arena one", "arena other")),
+    ):
+        interrupted.add(fact)
+    host = Host(timekeeper=Timekeeper(inf), load=lambda: ({"cup": interrupted}, []))
+    host.lobby.listen(lambda player: heard.append(player.name), "league")
+    async with trio.open_nursery() as nursery:
+        await nursery.start(host.run)
+        assert [*host.tournaments["cup"].matches] == ["cup-1"]
+        assert {player.place for player in host.lobby.players(GAME)} == {"cup"}
+        nursery.cancel_scope.cancel()
+    assert not heard
 
 
 class Steps(trio.abc.Instrument):

@@ -3,23 +3,22 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from server import figures
 from server.host.exposition import exposition
 from server.host.host import Host
-from server.host.metrics import metrics
+from server.host.metrics import AT_A_TIME, metrics
 from server.host.view import Held
 from tests.deploy.debian import tool
 from tests.lacking import lacking
 from tests.server.exposition import Figures, read
 from tests.server.protocols.room import room
-from tests.steps import steps_taken
 from tournament.events import Ending, Fault
 from tournament.facts import Concluded, Opened, State, Turned, Voided
 from tournament.record import Record
@@ -31,21 +30,21 @@ HEARD: Any = {"capture_stdout": True, "capture_stderr": True}
 CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}
 
 
-def of(host: Host) -> Figures:
-    return read(metrics(host))
+async def of(host: Host) -> Figures:
+    return read(await metrics(host))
 
 
 async def test_what_is_played_is_counted_by_game_ending_and_door(autojump_clock: MockClock) -> None:
     async with room(CUP) as here:
         guests = [await here.hello(name) for name in ("ann", "bob")]
-        before = of(here.host)
+        before = await of(here.host)
         for ply, move in enumerate(("NW", "N", "W")):
             await guests[ply % 2].tell(type="move", move=move)
-        during = of(here.host)
+        during = await of(here.host)
         for ply, move in enumerate(("C", "SW"), 3):
             await guests[ply % 2].tell(type="move", move=move)
         await trio.sleep(1.0)
-        after = of(here.host)
+        after = await of(here.host)
     moves = [found.one("quintain_moves_total", game=GAME) for found in (before, during, after)]
     assert moves == [0, 3, 5]
     assert [found.one("quintain_matches_playing", game=GAME) for found in (before, during, after)] == [
@@ -60,18 +59,43 @@ async def test_what_is_played_is_counted_by_game_ending_and_door(autojump_clock:
     assert after.one("quintain_tournaments", state="finished") == 1
 
 
-async def test_figures_take_as_long_however_many_tournaments_are_over(autojump_clock: MockClock) -> None:
-    """Catches a monitor that stops all moves for ten milliseconds whenever it looks at an old host."""
-    cost: list[int] = []
+def hold(host: Host, count: int, *states: State) -> None:
+    for number in range(count):
+        record = Record(f"other-{number}-{states[-1]}", Opened(GAME, "round-robin"))
+        for state in states:
+            record.add(Turned(state))
+        host.hold(record)
+
+
+class Turns(trio.abc.Instrument):
+    """How many steps of tasks there have been."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.taken += 1
+
+
+async def turns_for_figures(host: Host) -> int:
+    await trio.testing.wait_all_tasks_blocked()
+    turns = Turns()
+    trio.lowlevel.add_instrument(turns)
+    await of(host)
+    trio.lowlevel.remove_instrument(turns)
+    return turns.taken
+
+
+async def test_figures_pass_by_what_is_over_and_go_in_turns_with_others(autojump_clock: MockClock) -> None:
+    """Catches a monitor that stops all moves for tens of milliseconds at each look at a large host."""
     async with room(CUP) as here:
-        for many in (50, 100):
-            for number in range(many - len(here.host.tournaments)):
-                record = Record(f"old-{many}-{number}", Opened(GAME, "round-robin"))
-                record.add(Turned(State.FINISHED))
-                here.host.hold(record)
-            assert of(here.host).one("quintain_tournaments", state="finished") == many - 1
-            cost.append(steps_taken(partial(metrics, here.host)))
-    assert cost[1] - cost[0] < 50
+        hold(here.host, 10 * AT_A_TIME, State.FINISHED)
+        assert await turns_for_figures(here.host) == 0
+        hold(here.host, 10 * AT_A_TIME, State.PAUSED)
+        assert await turns_for_figures(here.host) >= 10
+        found = await of(here.host)
+    for state in (State.FINISHED, State.PAUSED):
+        assert found.one("quintain_tournaments", state=state.value) == 10 * AT_A_TIME
 
 
 async def test_the_count_of_moves_never_falls_while_a_result_is_being_kept(autojump_clock: MockClock) -> None:
@@ -81,7 +105,7 @@ async def test_the_count_of_moves_never_falls_while_a_result_is_being_kept(autoj
     async with room() as here:
 
         def look(tournament: Held, fact: object) -> None:
-            counts.append(of(here.host).one("quintain_moves_total", game=GAME))
+            counts.append(here.host.measures.played(here.host.going_on)[GAME])
 
         here.host.on_fact.append(look)
         guests = [await here.hello(name) for name in ("ann", "bob")]
@@ -106,7 +130,7 @@ async def test_whose_fault_it_was_is_counted(autojump_clock: MockClock) -> None:
         ):
             here.host.measures.hear(cup, Concluded(match, 1, sides, None, ending, "", None, fault=fault))
         here.host.measures.hear(cup, Voided("cup-4", "a cable"))
-        found = of(here.host)
+        found = await of(here.host)
     assert [found.one("quintain_faults_total", game=GAME, fault=each.value) for each in Fault] == [1, 1, 1]
     assert found.one("quintain_matches_void_total", fault="host") == 1
     assert found.one("quintain_matches_void_total", fault="none") == 1
@@ -118,11 +142,11 @@ async def test_there_are_no_more_samples_with_a_thousand_names_and_none_of_them_
 ) -> None:
     async with room() as here:
         await here.host.arrive("somebody", GAME, door="house")
-        few = metrics(here.host)
+        few = await metrics(here.host)
         for number in range(1000):
             await here.host.arrive(f"bot-{number}", GAME, door="house")
         await trio.sleep(0.1)
-        many = metrics(here.host)
+        many = await metrics(here.host)
     assert many.count("\n") == few.count("\n")
     assert "bot-" not in many
 
@@ -163,7 +187,7 @@ async def test_prometheus_own_tool_finds_nothing_to_complain_about(autojump_cloc
     async with room(CUP) as here:
         here.host.figures += (figures.build, figures.process)
         await here.hello("ann")
-        text = metrics(here.host)
+        text = await metrics(here.host)
     command = [promtool, "check", "metrics"]
     checked = await trio.run_process(command, stdin=text.encode(), check=False, **HEARD)
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")

@@ -1,7 +1,7 @@
 """What the log says about a host: one line an event."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import trio
 import trio.testing
@@ -9,9 +9,11 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.host import telling
-from server.host.telling import status
+from server.host.telling import AT_A_TIME, status
+from server.host.view import Held
 from tests.server.protocols.room import Room, room
 from tournament.facts import Disqualified, NoShow, RoundBegan, State, Turned, Voided, Withdrew
+from tournament.presence import Missing
 
 GAME = "tic-tac-toe"
 CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}
@@ -123,6 +125,41 @@ async def test_the_line_of_a_terminal_says_what_is_played_how_fast_and_who_is_mi
             await trio.sleep(2.5)
             nursery.cancel_scope.cancel()
     assert shown == ["1 match · 7 moves/s", "1 match · 0 moves/s", ""]
+
+
+class Looked:
+    """A tournament in which nothing happens, and which counts how often somebody has looked at it."""
+
+    matches: Mapping[str, Any] = {}
+
+    def __init__(self, looks: list[int]) -> None:
+        self._looks = looks
+
+    def missing(self) -> Sequence[Missing]:
+        self._looks.append(1)
+        return ()
+
+
+async def test_others_get_their_turns_while_the_line_of_a_terminal_is_made(autojump_clock: MockClock) -> None:
+    """Catches a host that stands still once a second, the longer the more tournaments it has ever held."""
+    looks, at_once = list[int](), 0
+
+    class Steps(trio.abc.Instrument):
+        def before_task_step(self, task: trio.lowlevel.Task) -> None:
+            looks.clear()
+
+        def after_task_step(self, task: trio.lowlevel.Task) -> None:
+            nonlocal at_once
+            at_once = max(at_once, len(looks))
+
+    held, shown = {str(number): cast("Held", Looked(looks)) for number in range(100)}, list[str]()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(telling.keep_shown, lambda: held, lambda: 0, shown.append)
+        trio.lowlevel.add_instrument(Steps())
+        await trio.sleep(1.5)
+        nursery.cancel_scope.cancel()
+    assert shown == ["0 matches · 0 moves/s", ""]
+    assert 0 < at_once <= AT_A_TIME
 
 
 def test_of_many_who_are_missing_those_are_named_that_have_been_waited_for_longest() -> None:

@@ -11,6 +11,8 @@ import trio
 from trio.testing import MockClock
 
 from server.host.host import Host
+from server.peers.messages import Knows, Message, ToldEnd
+from server.peers.requests import AT_A_TIME
 from tests.server.peers.several import One, Shared, link, several
 from tests.server.protocols.lists import Telephone
 from tests.server.protocols.room import Guest
@@ -118,3 +120,42 @@ async def test_a_host_that_starts_is_told_by_the_others_who_has_heard(autojump_c
         await trio.sleep(HEARD)
         assert list(after.host.untold.heard()) == [("cup", "ann")]
         nursery.cancel_scope.cancel()
+
+
+class Told(trio.abc.Instrument):
+    """In place of a link: what a host is told, and how much of it in one step of a task, at the most."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.most = self._before = 0
+
+    def say(self, message: Message) -> None:
+        self.messages.append(message)
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.most = max(self.most, len(self.messages) - self._before)
+        self._before = len(self.messages)
+
+
+async def test_a_host_plays_on_while_it_tells_another_all_that_it_has_to_know(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that stands still whenever another one is started, the longer the older it is."""
+    many = 3 * AT_A_TIME
+    async with trio.open_nursery() as nursery:
+        one = One(Shared(trio.current_time))
+        await one.run(nursery)
+        one.doors(Telephone())
+        for number in range(many):
+            one.host.on_key(f"secret-{number}")
+            one.host.untold.note(f"cup-{number % 10}", f"bot-{number}")
+        told = Told()
+        trio.lowlevel.add_instrument(told)
+        one.links.linked(told)
+        await trio.sleep(HEARD)
+        nursery.cancel_scope.cancel()
+    keys = [each.key for each in told.messages if isinstance(each, Knows)]
+    assert keys == [f"secret-{number}" for number in range(many)]
+    ends = {(each.tournament, each.name) for each in told.messages if isinstance(each, ToldEnd)}
+    assert len(ends) == many
+    assert 0 < told.most <= AT_A_TIME
