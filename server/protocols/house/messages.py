@@ -29,8 +29,22 @@ MOST_SPENT = 1_000_000.0  # seconds that a bot may say it has spent on a move: e
 Count = Annotated[int, Meta(ge=0, le=2**31)]
 
 
+class Question(Struct, frozen=True):
+    """What a move says that it answers."""
+
+    match: str | None = None
+    ply: Count | None = None
+
+
+NO_QUESTION = Question()
+
+
 class Unreadable(ValueError):
     """What a bot said is no message. The sentence is for its author."""
+
+    def __init__(self, sentence: str, answers: Question = NO_QUESTION) -> None:
+        super().__init__(sentence)
+        self.answers = answers  # the question, if it was meant to be a move that names one
 
 
 class FromBot(Struct, frozen=True, tag_field="type", tag=str.lower):
@@ -175,7 +189,7 @@ def _fitting(message: bytes) -> Said:
     try:
         return msgspec.convert(given, Said)  # of two types, as of any other two keys, the last one counts
     except msgspec.ValidationError as error:
-        raise Unreadable(_misfit(error, given)) from None
+        raise Unreadable(_misfit(error, given), _question(given)) from None
 
 
 def _misfit(error: msgspec.ValidationError, given: dict[str, Any]) -> str:
@@ -185,6 +199,14 @@ def _misfit(error: msgspec.ValidationError, given: dict[str, Any]) -> str:
     if not isinstance(kind, str) or kind not in _SAID:
         return f"type: expected one of {', '.join(map(str, _SAID))}, not {quoted(kind)}"
     return f"this {kind} does not fit: {misfit(error, given, _SAID[kind])}"
+
+
+def _question(given: dict[str, Any]) -> Question:
+    """What a message says that it answers, as far as that can be read."""
+    try:
+        return msgspec.convert(given, Question) if given.get("type") == "move" else NO_QUESTION
+    except msgspec.ValidationError:
+        return NO_QUESTION
 
 
 def begin(seat: Seat, ply: int) -> Begin:

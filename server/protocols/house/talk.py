@@ -160,7 +160,7 @@ class House:
         try:
             said = messages.read(message, self._host.limits.json_line_bytes)
         except messages.Unreadable as error:
-            self._junk(str(error), at)
+            self._junk(str(error), at, error.answers)
             return
         seat = self.attendance.seat
         match said:
@@ -370,10 +370,13 @@ class House:
         if seat.to_move and ply == seat.match.ply:
             self.attendance.ask()
 
-    def _junk(self, reason: str, at: float) -> None:
-        """Refuse a message that no bot should send, or not now; too many end the connection."""
+    def _junk(self, reason: str, at: float, answers: messages.Question = messages.NO_QUESTION) -> None:
+        """Refuse a message that no bot should send, or not now; too many end the connection.
+
+        If it `answers` a question, its bot has to hear which, or it would wait while its clock runs.
+        """
         if self.attendance.budget.junk(at):
-            self._refuse(reason)
+            self._refuse(reason, answers.match, answers.ply)
         else:
             self.give_up(f"too many messages without a meaning, the last because: {reason}")
 

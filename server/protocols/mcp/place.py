@@ -205,6 +205,17 @@ class Place:
         elif self._house is not None and silence >= limits.ghost_seconds:
             self._house.attendance.silent()
 
+    def silence(self, now: float) -> float:
+        """For how long it has been silent; 0 where it would be missed: in a call, a match or a tournament."""
+        missed = self._waits or self.seat is not None
+        if missed or self.welcome is None or (self.over is None and self.welcome["tournament"] is not None):
+            return 0.0
+        return now - self._heard
+
+    def make_way(self) -> None:
+        """Leave for another model, since there is no room for both."""
+        self._hang_up("nothing was heard from the model, and others had no room")
+
     # What the house does
 
     def _authenticated(self) -> None:

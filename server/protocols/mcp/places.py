@@ -36,7 +36,7 @@ class Places:
         origin = network_of(exchange.request.peer, limits.trust_loopback)
         if origin and sum(place.origin == origin for place in self._all) >= limits.connections_per_address:
             raise Full("too many came from your address: have some leave")
-        if len(self._all) >= limits.sessions:
+        if len(self._all) >= limits.sessions and not self._drop_one():
             raise Full("too many are here: come again later")
         place = Place(self._host, exchange, origin)
         self._all[place] = None
@@ -44,6 +44,16 @@ class Places:
             self._sweeping = True
             self._host.guard.start_soon(self._sweep)
         return place
+
+    def _drop_one(self) -> bool:
+        """Forget the longest silent of those that nobody would miss, and to which nothing is dealt."""
+        now = trio.current_time()
+        longest = max(self._all, key=lambda place: place.silence(now), default=None)
+        if longest is None or longest.silence(now) <= self._host.limits.ghost_seconds:
+            return False
+        longest.make_way()
+        self.forget(longest)
+        return True
 
     def add(self, place: Place) -> None:
         """Add a place that was let in; it replaces any with the same token."""

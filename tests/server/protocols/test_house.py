@@ -33,6 +33,7 @@ from tournament.facts import State
 SCHEMA = Path(__file__).parents[3] / "docs/protocols/house.schema.json"
 FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 OWN = "a-token-of-ones-own"
+FIRST = "open-tic-tac-toe-1"  # the first match there is
 
 
 def put(field: str) -> dict[str, str]:
@@ -1057,6 +1058,29 @@ async def test_nonsense_about_the_time_spent_and_notes_that_are_none_are_refused
         await ann.tell(type="move", move="C", **said)
         (reason,) = await reasons(ann)
     assert reason == f"this move does not fit: {why}"
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({"move": "C", "match": FIRST, "ply": 0, "note": "x" * 501}, (FIRST, 0)),
+        ({"move": "C", "match": FIRST, "ply": 0, "spent": -1}, (FIRST, 0)),
+        ({"match": FIRST, "ply": 0}, (FIRST, 0)),
+        ({"ply": 0}, (None, 0)),
+        ({"move": "C", "match": FIRST, "ply": "0"}, (None, None)),
+    ],
+)
+async def test_a_move_that_cannot_be_read_is_refused_with_the_question_that_it_claims_to_answer(
+    said: dict[str, Any], named: tuple[str | None, int | None], autojump_clock: MockClock
+) -> None:
+    """Catches a bot that waits to be asked again, and loses by the clock for a note that is too long."""
+    async with room() as hall:
+        ann, _ = await pair(hall)
+        await ann.tell(type="move", **said)
+        (told,) = await ann.messages()
+        assert (told["type"], told.get("match"), told.get("ply")) == ("refused", *named)
+        await ann.tell(type="move", move="C", match=FIRST, ply=0)
+        assert [message["ply"] for message in await ann.messages("turn")] == [1]
 
 
 async def test_a_bot_that_wants_so_many_matches_is_dealt_no_more_until_it_says_hello_again(

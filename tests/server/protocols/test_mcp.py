@@ -609,6 +609,30 @@ async def test_there_are_no_more_models_than_the_limit(autojump_clock: MockClock
         assert (await client.call("join", **BOB)).told["type"] == "welcome"
 
 
+async def test_where_models_are_too_many_one_that_is_silent_at_the_open_table_makes_way(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches strangers who join once each, say nothing more, and keep everybody out for ten minutes."""
+    async with served(Limits(sessions=1)) as (host, connect):
+        client = Client(await connect())
+        await client.call("join", **ANN)
+        await trio.sleep(host.limits.ghost_seconds + 2)
+        assert (await client.call("join", **BOB)).told["type"] == "welcome"
+        gone = await client.call("wait", token=ANN["token"])
+        assert "nobody plays with this token" in gone.told["reason"]
+        await client.close()
+
+
+async def test_a_model_in_a_tournament_makes_way_for_nobody(autojump_clock: MockClock) -> None:
+    cup = {"tournament": "cup", "game": ANN["game"], "format": "round-robin", "entrants": "2"}
+    async with served(Limits(sessions=1), **cup) as (host, connect):
+        client = Client(await connect())
+        await client.call("join", **ANN)
+        await trio.sleep(host.limits.ghost_seconds + 2)
+        assert "too many are here" in (await client.call("join", **BOB)).told["reason"]
+        await client.close()
+
+
 async def test_the_games_the_tournaments_and_standings_are_told_to_anybody(autojump_clock: MockClock) -> None:
     settings = {"tournament": "cup", "game": "connect-4", "format": "swiss", "entrants": "4"}
     async with hosting(settings) as (host, nursery):
