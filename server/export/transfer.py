@@ -7,6 +7,7 @@ none: a host would go on from half of them. Importing the same file again change
 nothing, and an interrupted import can be repeated.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -15,23 +16,23 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from games.game import quoted
 from server.exits import Failure
 from server.export import read, read_facts
 from server.export.read import Finding, Section, sections
 from server.export.read_facts import Link, links
 from server.export.signing import Signer
 from server.export.verify_chain import followed
-from server.export.verify_facts import can_be_added, objections
-from server.export.verify_match import options_objection
+from server.export.verify_facts import can_be_added, objections, opening_objections
 from server.export.write import export
 from server.export.write_facts import fact_line
+from server.host.opening import NAME
 from server.store import journal
 from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import HOST, Concluded, Kept, Opened, State, Turned
 from tournament.folding import ANEW, called
-from tournament.format import formats
 from tournament.record import Record
 
 BATCH = 200  # entries in memory at a time
@@ -149,20 +150,31 @@ def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
             yield Finding(link.line, f"not all of this fact is there; {WHENCE}")
             return
     number, opened = links[0].line, links[0].fact
-    if not isinstance(opened, Opened) or opened.format not in formats():
-        yield Finding(number, "the first fact is that a tournament was opened, in a format that there is")
-        return
-    if unwanted := options_objection(opened, opened.options):
-        yield Finding(number, unwanted)
+    wrong = list(opening_objections(opened))
+    if not _is_name(section.name, section.kept_as):
+        wrong.append(f"no tournament is called {quoted(section.name)} and kept as {quoted(section.kept_as)}")
+    yield from (Finding(number, why) for why in wrong)
+    if wrong or not isinstance(opened, Opened):
         return
     record = Record(section.name, opened, kept_as=section.kept_as)
     for link in islice(links, 1, None):
         if (fact := link.fact) is None:
             continue
-        wrong = list(objections(record, fact, True))
-        yield from (Finding(link.line, why) for why in wrong)
-        if not wrong or can_be_added(record, fact):
-            record.add(fact)
+        try:
+            wrong = list(objections(record, fact, True))
+            yield from (Finding(link.line, why) for why in wrong)
+            if not wrong or can_be_added(record, fact):
+                record.add(fact)
+        except Exception as error:  # no host can have kept such a fact
+            yield Finding(link.line, f"what this comes to cannot be worked out: {type(error).__name__}")
+            return
+
+
+def _is_name(name: str, kept_as: str) -> bool:
+    """Whether a host can have a tournament of that name, and its store keep it as that."""
+    return NAME.fullmatch(name) is not None and bool(
+        re.fullmatch(f"{re.escape(name)}({ANEW}[0-9]+)?", kept_as)
+    )
 
 
 def _keep(engine: Engine, name: str, links: Sequence[Link]) -> int | None:

@@ -235,6 +235,48 @@ def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
             bring_in(text([*exported(simulated(7))[:-3], *exported(simulated(7))[-2:]]), engine, tmp_path)
 
 
+def renamed(name: str, kept_as: str) -> list[Any]:
+    """An export in which the tournament `one` has another name, and is kept under another."""
+    lines = unchained(exported(simulated(7)))
+    for line in lines:
+        if line.get("tournament") == "one":
+            line["tournament"] = kept_as if line["type"] == "fact" else name
+            if line["type"] == "tournament":
+                line["kept_as"] = kept_as
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("name", "kept_as"),
+    [("~", "~"), ("a\n", "a\n"), ("one", "uno"), ("one", "~2"), ("one", "one~x"), ("..", "..")],
+)
+def test_what_no_host_can_have_called_a_tournament_is_not_imported(
+    tmp_path: Path, name: str, kept_as: str
+) -> None:
+    with (
+        closing(Sqlite(tmp_path / "new.sqlite")) as engine,
+        pytest.raises(Failure, match=r"line \d+: no tournament is called "),
+    ):
+        bring_in(text(renamed(name, kept_as)), engine, tmp_path)
+
+
+def test_a_file_of_what_is_unknown_here_is_refused_in_a_line_that_names_it(tmp_path: Path) -> None:
+    """A game of another package may not be installed, and an integer may be longer than any of a game."""
+    lines = unchained(exported(simulated(7)))
+    game = [
+        line | {"fact": line["fact"] | {"game": "nim"}}
+        if line.get("fact", {}).get("type") == "opened"
+        else line
+        for line in lines
+    ]
+    moves = [line | {"moves": [2**70], "times": [1.0]} if line["type"] == "match" else line for line in lines]
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        with pytest.raises(Failure, match=r'line \d+: there is no game "nim"; there are: '):
+            bring_in(text(game), engine, tmp_path)
+        with pytest.raises(Failure, match=r"line \d+: "):
+            bring_in(text(moves), engine, tmp_path)
+
+
 def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> None:
     from server.store.postgres import Postgres, PostgresReader
 
