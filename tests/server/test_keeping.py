@@ -9,6 +9,7 @@ import sys
 import tracemalloc
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -360,6 +361,32 @@ def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path
     assert sorted(folder.rglob("*")) == before
     with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
         assert list(reader.kept()) == rows
+
+
+OTHER_DISK = Path("/dev/shm")  # noqa: S108 - on Linux it is in memory
+
+
+@pytest.mark.skipif(not OTHER_DISK.is_dir(), reason="there is no other disk here")
+def test_what_was_there_before_is_kept_also_where_the_backups_are_on_another_disk(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    path, found = folder / "quintain.sqlite", settings(None, {}, {"data": str(folder)})
+    filled(tmp_path / "copy.sqlite")
+    with closing(Sqlite(path)) as host:
+        host.write([Entry(1, "", 6.0, "ordered", None, "x" * 200_000)])
+        left = {end: path.with_name(path.name + end).read_bytes() for end in ("", "-wal")}
+    for end, content in left.items():  # as by a host that was killed
+        path.with_name(path.name + end).write_bytes(content)
+    before = sorted(folder.iterdir())
+    with TemporaryDirectory(dir=OTHER_DISK) as other:
+        (folder / "backups").symlink_to(other)
+        with little_room(150_000), pytest.raises(Failure, match=r"cannot be written: File too large"):
+            put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True)
+        assert (os.listdir(other), sorted(folder.iterdir())) == ([], sorted([*before, folder / "backups"]))
+        aside = put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True)
+        assert aside is not None
+        assert {end: aside.with_name(aside.name + end).read_bytes() for end in left} == left
+    assert sorted(folder.iterdir()) == [folder / "backups", path]
+    assert facts_of(path) == facts_of(tmp_path / "copy.sqlite")
 
 
 def test_a_restore_clears_away_what_killed_ones_have_left(tmp_path: Path) -> None:
