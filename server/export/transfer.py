@@ -8,8 +8,9 @@ nothing, and an interrupted import can be repeated.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +37,24 @@ from tournament.folding import ANEW, called
 from tournament.record import Record
 
 BATCH = 200  # entries in memory at a time
-OPENED, DELETED = entries.kind(Opened), entries.body(Turned(State.DELETED))
+OPENED, CONCLUDED = entries.kind(Opened), entries.kind(Concluded)
+DELETED = entries.body(Turned(State.DELETED))
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"
 
 
 def leaving(reader: Reader, names: Collection[str], signer: Signer | None = None) -> Iterator[bytes]:
-    """Lines of these tournaments, or of all without names; only one tournament is in memory at a time."""
+    """Lines of these tournaments, or of all without names; of none is more in memory than its record."""
     there = list(dict.fromkeys(row.tournament for row in reader.kept()))
     wanted = {_kept_under(name, there) for name in names}
     for name in sorted(there, key=lambda name: name != HOST):
         if name in wanted or not names:
-            own = list(reader.kept(0, name))
-            yield from map(_line, map(_of_the_host, own) if name == HOST else _exported(own, signer))
+            own = partial(_up_to, reader.last(), reader, name)
+            yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(own, signer))
+
+
+def _up_to(last: int, reader: Reader, name: str) -> Iterator[Entry]:
+    """The entries of a tournament up to that number: a host may keep more between two readings."""
+    return takewhile(lambda row: row.number <= last, reader.kept(0, name))
 
 
 def _kept_under(name: str, there: Sequence[str]) -> str:
@@ -63,20 +70,20 @@ def _of_the_host(row: Entry) -> dict[str, Any]:
     return fact_line(row, journal.fact(row))
 
 
-def _exported(own: Sequence[Entry], signer: Signer | None) -> Iterator[dict[str, Any]]:
-    facts = list(map(journal.kept, own))
-    record = _record(facts)
-    matches = [kept.fact for kept in facts if isinstance(kept.fact, Concluded)]
-    return export(record, matches, own, everything=True, signer=signer)
+def _exported(own: Callable[[], Iterable[Entry]], signer: Signer | None) -> Iterator[dict[str, Any]]:
+    record = _record(map(journal.kept, own()))
+    facts = (journal.fact(row) for row in own() if row.kind == CONCLUDED)
+    matches = (fact for fact in facts if isinstance(fact, Concluded))
+    return export(record, matches, own(), everything=True, signer=signer)
 
 
-def _record(facts: Sequence[Kept]) -> Record:
+def _record(facts: Iterator[Kept]) -> Record:
     """A tournament with all that is known of it, even if it is deleted."""
-    first, *rest = facts
+    first = next(facts)
     if not isinstance(first.fact, Opened):
         raise Failure(f"{first.tournament} has facts from before it was opened")
     record = Record(called(first.tournament), first.fact, kept_as=first.tournament)
-    for kept in rest:
+    for kept in facts:
         record.add(kept.fact)
     return record
 

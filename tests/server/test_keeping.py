@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,7 +39,7 @@ from tests.server.store.faults import little_room
 from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
 from tournament import entries
-from tournament.entries import Entry
+from tournament.entries import PAGE, Entry
 from tournament.events import Ending
 from tournament.facts import AnyFact, Claimed, Concluded, Dealt, Drew, Entered, Kept, Opened, Ordered, Turned
 from tournament.facts import State as Stage
@@ -135,9 +136,9 @@ def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
 
 
-def table_of_long_matches(path: Path, matches: int) -> None:
+def table_of_long_matches(path: Path, matches: int, plies: int = 300) -> None:
     """A journal with one open table. Nobody has played these moves, and an import does not replay them."""
-    moves, names = tuple(range(300)), ("ann", "bob")
+    moves, names = tuple(range(plies)), ("ann", "bob")
     facts: list[AnyFact] = [Opened("tic-tac-toe", "open"), Turned(Stage.RUNNING), *map(Entered, names)]
     for number in range(1, matches + 1):
         match, times = f"open-{number}", tuple(1e-6 * (number + ply) for ply in moves)
@@ -147,26 +148,50 @@ def table_of_long_matches(path: Path, matches: int) -> None:
         engine.write([entries.entry(number, "open", 1.0, fact) for number, fact in enumerate(facts, 1)])
 
 
+def peak_of(act: Callable[[], object]) -> int:
+    """How many bytes of memory that took at the most."""
+    tracemalloc.start()
+    try:
+        act()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 def test_an_import_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
     """Catches one that cannot be done where there is no room for half a million matches at once."""
-    peaks: dict[int, int] = {}
+    peaks, size = list[int](), 0
     for matches in (1, 100, 300):
-        table_of_long_matches(tmp_path / "old.sqlite", matches)
-        (tmp_path / "old.jsonl").write_bytes(b"".join(moved(tmp_path / "old.sqlite")))
+        table_of_long_matches(tmp_path / f"old-{matches}.sqlite", matches)
+        (tmp_path / "old.jsonl").write_bytes(b"".join(moved(tmp_path / f"old-{matches}.sqlite")))
+        size = (tmp_path / "old.jsonl").stat().st_size
         with (
-            closing(Sqlite(tmp_path / "new.sqlite")) as engine,
+            closing(Sqlite(tmp_path / f"new-{matches}.sqlite")) as engine,
             (tmp_path / "old.jsonl").open("rb") as source,
         ):
-            tracemalloc.start()
-            try:
-                assert bring_in(source, engine, tmp_path) == {"open": 4 + 3 * matches}
-                peaks[matches] = tracemalloc.get_traced_memory()[1]
-            finally:
-                tracemalloc.stop()
-        more = (tmp_path / "old.jsonl").stat().st_size
-        for name in ("old.sqlite", "new.sqlite"):
-            (tmp_path / name).unlink()
-    assert peaks[300] - peaks[100] < more / 4
+            peaks.append(peak_of(lambda: bring_in(source, engine, tmp_path)))
+            assert engine.last() == 4 + 3 * matches
+    assert peaks[2] - peaks[1] < size / 4
+
+
+def test_an_export_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
+    peaks, size = list[int](), 0
+    for matches in (1, PAGE, 2 * PAGE):  # a record has more of its latest matches
+        table_of_long_matches(tmp_path / f"{matches}.sqlite", matches, plies=50)
+        size = (tmp_path / f"{matches}.sqlite").stat().st_size
+        with closing(SqliteReader(tmp_path / f"{matches}.sqlite")) as reader:
+            peaks.append(peak_of(lambda: all(leaving(reader, ()))))
+    assert peaks[2] - peaks[1] < size / 4
+
+
+def test_an_export_that_goes_on_while_a_host_keeps_more_is_as_of_when_it_began(tmp_path: Path) -> None:
+    table_of_long_matches(tmp_path / "old.sqlite", 2)
+    before = moved(tmp_path / "old.sqlite")
+    with closing(Sqlite(tmp_path / "old.sqlite")) as engine:
+        lines = leaving(engine, ())
+        found = [next(lines)]
+        engine.write([entries.entry(engine.last() + 1, "open", 2.0, Entered("cas"))])
+        assert [*found, *lines] == before
 
 
 def test_an_import_that_finds_no_room_keeps_nothing_and_leaves_nothing(tmp_path: Path) -> None:
