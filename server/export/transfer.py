@@ -27,13 +27,12 @@ from server.export.verify_chain import followed
 from server.export.verify_facts import can_be_added, objections, opening_objections
 from server.export.write import export
 from server.export.write_facts import fact_line
-from server.host.opening import NAME
 from server.store import journal
 from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import HOST, Concluded, Kept, Opened, State, Turned
-from tournament.folding import ANEW, called
+from tournament.folding import ANEW, NAME, called
 from tournament.record import Record
 
 BATCH = 200  # entries in memory at a time
