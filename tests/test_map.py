@@ -115,6 +115,7 @@ ELSEWHERE = {
     "server/version.py": "server/host/test_metrics.py",
     "server/exits.py": "server/test_commands.py",
     # What is exported and imported
+    "server/export/on_disk.py": "server/test_keeping.py",
     "server/export/read.py": "server/test_keeping.py",
     "server/export/read_facts.py": "server/test_keeping.py",
     "server/export/signing.py": "server/export/test_verify_chain.py",

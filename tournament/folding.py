@@ -3,11 +3,13 @@
 Names are used again once a tournament is deleted, so what a store calls it may be longer than its name.
 """
 
+import re
 from collections.abc import Iterable
 
 from tournament.facts import HOST, Kept, Opened, State
 from tournament.record import Record
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses and file names
 ANEW = "~"  # in a store, between a name that was used before and a number; no name contains it
 
 

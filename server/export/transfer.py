@@ -7,22 +7,24 @@ none: a host would go on from half of them. Importing the same file again change
 nothing, and an interrupted import can be repeated.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
+from games.game import quoted
 from server.exits import Failure
 from server.export import read, read_facts
 from server.export.read import Finding, Section, sections
 from server.export.read_facts import Link, links
 from server.export.signing import Signer
 from server.export.verify_chain import followed
-from server.export.verify_facts import can_be_added, objections
-from server.export.verify_match import options_objection
+from server.export.verify_facts import can_be_added, objections, opening_objections
 from server.export.write import export
 from server.export.write_facts import fact_line
 from server.store import journal
@@ -30,23 +32,28 @@ from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import HOST, Concluded, Kept, Opened, State, Turned
-from tournament.folding import ANEW, called
-from tournament.format import formats
+from tournament.folding import ANEW, NAME, called
 from tournament.record import Record
 
 BATCH = 200  # entries in memory at a time
-OPENED, DELETED = entries.kind(Opened), entries.body(Turned(State.DELETED))
+OPENED, CONCLUDED = entries.kind(Opened), entries.kind(Concluded)
+DELETED = entries.body(Turned(State.DELETED))
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"
 
 
 def leaving(reader: Reader, names: Collection[str], signer: Signer | None = None) -> Iterator[bytes]:
-    """Lines of these tournaments, or of all without names; only one tournament is in memory at a time."""
+    """Lines of these tournaments, or of all without names; of none is more in memory than its record."""
     there = list(dict.fromkeys(row.tournament for row in reader.kept()))
     wanted = {_kept_under(name, there) for name in names}
     for name in sorted(there, key=lambda name: name != HOST):
         if name in wanted or not names:
-            own = list(reader.kept(0, name))
-            yield from map(_line, map(_of_the_host, own) if name == HOST else _exported(own, signer))
+            own = partial(_up_to, reader.last(), reader, name)
+            yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(own, signer))
+
+
+def _up_to(last: int, reader: Reader, name: str) -> Iterator[Entry]:
+    """The entries of a tournament up to that number: a host may keep more between two readings."""
+    return takewhile(lambda row: row.number <= last, reader.kept(0, name))
 
 
 def _kept_under(name: str, there: Sequence[str]) -> str:
@@ -62,20 +69,20 @@ def _of_the_host(row: Entry) -> dict[str, Any]:
     return fact_line(row, journal.fact(row))
 
 
-def _exported(own: Sequence[Entry], signer: Signer | None) -> Iterator[dict[str, Any]]:
-    facts = list(map(journal.kept, own))
-    record = _record(facts)
-    matches = [kept.fact for kept in facts if isinstance(kept.fact, Concluded)]
-    return export(record, matches, own, everything=True, signer=signer)
+def _exported(own: Callable[[], Iterable[Entry]], signer: Signer | None) -> Iterator[dict[str, Any]]:
+    record = _record(map(journal.kept, own()))
+    facts = (journal.fact(row) for row in own() if row.kind == CONCLUDED)
+    matches = (fact for fact in facts if isinstance(fact, Concluded))
+    return export(record, matches, own(), everything=True, signer=signer)
 
 
-def _record(facts: Sequence[Kept]) -> Record:
+def _record(facts: Iterator[Kept]) -> Record:
     """A tournament with all that is known of it, even if it is deleted."""
-    first, *rest = facts
+    first = next(facts)
     if not isinstance(first.fact, Opened):
         raise Failure(f"{first.tournament} has facts from before it was opened")
     record = Record(called(first.tournament), first.fact, kept_as=first.tournament)
-    for kept in rest:
+    for kept in facts:
         record.add(kept.fact)
     return record
 
@@ -149,20 +156,31 @@ def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
             yield Finding(link.line, f"not all of this fact is there; {WHENCE}")
             return
     number, opened = links[0].line, links[0].fact
-    if not isinstance(opened, Opened) or opened.format not in formats():
-        yield Finding(number, "the first fact is that a tournament was opened, in a format that there is")
-        return
-    if unwanted := options_objection(opened, opened.options):
-        yield Finding(number, unwanted)
+    wrong = list(opening_objections(opened))
+    if not _is_name(section.name, section.kept_as):
+        wrong.append(f"no tournament is called {quoted(section.name)} and kept as {quoted(section.kept_as)}")
+    yield from (Finding(number, why) for why in wrong)
+    if wrong or not isinstance(opened, Opened):
         return
     record = Record(section.name, opened, kept_as=section.kept_as)
     for link in islice(links, 1, None):
         if (fact := link.fact) is None:
             continue
-        wrong = list(objections(record, fact, True))
-        yield from (Finding(link.line, why) for why in wrong)
-        if not wrong or can_be_added(record, fact):
-            record.add(fact)
+        try:
+            wrong = list(objections(record, fact, True))
+            yield from (Finding(link.line, why) for why in wrong)
+            if not wrong or can_be_added(record, fact):
+                record.add(fact)
+        except Exception as error:  # no host can have kept such a fact
+            yield Finding(link.line, f"what this comes to cannot be worked out: {type(error).__name__}")
+            return
+
+
+def _is_name(name: str, kept_as: str) -> bool:
+    """Whether a host can have a tournament of that name, and its store keep it as that."""
+    return NAME.fullmatch(name) is not None and bool(
+        re.fullmatch(f"{re.escape(name)}({ANEW}[0-9]+)?", kept_as)
+    )
 
 
 def _keep(engine: Engine, name: str, links: Sequence[Link]) -> int | None:

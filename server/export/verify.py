@@ -18,22 +18,19 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
-from games.catalogue import catalogue
 from games.game import quoted
 from server.export.read import LONGEST, Finding, MatchLine, Section, sections
 from server.export.read_facts import Link, facts_of, links
 from server.export.verify_causes import cause_objections
 from server.export.verify_chain import NO_HEAD, Chain, followed
-from server.export.verify_facts import can_be_added, decided, is_over, objections
+from server.export.verify_facts import can_be_added, decided, is_over, objections, opening_objections
 from server.export.verify_lines import differences
-from server.export.verify_match import ending_objections, options_objection, replayed
+from server.export.verify_match import ending_objections, replayed
 from tournament.entries import PRIVATE
 from tournament.facts import AnyFact, Concluded, Opened, State
-from tournament.format import formats
 from tournament.record import Record
 
 SET_BACK = 1.0  # seconds by which a wall clock may be set back between two facts
-ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 
 
 class Verdict(Struct):
@@ -92,7 +89,7 @@ def _checked(section: Section, links: Iterable[Link]) -> Iterator[Finding]:
     in_order = bool(numbered)  # whether these are the original facts, and not only their outcome
     numbered = numbered or facts_of(section)
     facts = [fact for _, fact in numbered]
-    opened, wrong = facts[0], list(_opening_objections(facts[0]))
+    opened, wrong = facts[0], list(opening_objections(facts[0]))
     yield from _times_objections(links)
     yield from (Finding(numbered[0][0], why) for why in wrong)
     if wrong or not isinstance(opened, Opened):
@@ -140,17 +137,3 @@ def _played(
             *cause_objections(pace, match, fact),
         ):
             yield from (Finding(each, why) for each in ({number, line} if same else {number}))
-
-
-def _opening_objections(opened: AnyFact) -> Iterator[str]:
-    if not isinstance(opened, Opened):
-        yield "the first fact of a tournament is that it was opened, and not this"
-        return
-    if opened.game not in catalogue():
-        yield f"there is no game {quoted(opened.game)}; there are: {', '.join(catalogue())}"
-    elif unwanted := options_objection(opened, opened.options):
-        yield unwanted
-    if opened.format not in formats():
-        yield f"there is no format {quoted(opened.format)}; there are: {', '.join(formats())}"
-    if opened.terms.rounds is not None and not 1 <= opened.terms.rounds <= ROUNDS:
-        yield f"a tournament has 1 to {ROUNDS} rounds, not {opened.terms.rounds}"

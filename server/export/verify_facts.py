@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
+from games.catalogue import catalogue
 from games.game import quoted
 from server.export.verify_match import options_objection
 from tournament.desk import annulled
@@ -37,11 +38,12 @@ from tournament.facts import (
     Voided,
     Withdrew,
 )
-from tournament.format import Pairing
+from tournament.format import Pairing, formats
 from tournament.record import Record
 from tournament.refusals import has_withdrawn
 from tournament.sealing import commitment
 
+ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 TURNS = {
     (State.REGISTERING, State.RUNNING),
     (State.RUNNING, State.PAUSED),
@@ -52,6 +54,21 @@ TURNS = {
     (State.PAUSED, State.DELETED),
     (State.FINISHED, State.DELETED),
 }
+
+
+def opening_objections(opened: AnyFact | None) -> Iterator[str]:
+    """Why no tournament can begin with a fact."""
+    if not isinstance(opened, Opened):
+        yield "the first fact of a tournament is that it was opened, and not this"
+        return
+    if opened.game not in catalogue():
+        yield f"there is no game {quoted(opened.game)}; there are: {', '.join(catalogue())}"
+    elif unwanted := options_objection(opened, opened.options):
+        yield unwanted
+    if opened.format not in formats():
+        yield f"there is no format {quoted(opened.format)}; there are: {', '.join(formats())}"
+    if opened.terms.rounds is not None and not 1 <= opened.terms.rounds <= ROUNDS:
+        yield f"a tournament has 1 to {ROUNDS} rounds, not {opened.terms.rounds}"
 
 
 def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:

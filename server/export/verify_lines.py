@@ -26,10 +26,14 @@ NOTHING: tuple[object, ...] = (None, [], [None, None], ["bot", "bot"])
 
 def differences(section: Section, record: Record, matches: Iterable[Concluded]) -> Iterator[Finding]:
     """Where a line differs from what follows, and lines that are missing, surplus or out of order."""
-    expected = [msgspec.json.decode(msgspec.json.encode(line)) for line in export(record, matches)]
-    standings = expected.pop()
+    wanted: dict[tuple[str, Any], bytes] = {}  # as JSON, which takes less memory
+    standings: dict[str, Any] = {}
+    for expected in export(record, matches):
+        if (kind := expected["type"]) in KEYS:
+            wanted[kind, expected[KEYS[kind]]] = msgspec.json.encode(expected)
+        else:
+            standings = msgspec.json.decode(msgspec.json.encode(expected))
     known = standings.pop("rules")
-    wanted = {(line["type"], line[KEYS[line["type"]]]): line for line in expected}
     order = list(wanted)
     seen: list[tuple[str, Any]] = []
     for line in (section.opening, *section.lines):
@@ -46,7 +50,7 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
                 key = kind, line.found[KEYS[kind]]
                 if key in wanted:
                     seen.append(key)
-                    yield from _between(line, wanted.pop(key))
+                    yield from _between(line, msgspec.json.decode(wanted.pop(key)))
                 else:
                     yield Finding(
                         line.number, f"nothing says that there is this {kind}, or it is there twice"

@@ -1,6 +1,5 @@
 """Opening tournaments: which can be held, and under which names. Each is kept before it is held."""
 
-import re
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +12,7 @@ from games.game import BadOption, quoted
 from server.host import telling
 from tournament.bounds import expect_bounded
 from tournament.facts import AnyFact, Opened, Ordered, State, Turned
-from tournament.folding import kept_as
+from tournament.folding import NAME, kept_as
 from tournament.format import Terms, formats, offered
 from tournament.pairing.decide import aim_objection
 from tournament.record import Record
@@ -22,7 +21,6 @@ from tournament.rounds import objection as clock_objection
 from tournament.sealing import sealed
 from tournament.store import Store
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses and file names
 OPEN = "open-"  # how the names of open tables begin
 
 

@@ -33,11 +33,11 @@ def whole_or_none(target: Path) -> Generator[Path]:
         part.rename(target)
         private.synced(target.parent)
     except BaseException:
-        _remove(part)
+        remove(part)
         raise
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
     """Remove a database that nobody has open, with what SQLite may have left beside it."""
     for end in ("", "-journal", *BESIDE):
         path.with_name(path.name + end).unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.choice import opened
-from server.store.copies import BESIDE, PART, backups, whole_or_none
+from server.store.copies import BESIDE, PART, backups, remove, whole_or_none
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
 from server.store.sqlite import Sqlite, SqliteReader
@@ -72,7 +72,10 @@ def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
 
 
 def _put_aside(path: Path, now: str) -> Path | None:
-    """Move the database away unchanged: it may be damaged, which may be why a backup is restored."""
+    """Save the database unchanged: it may be damaged, which may be why a backup is restored.
+
+    It is still in its place afterwards, without what was beside it.
+    """
     if not path.exists():
         for suffix in BESIDE:  # of one that was deleted: they would be taken for those of the backup
             path.with_name(path.name + suffix).unlink(missing_ok=True)
@@ -81,11 +84,27 @@ def _put_aside(path: Path, now: str) -> Path | None:
     private.make_folder(aside.parent)
     while aside.exists():  # what was there before a restore in the same second
         aside = aside.with_stem(f"{aside.stem}-again")
-    for suffix in (*BESIDE, ""):
-        if (file := path.with_name(path.name + suffix)).exists():
-            private.tighten(file)
-            file.rename(aside.with_name(aside.name + suffix))
+    there = [suffix for suffix in (*BESIDE, "") if path.with_name(path.name + suffix).exists()]
+    try:
+        for suffix in there:
+            _name_also(path.with_name(path.name + suffix), aside.with_name(aside.name + suffix))
+        private.synced(aside.parent)
+    except OSError:
+        remove(aside)
+        raise
+    for suffix in BESIDE:  # not before: whoever is killed here has lost nothing
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
     return aside
+
+
+def _name_also(file: Path, name: Path) -> None:
+    """Give a file another name; where that is on another disk, the name of a copy."""
+    private.tighten(file)
+    try:
+        name.hardlink_to(file)
+    except OSError:  # or no file has two names there
+        with whole_or_none(name) as part:
+            shutil.copyfile(file, part)
 
 
 def _fill(reader: SqliteReader, engine: Engine) -> None:

@@ -7,9 +7,11 @@ import sqlite3
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -40,7 +42,7 @@ from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
 from tests.server.test_certificate import issue
 from tournament import entries
-from tournament.entries import Entry
+from tournament.entries import PAGE, Entry
 from tournament.events import Ending
 from tournament.facts import AnyFact, Claimed, Concluded, Dealt, Drew, Entered, Kept, Opened, Ordered, Turned
 from tournament.facts import State as Stage
@@ -137,9 +139,9 @@ def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
 
 
-def table_of_long_matches(path: Path, matches: int) -> None:
+def table_of_long_matches(path: Path, matches: int, plies: int = 300) -> None:
     """A journal with one open table. Nobody has played these moves, and an import does not replay them."""
-    moves, names = tuple(range(300)), ("ann", "bob")
+    moves, names = tuple(range(plies)), ("ann", "bob")
     facts: list[AnyFact] = [Opened("tic-tac-toe", "open"), Turned(Stage.RUNNING), *map(Entered, names)]
     for number in range(1, matches + 1):
         match, times = f"open-{number}", tuple(1e-6 * (number + ply) for ply in moves)
@@ -149,26 +151,50 @@ def table_of_long_matches(path: Path, matches: int) -> None:
         engine.write([entries.entry(number, "open", 1.0, fact) for number, fact in enumerate(facts, 1)])
 
 
+def peak_of(act: Callable[[], object]) -> int:
+    """How many bytes of memory that took at the most."""
+    tracemalloc.start()
+    try:
+        act()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 def test_an_import_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
     """Catches one that cannot be done where there is no room for half a million matches at once."""
-    peaks: dict[int, int] = {}
+    peaks, size = list[int](), 0
     for matches in (1, 100, 300):
-        table_of_long_matches(tmp_path / "old.sqlite", matches)
-        (tmp_path / "old.jsonl").write_bytes(b"".join(moved(tmp_path / "old.sqlite")))
+        table_of_long_matches(tmp_path / f"old-{matches}.sqlite", matches)
+        (tmp_path / "old.jsonl").write_bytes(b"".join(moved(tmp_path / f"old-{matches}.sqlite")))
+        size = (tmp_path / "old.jsonl").stat().st_size
         with (
-            closing(Sqlite(tmp_path / "new.sqlite")) as engine,
+            closing(Sqlite(tmp_path / f"new-{matches}.sqlite")) as engine,
             (tmp_path / "old.jsonl").open("rb") as source,
         ):
-            tracemalloc.start()
-            try:
-                assert bring_in(source, engine, tmp_path) == {"open": 4 + 3 * matches}
-                peaks[matches] = tracemalloc.get_traced_memory()[1]
-            finally:
-                tracemalloc.stop()
-        more = (tmp_path / "old.jsonl").stat().st_size
-        for name in ("old.sqlite", "new.sqlite"):
-            (tmp_path / name).unlink()
-    assert peaks[300] - peaks[100] < more / 4
+            peaks.append(peak_of(lambda: bring_in(source, engine, tmp_path)))
+            assert engine.last() == 4 + 3 * matches
+    assert peaks[2] - peaks[1] < size / 4
+
+
+def test_an_export_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
+    peaks, size = list[int](), 0
+    for matches in (1, PAGE, 2 * PAGE):  # a record has more of its latest matches
+        table_of_long_matches(tmp_path / f"{matches}.sqlite", matches, plies=50)
+        size = (tmp_path / f"{matches}.sqlite").stat().st_size
+        with closing(SqliteReader(tmp_path / f"{matches}.sqlite")) as reader:
+            peaks.append(peak_of(lambda: all(leaving(reader, ()))))
+    assert peaks[2] - peaks[1] < size / 4
+
+
+def test_an_export_that_goes_on_while_a_host_keeps_more_is_as_of_when_it_began(tmp_path: Path) -> None:
+    table_of_long_matches(tmp_path / "old.sqlite", 2)
+    before = moved(tmp_path / "old.sqlite")
+    with closing(Sqlite(tmp_path / "old.sqlite")) as engine:
+        lines = leaving(engine, ())
+        found = [next(lines)]
+        engine.write([entries.entry(engine.last() + 1, "open", 2.0, Entered("cas"))])
+        assert [*found, *lines] == before
 
 
 def test_an_import_that_finds_no_room_keeps_nothing_and_leaves_nothing(tmp_path: Path) -> None:
@@ -236,6 +262,48 @@ def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
         assert engine.last() == 0
         with pytest.raises(Failure, match=r"the chain of two has \d+ facts"):
             bring_in(text([*exported(simulated(7))[:-3], *exported(simulated(7))[-2:]]), engine, tmp_path)
+
+
+def renamed(name: str, kept_as: str) -> list[Any]:
+    """An export in which the tournament `one` has another name, and is kept under another."""
+    lines = unchained(exported(simulated(7)))
+    for line in lines:
+        if line.get("tournament") == "one":
+            line["tournament"] = kept_as if line["type"] == "fact" else name
+            if line["type"] == "tournament":
+                line["kept_as"] = kept_as
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("name", "kept_as"),
+    [("~", "~"), ("a\n", "a\n"), ("one", "uno"), ("one", "~2"), ("one", "one~x"), ("..", "..")],
+)
+def test_what_no_host_can_have_called_a_tournament_is_not_imported(
+    tmp_path: Path, name: str, kept_as: str
+) -> None:
+    with (
+        closing(Sqlite(tmp_path / "new.sqlite")) as engine,
+        pytest.raises(Failure, match=r"line \d+: no tournament is called "),
+    ):
+        bring_in(text(renamed(name, kept_as)), engine, tmp_path)
+
+
+def test_a_file_of_what_is_unknown_here_is_refused_in_a_line_that_names_it(tmp_path: Path) -> None:
+    """A game of another package may not be installed, and an integer may be longer than any of a game."""
+    lines = unchained(exported(simulated(7)))
+    game = [
+        line | {"fact": line["fact"] | {"game": "nim"}}
+        if line.get("fact", {}).get("type") == "opened"
+        else line
+        for line in lines
+    ]
+    moves = [line | {"moves": [2**70], "times": [1.0]} if line["type"] == "match" else line for line in lines]
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        with pytest.raises(Failure, match=r'line \d+: there is no game "nim"; there are: '):
+            bring_in(text(game), engine, tmp_path)
+        with pytest.raises(Failure, match=r"line \d+: "):
+            bring_in(text(moves), engine, tmp_path)
 
 
 def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> None:
@@ -321,6 +389,32 @@ def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path
     assert sorted(folder.rglob("*")) == before
     with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
         assert list(reader.kept()) == rows
+
+
+OTHER_DISK = Path("/dev/shm")  # noqa: S108 - on Linux it is in memory
+
+
+@pytest.mark.skipif(not OTHER_DISK.is_dir(), reason="there is no other disk here")
+def test_what_was_there_before_is_kept_also_where_the_backups_are_on_another_disk(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    path, found = folder / "quintain.sqlite", settings(None, {}, {"data": str(folder)})
+    filled(tmp_path / "copy.sqlite")
+    with closing(Sqlite(path)) as host:
+        host.write([Entry(1, "", 6.0, "ordered", None, "x" * 200_000)])
+        left = {end: path.with_name(path.name + end).read_bytes() for end in ("", "-wal")}
+    for end, content in left.items():  # as by a host that was killed
+        path.with_name(path.name + end).write_bytes(content)
+    before = sorted(folder.iterdir())
+    with TemporaryDirectory(dir=OTHER_DISK) as other:
+        (folder / "backups").symlink_to(other)
+        with little_room(150_000), pytest.raises(Failure, match=r"cannot be written: File too large"):
+            put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True)
+        assert (os.listdir(other), sorted(folder.iterdir())) == ([], sorted([*before, folder / "backups"]))
+        aside = put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True)
+        assert aside is not None
+        assert {end: aside.with_name(aside.name + end).read_bytes() for end in left} == left
+    assert sorted(folder.iterdir()) == [folder / "backups", path]
+    assert facts_of(path) == facts_of(tmp_path / "copy.sqlite")
 
 
 def test_a_restore_clears_away_what_killed_ones_have_left(tmp_path: Path) -> None:
