@@ -96,6 +96,11 @@ class Battle:
         self.expected = until
         self.seat.hold(until - trio.current_time())
 
+    @property
+    def streaming(self) -> bool:
+        """Whether a stream is open."""
+        return self._stream is not None
+
     # What the bot does
 
     def start(self, exchange: Exchange) -> None:

@@ -26,6 +26,7 @@ from server.http.sharing import BOTS
 from server.http.wire import Request, json_response, refused, takes_only
 from server.net.addresses import callable_networks
 from server.net.outbound import Caller, Outbound
+from server.net.turns import after_hang_ups
 from server.protocols.arena.battle import Battle, Extras
 from server.protocols.arena.cases import CASES
 from server.protocols.arena.evaluation import Evaluate, Evaluations
@@ -164,7 +165,20 @@ class Arena:
         while len(self._past) > self._host.limits.battles_kept:
             self._past.popitem(last=False)
 
-    def _start(self, exchange: Exchange, game: str, name: str) -> None:
+    def _start(self, exchange: Exchange, game: str, name: str) -> Awaitable[object] | None:
+        battle = self._find(game, name)
+        if battle is not None and battle.streaming:
+            return self._start_after_hang_ups(exchange, game, name)
+        self._stream(exchange, game, name)
+        return None
+
+    async def _start_after_hang_ups(self, exchange: Exchange, game: str, name: str) -> None:
+        """Open a stream in place of another, unless this is the one that was given up, read last."""
+        await after_hang_ups()
+        if not exchange.gone:
+            self._stream(exchange, game, name)
+
+    def _stream(self, exchange: Exchange, game: str, name: str) -> None:
         if (battle := self._find(game, name)) is not None:
             exchange.authenticated()
             try:

@@ -29,6 +29,7 @@ from server.http.origins import is_from_here
 from server.http.wire import Response, json_response, refused
 from server.net.addresses import Url
 from server.net.budgets import address_of
+from server.net.turns import after_hang_ups
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
@@ -66,6 +67,10 @@ class Guests:
             where = (game, key(checked(asked.name)))
         except BadName as error:
             raise HttpError(400, str(error)) from None
+        if (here := self._guests.get(where)) is not None and here.waits:
+            await after_hang_ups()  # this may be the request that was given up, read last
+            if exchange.gone:
+                return
         self._expect_something_to_play(game, asked)
         url = None
         if asked.teamUrl is not None:
@@ -128,6 +133,11 @@ class Guest:
         self._held: Exchange | None = None  # its request to join, which is answered with its next battle
         self._battle: Battle | None = None  # its last battle
         self.until = 0.0  # when invitations from an open table end
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request of it is held."""
+        return self._held is not None
 
     @property
     def _at_open_table(self) -> bool:

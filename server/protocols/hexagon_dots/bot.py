@@ -167,6 +167,10 @@ class Bot(Guest):
         self._request, self._since = ("", b""), None
         self._come_back(exchange)
 
+    def waits_with(self, token: str, body: bytes) -> bool:
+        """Whether the same request is held already."""
+        return self._held is not None and (token, body) == self._request
+
     def move(self, exchange: Exchange, token: str) -> None:
         """Take a request with a token of this bot: the one of its turn, or the one before that again."""
         exchange.authenticated()

@@ -258,10 +258,12 @@ class HexagonDots:
             gate.taken = True
             self._host.tournaments[player.place or ""].challenge(both[0], both[1], gate.options)
 
-    def _move(self, gate: Gate, exchange: Exchange) -> None:
+    def _move(self, gate: Gate, exchange: Exchange) -> Awaitable[object] | None:
         token = exchange.request.headers.get(TURN.lower(), "")
         bot = self._tokens.get(token)
         if bot is not None and bot.gate is gate:
+            if bot.waits_with(token, exchange.request.body):
+                return self._repeat_after_hang_ups(bot, exchange, token)
             _serve(bot, exchange, bot.move, token)
         elif (guest := gate.awaited(token)) is not None:
             _serve(guest, exchange, guest.return_with, token)
@@ -269,6 +271,13 @@ class HexagonDots:
             exchange.respond(plain(410, gate.why_not))
         else:
             exchange.respond(plain(403, f"a move needs the {TURN} of the last answer"))
+        return None
+
+    async def _repeat_after_hang_ups(self, bot: Bot, exchange: Exchange, token: str) -> None:
+        """Take a request that was made twice: this may be the one that was given up, read last."""
+        await after_hang_ups()
+        if not exchange.gone:
+            _serve(bot, exchange, bot.move, token)
 
     def _await_return(self, awaited: Awaited) -> None:
         """Let a bot go on with the match that the host's stop has interrupted."""

@@ -32,6 +32,7 @@ from tests.server.protocols.lists import (
     lists,
     put,
 )
+from tests.server.web import get
 from tests.server.windowed import Weather
 from tournament.events import Ending
 from tournament.match import Match
@@ -113,6 +114,23 @@ async def test_a_second_start_takes_the_stream_over_and_is_told_everything(autoj
         await bob.put("N")
         await hears([ann, bob], put("X", "N"))
         assert await before.told() == []
+
+
+@pytest.mark.parametrize("rounds", range(4))
+async def test_a_stream_that_was_given_up_takes_the_place_of_none(
+    rounds: int, autojump_clock: MockClock
+) -> None:
+    """Its request may be read after the one that opens the stream again, and its hang-up a little later."""
+    async with lists() as here:
+        ann, bob = await here.pair()
+        given_up = here.server.connect()
+        await trio.testing.wait_all_tasks_blocked()
+        await given_up.end.send_all(get(f"/tic-tac-toe/start/{ann.battle}"))
+        for _ in range(rounds):
+            await trio.lowlevel.checkpoint()
+        given_up.end.close()
+        await ann.put("C")
+        await hears([ann, bob], put("O", "C"))
 
 
 async def test_after_the_end_all_is_told_again_and_the_stream_ends(autojump_clock: MockClock) -> None:

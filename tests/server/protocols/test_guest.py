@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import Wanted
@@ -27,7 +28,7 @@ from tests.server.protocols.lists import (
     put,
 )
 from tests.server.protocols.room import Room
-from tests.server.web import Client
+from tests.server.web import Client, get
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, State, Turned
@@ -122,6 +123,25 @@ async def test_who_hung_up_and_joins_at_once_is_let_in(rounds: int, autojump_clo
         gone.end.close()
         await here.join("bob")
         assert (await said(again))[0] == 200
+
+
+@pytest.mark.parametrize("rounds", range(4))
+async def test_a_request_to_join_that_was_given_up_takes_the_place_of_none(
+    rounds: int, autojump_clock: MockClock
+) -> None:
+    """It may be read after the one that was made instead, and its hang-up a little later."""
+    async with lists() as here:
+        ann, given_up = await here.join("ann", token=OWN), here.server.connect()
+        body = msgspec.json.encode({"name": "ann", "token": OWN})
+        await trio.testing.wait_all_tasks_blocked()
+        await given_up.end.send_all(
+            get("/tic-tac-toe/join", f"Content-Length: {len(body)}", method="POST") + body
+        )
+        for _ in range(rounds):
+            await trio.lowlevel.checkpoint()
+        given_up.end.close()
+        bob = await here.join("bob")
+        assert await answered(ann) != await answered(bob)
 
 
 async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock) -> None:

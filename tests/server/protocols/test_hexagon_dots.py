@@ -20,6 +20,7 @@ from tests.server.protocols.table import (
     line,
     play_on,
     playing,
+    request,
     results,
     said,
     scores,
@@ -360,6 +361,28 @@ async def test_the_same_request_again_takes_the_place_of_the_one_that_is_held(
         assert drawn(said(await again.turn())) == SIDES[:2]
         await again.move(SIDES[2])
         assert drawn(said(await bob.turn())) == SIDES[1:3]
+
+
+@pytest.mark.parametrize("rounds", range(4))
+async def test_a_request_that_was_given_up_takes_the_place_of_none_that_is_held(
+    rounds: int, autojump_clock: MockClock
+) -> None:
+    """It may be read after the same request over another connection, and its hang-up a few rounds later."""
+    async with table() as here:
+        ann, bob = await here.pair()
+        given_up, token = here.caller(), ann.token
+        await given_up.ask("GET", "/games")  # its connection is there
+        await ann.move(SIDES[0])
+        move = msgspec.json.encode(SIDES[0])
+        await given_up.client.end.send_all(
+            request("POST", f"{ann.game}/moves", move, [f"X-Turn-Token: {token}"])
+        )
+        for _ in range(rounds):
+            await trio.lowlevel.checkpoint()
+        await given_up.hang_up()
+        await bob.turn()
+        await bob.move(SIDES[1])
+        assert drawn(said(await ann.turn())) == SIDES[:2]
 
 
 @pytest.mark.parametrize("last", [SIDES[5], SIDES[0]], ids=["won", "disqualified"])
