@@ -91,7 +91,12 @@ class Database:
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether there was no session, and the server did not say that nobody will get one in this way."""
+    """Whether there was no session, and the server did not say that nobody will get one in this way.
+
+    Or there was one with a standby, which may take over.
+    """
+    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+        return True
     return isinstance(error, psycopg.OperationalError) and REFUSED.search(str(error)) is None
 
 

@@ -171,6 +171,21 @@ def test_nothing_listening_is_said_in_a_line_and_no_password_is_in_it() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
+def test_a_start_at_a_standby_that_has_not_taken_over_yet_is_a_failure_that_may_pass(
+    server: Server, url: str
+) -> None:
+    """Catches exit code 2, after which systemd starts a host no more: machines come up together."""
+    Postgres(url).close()
+    name = url.rpartition("/")[2]
+    server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    with pytest.raises(Unavailable, match="read-only") as refused:
+        Postgres(url)
+    assert refused.value.code == FAILED
+    server.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    Postgres(url).close()
+
+
+@pytest.mark.usefixtures("hasty")
 def test_a_database_that_is_not_there_is_a_fault_in_the_address(url: str) -> None:
     """To start again would not help, and whatever looks after the host is told so."""
     with pytest.raises(ConfigError, match=r"cannot be used: .*\"nowhere\" does not exist"):
