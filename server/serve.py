@@ -321,8 +321,9 @@ def _files(settings: Settings) -> float:
     files = room_for_files()
     if too_few(files, settings.limits):
         raise ConfigError(f"files: {shortage(files, settings.limits)}")
-    if why := shortage(files, settings.limits):
-        log.warning("some bots may find no room", why=why)
+    if said := shortage(files, settings.limits):
+        why, _, advice = said.rpartition("; ")  # together they are longer than a value in the log may be
+        log.warning("some bots may find no room", why=why, advice=advice)
     return files
 
 
