@@ -30,7 +30,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Output:
-    """Standard error, with a line below all others that changes in place; PrintLogger prints to it."""
+    """Standard error, with a line below all others that changes in place; WriteLogger writes to it."""
 
     def __init__(
         self,
@@ -48,14 +48,11 @@ class Output:
         self._budget = budget
         self._notice = notice
         self._status = ""
-        self._begun = ""  # a line whose end has not come yet: it is written in one piece
 
     def write(self, text: str) -> int:
-        self._begun += text
-        if self._begun.endswith("\n"):
-            line, self._begun = self._begun, ""
-            with best_effort():
-                self._stream.write(f"{CLEAR}{line}{self._status}" if self._status else line)
+        """Write whole lines in one piece."""
+        with best_effort():
+            self._stream.write(f"{CLEAR}{text}{self._status}" if self._status else text)
         return len(text)
 
     def flush(self) -> None:
@@ -140,9 +137,9 @@ def set_up(
 
     output = Output(errors, budget, notice, live=terminal and text)
     structlog.configure(
-        processors=[structlog.contextvars.merge_contextvars, budget, *written],
+        processors=[budget, *written],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(output),  # pyright: ignore[reportArgumentType] - writes
+        logger_factory=structlog.WriteLoggerFactory(output),  # pyright: ignore[reportArgumentType] - writes
         cache_logger_on_first_use=True,
     )
     return output
@@ -162,7 +159,9 @@ def announce(form: Format | None, sentence: str, output: Output | None = None, *
         at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         sentence = json.dumps({**values, "event": sentence, "level": "info", "timestamp": at})
     with best_effort():
-        print(sentence, file=output or sys.stderr, flush=True)
+        to = output or sys.stderr
+        to.write(f"{sentence}\n")
+        to.flush()
 
 
 def best_effort() -> suppress:
@@ -175,7 +174,7 @@ def best_effort() -> suppress:
 
 def _safe(logger: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
     """A processor: no value can move a cursor, forge a line or fill the disk; our tracebacks stay whole."""
-    return {
-        key: safe(value, cut=None if key == "exception" else CUT) if isinstance(value, str) else value
-        for key, value in event.items()
-    }
+    for key, value in event.items():
+        if isinstance(value, str) and not (value.isprintable() and len(value) <= CUT):  # nearly all are
+            event[key] = safe(value, cut=None if key == "exception" else CUT)
+    return event

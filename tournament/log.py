@@ -18,17 +18,13 @@ log = structlog.get_logger()
 
 
 class Log:
-    __slots__ = ("_followers", "_waiting", "events")
+    __slots__ = ("_followers", "_waiting", "closed", "events")
 
     def __init__(self) -> None:
         self.events: list[AnyEvent] = []
+        self.closed = False  # whether the match has ended: nothing comes after that
         self._followers: tuple[Follower, ...] = ()
         self._waiting: trio.Event | None = None
-
-    @property
-    def closed(self) -> bool:
-        """Whether the match has ended: nothing comes after that."""
-        return bool(self.events) and isinstance(self.events[-1], Ended)
 
     @property
     def followed(self) -> bool:
@@ -37,12 +33,13 @@ class Log:
 
     def append(self, *events: AnyEvent) -> None:
         self.events.extend(events)
+        self.closed = type(events[-1]) is Ended
         for follower in self._followers:
             follower.catch_up()
         if self._waiting is not None:
             self._waiting.set()
             self._waiting = None
-        if type(events[-1]) is Ended:
+        if self.closed:
             self._followers = ()  # most of them hold the match, which would keep itself alive
 
     def follow(self, tell: Tell, start: int = 0, failed: Callable[[], None] | None = None) -> "Follower":

@@ -127,15 +127,12 @@ def _plain(raw: bytes, limits: Limits) -> Head | None:
     """The head, read faster, if each line is plain by itself; None if one is not."""
     if len(raw) > PLAIN or len(raw) > limits.head_bytes or not raw.endswith(b"\r\n\r\n"):
         return None
-    line, *lines = raw[:-4].split(b"\r\n")
+    line, _, lines = raw[:-4].partition(b"\r\n")
     try:
         method, path, query, asked = _plain_request_line(line, limits.target_bytes)
-        headers = dict(map(_plain_header, lines))
+        headers, length = _plain_headers(lines, limits.headers)
     except (_NotPlain, HttpError):
         return None
-    if "host" not in headers or not len(headers) == len(lines) <= limits.headers:  # a name may come twice
-        return None
-    length = int(headers.get("content-length", "0"))
     return Head(method, path, query, asked, headers, length, False, False, False)
 
 
@@ -145,6 +142,16 @@ def _plain_request_line(line: bytes, most: int) -> tuple[str, str, Mapping[str, 
     if old or not target.startswith(b"/"):
         raise _NotPlain
     return method, *_address(target)
+
+
+@lru_cache(KNOWN)
+def _plain_headers(raw: bytes, most: int) -> tuple[Mapping[str, str], int]:
+    """Headers by name in lower case, and the length of the body."""
+    lines = raw.split(b"\r\n")
+    headers = dict(map(_plain_header, lines))
+    if "host" not in headers or not len(headers) == len(lines) <= most:  # a name may come twice
+        raise _NotPlain
+    return headers, int(headers.get("content-length", "0"))
 
 
 @lru_cache(KNOWN)

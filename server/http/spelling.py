@@ -21,8 +21,6 @@ class Spelling:
 
     def right(self, path: str) -> str | None:
         """The right spelling of an old path; None if it is right already, or not an old path."""
-        if not path.endswith("/") and path == path.lower():
-            return None  # as nearly always
         parts = path.split("/")[1:]
         if len(parts) > 1 and not parts[-1]:
             parts.pop()
@@ -36,7 +34,10 @@ class Spelling:
 
     def rightly(self, request: Request) -> Request:
         """The request with its path spelt rightly, for code that looks at what it is about."""
-        right = self.right(request.path)
+        path = request.path
+        if not path.endswith("/") and path == path.lower():
+            return request  # as nearly always
+        right = self.right(path)
         return request if right is None else replace(request, path=right)
 
 

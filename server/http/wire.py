@@ -108,7 +108,7 @@ class Requests:
         self._peer = peer
         self._secure = secure
         self._buffer: bytes = b""
-        self._scanned = 0  # how much of what was fed is known not to contain the end of a head
+        self._scanned = 0  # where to look for the end of a head in what was fed: it does not begin before
         self._skipped = False  # whether the one empty line that may come before a request was skipped
         self._raw: bytes = b""  # the bytes of `head`: a bot sends the same head again and again
         self._chunks: Chunks | None = None  # of the body, so far
@@ -163,12 +163,12 @@ class Requests:
         if buffer.startswith(b"\r\n") and not self._skipped:
             self._skipped = True  # some old clients send one after a body
             self._buffer = buffer = buffer[2:]
-        end = buffer.find(b"\r\n\r\n", max(0, self._scanned - 3)) + 4
+        end = buffer.find(b"\r\n\r\n", self._scanned) + 4
         if end < 4:
             if buffer not in (b"", b"\r"):
                 self.stage = "head"
                 check_begun(buffer, self._limits)
-            self._scanned = len(buffer)
+            self._scanned = max(0, len(buffer) - 3)
             return False
         raw = buffer[:end]
         if raw != self._raw:

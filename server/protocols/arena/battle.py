@@ -172,7 +172,7 @@ class Battle:
         self._close_all()
 
     def _answer(self, exchange: Exchange) -> None:
-        left = self.match.clock.left(self.seat.index, trio.current_time())
+        left = self.match.clock.left(self.seat.index, exchange.request.arrived)  # its clock does not run now
         clock = None if left is None else int(left * 1000)
         answer = {"message": "received your command", "moveId": uuid(), "clock": clock}
         self._respond(exchange, Response(200, ANSWER, encode(answer)))
