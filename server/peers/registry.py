@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from server.exits import Unavailable
-from server.peers.leases import LENGTH, Card, Granted, Lease, Peer
+from server.peers.leases import LENGTH, Card, Granted, Lease, Peer, since_boot
 from server.store.postgres_database import Connection, line, psycopg
 
 T = TypeVar("T")
@@ -22,6 +22,7 @@ T = TypeVar("T")
 CONNECT = 2  # seconds to open a session
 PAUSE = 400  # milliseconds in a transaction: a host that stops in the middle must not keep its row locked
 STATEMENT = 900  # milliseconds for one statement: a later answer would be too late
+STILL = LENGTH / 2  # seconds: if a request takes longer, the database may have stood still for all
 
 REGISTER = """
     INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry, starting)
@@ -114,10 +115,16 @@ class Registry(Protocol):
 class PostgresRegistry:
     """A `Registry` with a session of its own, so that no big write holds up a renewal."""
 
-    def __init__(self, url: str, wall: Callable[[], float] = time.time) -> None:
-        """`wall` is this host's clock, which is compared with the database's."""
+    def __init__(
+        self,
+        url: str,
+        wall: Callable[[], float] = time.time,
+        now: Callable[[], float] = since_boot,
+    ) -> None:
+        """`wall` is this host's clock, which is compared with the database's; `now` times requests."""
         self._url = url
         self._wall = wall
+        self._now = now
         self._fingerprint = ""
         self._session: Connection | None = None
 
@@ -132,12 +139,16 @@ class PostgresRegistry:
     def renew(
         self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
     ) -> Granted:
+        begun = self._now()
+
         def act(session: Connection) -> Granted:
             renewal = (not willing, starting, LENGTH, self._wall(), host, self._fingerprint)
             if session.execute(RENEW, renewal).fetchone() is None:
                 raise Unavailable(f"the database knows no host {host} with this host's certificate")
             if willing:
                 lapsed = [] if patient else [row[0] for row in session.execute(LAPSED)]
+                if self._now() - begun > STILL:
+                    lapsed = []  # they may be waiting to renew, as this host was
                 self._take_over(session, host, lapsed)
             # Before the leases, which may then be newer, and never older
             now = _one(session.execute(CHANGES))

@@ -12,7 +12,7 @@ knows nothing of what they mean; the dialect does no I/O.
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from msgspec import Struct
 
@@ -55,9 +55,9 @@ def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) ->
     """The process that serves a bot that comes, or comes again, with this message; None: this one."""
     if host.abroad is None or (talk is not None and talk.attendance.state not in (State.SILENT, State.IN)):
         return None
-    if isinstance(talk, Remembers):
-        talk.has_read()  # or it would be told here once more what it has just read
-    wanted = wants(told_anew(talk, message))
+    if (remembers := remembering(talk)) is not None:
+        remembers.has_read()  # or it would be told here once more what it has just read
+    wanted = wants(message if remembers is None else remembers.repeated(message))
     if wanted is None:
         return None
     return host.abroad.holder(wanted, None if talk is None else talk.attendance.visit)
@@ -77,7 +77,8 @@ async def may_go(leaves: Leaves, outbox: Outbox, limits: Limits) -> bool:
 
 def told_anew(talk: "Talk | None", message: bytes) -> bytes:
     """A message as it is handed over to the process that serves the bot from then on."""
-    return talk.repeated(message) if isinstance(talk, Remembers) else message
+    remembers = remembering(talk)
+    return message if remembers is None else remembers.repeated(message)
 
 
 class Channel(Struct, frozen=True):
@@ -140,6 +141,17 @@ class Remembers(Talk, Protocol):
     def repeated(self, message: bytes) -> bytes:
         """A message with which a bot comes again, complete for a process that has heard nothing before."""
         ...
+
+
+_remember: dict[type, bool] = {}  # by the type of a talk: to ask for a protocol takes long
+
+
+def remembering(talk: Talk | None) -> Remembers | None:
+    """The talk, if what its bot says may depend on what it said before."""
+    kind = type(talk)
+    if kind not in _remember:
+        _remember[kind] = isinstance(talk, Remembers)
+    return cast("Remembers", talk) if _remember[kind] else None
 
 
 Speak = Callable[[Channel], Talk]

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from itertools import count
 
 import psycopg
 import pytest
@@ -61,6 +62,22 @@ def test_nobody_takes_what_a_host_holds_that_renews(join: Callable[[], tuple[Pos
     one.open(first, "cup")
     one.renew(first, -1, willing=True)
     assert held(other.renew(second, -1, willing=True), second) == set()
+
+
+def test_a_host_that_waited_for_the_database_takes_nothing_from_others_that_may_have_waited_too(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Catches a host that took over from all others when the database had stood still for seconds."""
+    one, first = join()
+    one.open(first, "cup")
+    one.open(first, "free")
+    one.release(first, "free")
+    silence(url, first)
+    now = count(0.0, LENGTH)  # each look at the clock is so much later
+    with closing(PostgresRegistry(url, now=lambda: next(now))) as other:
+        second = other.register(CARD)
+        assert held(other.renew(second, -1, willing=True), second) == {"free"}
+    assert held(one.renew(first, -1, willing=True), first) == {"cup"}
 
 
 def test_the_tournaments_of_a_host_that_is_silent_are_shared_out_under_greater_epochs(
