@@ -14,7 +14,7 @@ about a question that it has received.
 
 import secrets
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import inf
 
 import structlog
@@ -87,9 +87,10 @@ class HouseHttp:
         if not isinstance(said, messages.Hello):
             raise HttpError(400, HELLO)
         origin = network_of(exchange.request.peer, limits.trust_loopback)
-        if origin and self._from(origin) >= limits.connections_per_address:
+        mine = [session for session in self._sessions.values() if origin and session.origin == origin]
+        if len(mine) >= limits.connections_per_address and not self._forget_one_of(mine):
             raise HttpError(429, "too many sessions were opened from your address: end some with a bye")
-        if len(self._sessions) >= limits.sessions:
+        if len(self._sessions) >= limits.sessions and not self._forget_one_of(self._sessions.values()):
             raise HttpError(503, "too many sessions are open: come again later")
         session = Session(self._host, origin, self._forget)
         self._sessions[session.name] = session
@@ -99,8 +100,12 @@ class HouseHttp:
             self._host.guard.start_soon(self._sweep)
         session.open(exchange)
 
-    def _from(self, origin: str) -> int:
-        return sum(session.origin == origin for session in self._sessions.values())
+    def _forget_one_of(self, sessions: Iterable["Session"]) -> bool:
+        """Forget the oldest that is over, which its bot may still read; False if there is none."""
+        session = next((each for each in sessions if each.is_over), None)
+        if session is not None:
+            self._forget(session)
+        return session is not None
 
     def _forget(self, session: "Session") -> None:
         self._sessions.pop(session.name, None)
@@ -142,6 +147,11 @@ class Session:
         self._deadline = self._said + self._limits.session_seconds  # when the bot is gone, unless it listens
         self._heard = self._said  # when the bot was last heard, or last listened
         self._missed: Seat | None = None  # the seat from which it seems to be away
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be said."""
+        return self._over is not None
 
     @property
     def _listening(self) -> bool:

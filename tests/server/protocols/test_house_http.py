@@ -566,8 +566,22 @@ async def test_as_many_sessions_as_there_may_be(autojump_clock: MockClock) -> No
         answer = await come().hello("cas")
         assert (answer.status, "from your address" in said(answer)["error"]) == (429, True)
         await bob.tell(type="bye")
-        await trio.sleep(100.0)
         assert (await come().hello("cas")).status == 201
+
+
+async def test_a_session_that_is_over_is_kept_only_while_nobody_wants_its_room(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches strangers who keep everybody out a minute longer than they are there."""
+    limits = Limits(sessions=2, session_begin_seconds=5.0, session_seconds=60.0)
+    async with hall(limits=limits) as (_, come):
+        ann, stranger = come(), come()
+        assert (await ann.hello("ann")).status == 201
+        assert (await stranger.hello("bob")).status == 201
+        await ann.listen()
+        await trio.sleep(6.0)
+        assert (await come().hello("cas")).status == 201
+        assert (await come().hello("dan")).status == 503, "nobody who is there makes way"
 
 
 # Other transports
