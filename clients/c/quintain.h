@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 #include "json.h"
+
+#ifndef TCP_KEEPIDLE
+#define TCP_KEEPIDLE TCP_KEEPALIVE /* as macOS calls it */
+#endif
 
 enum { QUINTAIN_TEXT = 512 };
 typedef void quintain_choose(const char *game, const char *turn, const char *you, char *move);
@@ -64,6 +70,9 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
     snprintf(bot->why, sizeof bot->why, "%s", *host ? why : "expected an address like tcp://127.0.0.1:8000");
     if (found)
         freeaddrinfo(found);
+    const int yes = 1, seconds = 20; /* of silence, before it is looked whether the host is no more */
+    setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    setsockopt(connection, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
     return connection;
 }
 

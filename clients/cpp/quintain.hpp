@@ -9,6 +9,8 @@
 
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,6 +29,10 @@
 #include <string>
 
 #include "json.hpp"
+
+#ifndef TCP_KEEPIDLE
+#define TCP_KEEPIDLE TCP_KEEPALIVE  // as macOS calls it
+#endif
 
 namespace quintain {
 
@@ -77,6 +83,9 @@ struct Bot {
     do in.reset(fdopen(socket(found->ai_family, SOCK_STREAM, 0), "r"));
     while (connect(fileno(in.get()), found->ai_addr, found->ai_addrlen) && (found = found->ai_next));
     if (!found) return std::strerror(errno);
+    const int yes = 1, seconds = 20;  // of silence, before it is looked whether the host is no more
+    setsockopt(fileno(in.get()), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    setsockopt(fileno(in.get()), IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
     const auto send = [&](const std::string& message) {
       const std::string line = message + "\n";
       ::send(fileno(in.get()), line.data(), line.size(), MSG_NOSIGNAL);

@@ -1,3 +1,4 @@
+import static jdk.net.ExtendedSocketOptions.TCP_KEEPIDLE;
 import java.io.*;
 import java.net.*;
 import java.nio.file.*;
@@ -79,7 +80,8 @@ public final class Quintain {
 
     /** Plays from the hello to the standings, and returns null; or returns why the connection ended before. */
     private String visit(Socket socket, String token) throws IOException {
-        socket.setTcpNoDelay(true); socket.setKeepAlive(true);
+        socket.setTcpNoDelay(true); socket.setKeepAlive(true); // and seconds of silence before that looks for the host:
+        if (socket.supportedOptions().contains(TCP_KEEPIDLE)) socket.setOption(TCP_KEEPIDLE, 20);
         var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
         send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name, game, token, tournament.text());

@@ -7,7 +7,6 @@
 `play` calls the function whenever it is the bot's turn. It returns the final standings when the tournament is
 over; at an open table it plays until it is stopped, or so many `matches`. After a lost connection, or if it
 is started again within half a minute, the bot goes on with its match.
-
 The function is given the host's message as a dict ("state", "ply", "last", "clock", "match"), with "you",
 "players" and "options" added. It returns a move as "last" shows it or in its short form: 3, "SE", "1 2 3".
 """
@@ -29,7 +28,7 @@ from urllib.parse import urlsplit
 
 Message = dict[str, Any]
 FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back, doubled each time …
-GIVE_UP = 120.0  # … until there has been no host for so long
+GIVE_UP, IDLE = 120.0, 20  # … until there has been no host for so long; silence before it is looked for
 LATER = ("come again later", "wait for a minute")  # a refusal with these words is not meant for ever
 OVER = ("has taken over", "ask its organiser")  # another program has our token, or we were taken out
 
@@ -77,6 +76,7 @@ class Bot:
             with socket.create_connection((self.host, urlsplit(self.url).port or 8000)) as self.socket:
                 self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                self.socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPIDLE", 16), IDLE)
                 self.send(self.hello)
                 yield from map(json.loads, self.socket.makefile("rb"))
         except (OSError, ValueError) as error:  # ValueError: a line was cut off, or it is another port

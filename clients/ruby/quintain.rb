@@ -57,8 +57,8 @@ module Quintain
     # From the hello to the standings.
     def visit
       @socket = wired { TCPSocket.new(@url.hostname, @url.port || 8000) }
-      @socket.setsockopt(:TCP, :NODELAY, true)
-      @socket.setsockopt(:SOCKET, :KEEPALIVE, true)
+      [[:TCP, :NODELAY, true], [:SOCKET, :KEEPALIVE, true]].each { |option| @socket.setsockopt(*option) }
+      @socket.setsockopt(:TCP, :KEEPIDLE, 20) if Socket.const_defined?(:TCP_KEEPIDLE) # seconds: the host may be no more
       send_message(@hello)
       while (line = wired { @socket.gets })
         hear(message = wired { JSON.parse(line) })

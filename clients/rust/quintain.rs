@@ -13,6 +13,7 @@ use std::fs::{self, OpenOptions};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufRead, BufReader, LineWriter, Write};
 use std::net::TcpStream;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -63,6 +64,7 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
     fn visit(&mut self, stream: TcpStream) -> io::Result<()> {
         let say = self.say;
         stream.set_nodelay(true)?;
+        look_for_the_host(&stream);
         let mut out = LineWriter::new(stream.try_clone()?); // where it fails, what is read next says why
         writeln!(out, r#"{{{},"tournament":{}}}"#, self.hello, self.tournament)?;
         let (mut you, mut answered, mut reason) = (String::new(), String::new(), "the host hung up".to_string());
@@ -129,6 +131,18 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
             line.clear();
         }
         Err(io::Error::new(io::ErrorKind::ConnectionAborted, reason))
+    }
+}
+
+extern "C" {
+    fn setsockopt(socket: i32, level: i32, name: i32, value: *const i32, size: u32) -> i32;
+}
+
+/// Have the system look, after 20 seconds of silence, whether the host is no more: Rust's own library cannot say so.
+fn look_for_the_host(stream: &TcpStream) {
+    let (level, keep_alive, idle) = if cfg!(target_os = "linux") { (1, 9, 4) } else { (0xffff, 8, 16) };
+    for (level, name, value) in [(level, keep_alive, 1), (6, idle, 20)] {
+        unsafe { setsockopt(stream.as_raw_fd(), level, name, &value, 4) };
     }
 }
 

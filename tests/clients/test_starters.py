@@ -30,9 +30,10 @@ from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
 
-LONGEST = {"protocol": 150, "bot": 30}  # lines
+LONGEST = {"protocol": 165, "bot": 30}  # lines
 EMPTY: list[int] = [0] * 42
 LONG = 400_000  # characters in a line
+CONNECTIONS = [Path(f"/proc/net/{name}") for name in ("tcp", "tcp6")]
 # In two rounds there are moves enough.
 LEAGUE: dict[str, Any] = {"format": "round-robin"} if IS_CAMPAIGN else {"format": "swiss", "rounds": 2}
 
@@ -342,6 +343,30 @@ def test_a_line_that_is_cut_off_with_the_connection_is_no_message(
     script.hang_up()
     assert "the connection is lost (" in out
     assert errors == ""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_bot_that_waits_has_the_system_look_whether_its_host_is_still_there(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches one that waits for ever where a machine has lost its power: nobody tells it that."""
+    needed(language)
+    if not all(path.exists() for path in CONNECTIONS):
+        pytest.skip("this system does not say what its timers are for")
+    bot = workshop.start(language, script.port, name=f"{language}-waits")
+    script.accept()
+    script.say(welcome(script.hear()))
+
+    def looks() -> bool:
+        """Within twenty seconds of silence. The second kind of timer is of such looks, in hundredths."""
+        lines = [line.split() for path in CONNECTIONS for line in path.read_text().splitlines()]
+        (timer,) = (line[5] for line in lines if line[2].endswith(f":{script.port:04X}"))
+        kind, left = timer.split(":")
+        return kind == "02" and int(left, 16) <= 2000
+
+    wait_for(looks)
+    bot.kill()
+    bot.communicate()
 
 
 @pytest.mark.parametrize("language", ["python", "ruby"])  # where `choose` can be made to fail in a line
