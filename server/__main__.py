@@ -20,6 +20,7 @@ from cyclopts import App, Argument, CycloptsError, MissingArgumentError, UnusedC
 from server.commands import COMMANDS
 from server.exits import FAILED, INTERRUPTED, MISUSED, Failure
 from server.log_writer import tell_traceback
+from server.programs.printing import printing
 from server.version import own_version
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would fight the host's for the processors
@@ -38,14 +39,10 @@ class CommandLine(App):
     """The parser. Its help and version are results, too: one line says why they cannot be written."""
 
     def help_print(self, *args: Any, **kwargs: Any) -> None:
-        from server.programs.terminal import printing
-
         with printing():
             super().help_print(*args, **kwargs)
 
     def version_print(self, *args: Any, **kwargs: Any) -> None:
-        from server.programs.terminal import printing
-
         with printing():
             super().version_print(*args, **kwargs)
 

@@ -38,7 +38,7 @@ from server.pages.addresses import Addresses
 from server.pages.desk.door import has_desk, login_path
 from server.pages.desk.sessions import Sessions
 from server.pages.rendering import warm
-from server.programs.terminal import printing
+from server.programs.printing import printing
 from server.protocols import tcp, websocket
 from server.protocols.catalogue import carried, prepare
 from server.protocols.dialect import Dialect, OverHttp

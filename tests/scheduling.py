@@ -3,6 +3,8 @@
 A test that ends its process has failed: it is not tried again, and a new process goes on with the others.
 """
 
+from contextlib import suppress
+
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
@@ -67,6 +69,11 @@ class OneWorkerEach(LoadScopeScheduling):
         scope = self._split_scope(self.registered_collections[node][item_index])
         if all(assigned[scope].values()):
             del assigned[scope]
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        """Give a worker more. If it has just ended, `remove_node` will give that to others."""
+        with suppress(OSError):
+            super()._assign_work_unit(node)
 
     def _reschedule(self, node: WorkerController) -> None:
         if self._is_ready(node):

@@ -180,6 +180,7 @@ ELSEWHERE = {
     "server/programs/child.py": "server/test_commands_host.py",
     "server/programs/contestant.py": "server/programs/test_program.py",
     "server/programs/local_match.py": "server/programs/test_program.py",
+    "server/programs/printing.py": "server/test_commands.py",
     "server/programs/report.py": "server/test_commands_host.py",
     "server/programs/trials.py": "server/programs/test_program.py",
     "server/programs/wire/carriers.py": "clients/test_wire_check.py",

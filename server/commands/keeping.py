@@ -75,7 +75,7 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     """
     from server.export.signing import known_signer
     from server.export.transfer import leaving
-    from server.programs.terminal import printing
+    from server.programs.printing import printing
     from server.store.choice import beside
 
     if bool(names) == all:

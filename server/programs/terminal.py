@@ -5,14 +5,13 @@ are for a terminal only, and colours not where `NO_COLOR` is set.
 """
 
 import io
-import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
-from server.exits import Failure
 from server.log_writer import tell
 from server.net.escaping import safe
+from server.programs.printing import printing
 
 Step = Callable[..., None]
 WIDTH = 100  # characters of a table, unless the words in it need more
@@ -25,18 +24,6 @@ def say(text: str) -> None:
     """Print a result."""
     with printing():
         print(safe(text, cut=None), flush=True)  # noqa: T201
-
-
-@contextmanager
-def printing() -> "Generator[None]":
-    """Results are written to standard output, and flushed, within this: one line says why they cannot be."""
-    try:
-        yield
-    except BrokenPipeError:  # its reader has gone, and need not be told
-        raise
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the end would try the rest again
-        raise Failure(f"standard output cannot be written: {error.strerror}") from None
 
 
 def note(text: str) -> None:

@@ -227,7 +227,7 @@ def test_what_was_found_can_be_had_as_json() -> None:
     ("words", "code", "why"),
     [
         (("--wire", "--", "./is-not-there"), 1, "./is-not-there: cannot be started"),
-        (("--wire", "--", ""), 2, "expected a command"),
+        (("--wire", "--", ""), 2, "expected a program"),
         ((), 2, "expected one program"),
         (("./one", "./two"), 2, "expected one program"),
     ],

@@ -71,7 +71,7 @@ def test_a_host_that_waited_for_the_database_takes_nothing_from_others_that_may_
     one, first = join()
     one.open(first, "cup")
     one.open(first, "free")
-    one.release(first, "free")
+    one.release(first, ["free"])
     silence(url, first)
     now = count(0.0, LENGTH)  # each look at the clock is so much later
     with closing(PostgresRegistry(url, now=lambda: next(now))) as other:

@@ -67,7 +67,7 @@ async def test_who_has_entrants_later_has_more_to_do_until_its_tournament_is_ove
 def test_placing_a_tournament_takes_as_long_however_many_there_are() -> None:
     """Catches a start of minutes with thousands of them, and a pause of milliseconds whenever one begins."""
     cost: list[int] = []
-    for many in (50, 100):
+    for many in (100, 400):
         held = directory()
         for number in range(many):
             held.place(record(f"cup-{number}", Entered("ann")))
@@ -78,7 +78,7 @@ def test_placing_a_tournament_takes_as_long_however_many_there_are() -> None:
                 held.alone(worker)
 
         cost.append(steps_taken(place))
-    assert cost[1] - cost[0] < 50
+    assert cost[1] < 1.5 * cost[0]
 
 
 def test_what_this_process_holds_is_not_held_elsewhere() -> None:
