@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-import trio
-
 from games.catalogue import catalogue
 from server.host.exposition import Family, Sample, exposition, single
 from server.host.host import Host
 from server.host.measures import NOBODYS
+from server.net.pauses import WithPauses
 from tournament.events import Ending, Fault
 from tournament.facts import State
 
@@ -104,12 +103,10 @@ def _of_all_else(host: Host) -> Iterator[Family]:
 
 async def _of_tournaments(host: Host) -> Sequence[Family]:
     playing, missing, found = Counter[str](), Counter[str](), Counter[State]()
-    for number, each in enumerate(tuple(host.going_on), 1):
+    async for each in WithPauses(host.going_on, AT_A_TIME):
         playing[each.record.opened.game] += len(each.matches)
         missing[each.record.opened.game] += len(each.missing())
         found[each.record.state] += 1
-        if number % AT_A_TIME == 0:
-            await trio.lowlevel.checkpoint()
     found[State.FINISHED] = len(host.tournaments) - found.total()  # the most, on a host that is old
     here = Counter(player.game for player in host.lobby.players() if player.present)
     states = Counter({state.value: count for state, count in found.items()})

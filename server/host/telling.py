@@ -11,6 +11,7 @@ import structlog
 import trio
 
 from server.host.view import Held
+from server.net.pauses import WithPauses
 from tournament.facts import (
     AnyFact,
     Concluded,
@@ -100,11 +101,9 @@ async def keep_shown(
             await trio.sleep(SECOND)
             before, moves = moves, played()
             now, playing, missing = wall(), 0, dict[str, float]()
-            for number, each in enumerate(tuple(tournaments().values()), 1):
+            async for each in WithPauses(tournaments().values(), AT_A_TIME):
                 playing += len(each.matches)
                 missing |= {one.name: now - one.since for one in each.missing()}
-                if number % AT_A_TIME == 0:
-                    await trio.lowlevel.checkpoint()
             show(status(playing, (moves - before) / SECOND, missing))
     finally:
         show("")

@@ -17,6 +17,7 @@ from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.reception import Visit
 from server.host.view import Held
+from server.net.pauses import WithPauses
 from server.net.wire import Piece
 from server.peers.channel import There
 from server.peers.keeping import Keeping
@@ -370,15 +371,13 @@ class Peers:
         async with self._following:
             rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
             with trio.CancelScope(shield=True):  # the caller may be cancelled: no row may be half taken in
-                for count, row in enumerate(rows, 1):
+                async for row in WithPauses(rows, AT_A_TIME):
                     name = called(row.tournament)
                     self._latest[row.tournament] = row.when
                     ours = name in self.host.tournaments or row.tournament in self._gone
                     if name != HOST and not ours:
                         await self._take_in(name, row)
                     self._read = row.number
-                    if count % AT_A_TIME == 0:
-                        await trio.lowlevel.checkpoint()
 
     async def _take_in(self, name: str, row: Entry) -> None:
         fact = journal.fact(row)

@@ -17,6 +17,7 @@ from server.http.head import RETRY_SOON, HttpError
 from server.http.routes import HttpDoor, spelling_of
 from server.http.wire import Request
 from server.net.guard import Guard
+from server.net.pauses import WithPauses
 from server.pages.desk.sessions import Session, Sessions
 from server.peers.abroad import HOLDER_TIMEOUT, Peers
 from server.peers.asking import LOST, Answering
@@ -231,15 +232,11 @@ class Relayed:
         if self._sessions is not None:
             for digest, session in self._sessions.open_now():
                 link.say(_sitting(digest, session))
-        for number, (tournament, name) in enumerate(tuple(self._peers.host.untold.heard()), 1):
+        async for tournament, name in WithPauses(self._peers.host.untold.heard(), AT_A_TIME):
             link.say(ToldEnd(tournament, name))
-            if number % AT_A_TIME == 0:
-                await trio.lowlevel.checkpoint()
-        for number, key in enumerate(tuple(self._keys), 1):
+        async for key in WithPauses(self._keys, AT_A_TIME):
             if self._keys.get(key) == OWN:
                 link.say(Knows(key, self._links.host))
-            if number % AT_A_TIME == 0:
-                await trio.lowlevel.checkpoint()
 
     def _tell_key(self, key: str) -> None:
         self._keys.know(key, OWN)

@@ -23,6 +23,7 @@ from server.host.happened import Happened, happened
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.view import Held, Here
+from server.net.pauses import WithPauses
 from tournament.facts import State
 from tournament.format import Pairing
 from tournament.match import Match
@@ -211,10 +212,8 @@ class Teller:
     async def _pass_over_ends(self) -> None:
         """Skip the ends of matches: nobody looks, and the journal has them, too."""
         over = [name for name, each in self.following.items() if each.match.result is not None]
-        for number, name in enumerate(over, 1):
+        async for name in WithPauses(over, AT_A_TIME):
             self.following.pop(name, None)
-            if number % AT_A_TIME == 0:
-                await trio.lowlevel.checkpoint()
 
     async def _tell_matches(self, stream: trio.abc.SendStream) -> None:
         packet, size, over = list[Any](), 0, 0
@@ -240,7 +239,7 @@ class Teller:
     async def seen(self) -> Seen:
         """What only play knows. Others get their turns meanwhile: there may be thousands of tournaments."""
         eta, here, missing = dict[str, float | None](), dict[str, Here](), dict[str, Sequence[Missing]]()
-        for number, each in enumerate(tuple(self._host.tournaments.values()), 1):
+        async for each in WithPauses(self._host.tournaments.values(), AT_ONCE):
             record = each.record
             going = record.state in (State.RUNNING, State.PAUSED)
             if going and record.name.startswith(OPEN):
@@ -250,8 +249,6 @@ class Teller:
                     eta[record.name] = each.eta()
                 if found := each.missing():
                     missing[record.name] = found
-            if number % AT_ONCE == 0:
-                await trio.lowlevel.checkpoint()
         return Seen(eta, here, missing, dict(self._host.holders))
 
 

@@ -19,6 +19,8 @@ from tournament.entries import PAGE, Entry
 from tournament.facts import AnyFact, Concluded, Kept
 from tournament.store import Story
 
+LAST = "SELECT coalesce(max(number), 0) FROM journal"  # in every database
+
 
 class Jot(Struct, frozen=True):
     """Some moves of a match in play, one after the other."""

@@ -17,7 +17,7 @@ import structlog
 from server.exits import ConfigError, Unavailable
 from server.store import schema
 from server.store.copies import whole_or_none
-from server.store.journal import Jot, paged
+from server.store.journal import LAST, Jot, paged
 from server.store.postgres_database import LOST, STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
 from tournament.chain import START, Heads, heads
@@ -26,7 +26,6 @@ from tournament.store import Conflict
 
 MIGRATIONS = sorted((Path(__file__).parent / "migrations" / "postgres").glob("*.sql"))
 LOCK = int.from_bytes(b"quintain")  # the key of the lock that a host holds, in its database
-LAST = "SELECT coalesce(max(number), 0) FROM journal"
 JOTTED = "SELECT match, ply, moves, times FROM jotted ORDER BY match, ply"
 UNCHAINED = "number, tournament, at, kind, key, body"  # of an entry before there were chains
 COLUMNS = f"{UNCHAINED}, salt"  # of an entry

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from server.exits import Unavailable
-from server.store.journal import Jot
-from server.store.postgres import LAST, LOCK, Postgres
+from server.store.journal import LAST, Jot
+from server.store.postgres import LOCK, Postgres
 from server.store.postgres_database import Connection, psycopg
 from server.store.postgres_rows import columns, head_of, latest, write_jots
 from tournament.chain import Heads, heads

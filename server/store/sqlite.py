@@ -19,7 +19,7 @@ import structlog
 from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store import private, schema
 from server.store.copies import BESIDE, backups, whole_or_none
-from server.store.journal import Jot, over, paged
+from server.store.journal import LAST, Jot, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
 from server.store.whereabouts import Whereabouts
@@ -33,7 +33,6 @@ BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked 
 WAL_BYTES = 64 << 20  # the size to which the write-ahead log is cut back after it had to grow
 LARGE = 64 << 20  # bytes: a larger database is examined after it has been opened, as that takes seconds
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
-LAST = "SELECT coalesce(max(number), 0) FROM journal"
 BATCH = 200  # rows in a statement: SQLite takes some thousands of values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
     sqlite3.SQLITE_FULL: "the disk is full",

@@ -24,6 +24,7 @@ from tests.clients.script import Script
 from tests.clients.starters import GAMES, HERE, LANGUAGES, Workshop, needed
 from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG, wait_for
+from tests.lacking import lacking
 from tests.loopback import ipv6
 from tests.server.run import quintain
 from tests.server.served import ROOT, Served
@@ -352,7 +353,7 @@ def test_a_bot_that_waits_has_the_system_look_whether_its_host_is_still_there(
     """Catches one that waits for ever where a machine has lost its power: nobody tells it that."""
     needed(language)
     if not all(path.exists() for path in CONNECTIONS):
-        pytest.skip("this system does not say what its timers are for")
+        lacking("this system does not say what its timers are for")
     bot = workshop.start(language, script.port, name=f"{language}-waits")
     script.accept()
     script.say(welcome(script.hear()))
@@ -606,7 +607,7 @@ def test_a_name_may_have_addresses_at_which_nobody_listens(
     mounted = f'mount --bind {hosts} /etc/hosts && exec "$@"'
     see = ["unshare", "--map-root-user", "--mount", "sh", "-c", mounted, "-"]
     if not shutil.which("unshare") or subprocess.run([*see, "true"], capture_output=True).returncode != 0:
-        pytest.skip("no names of our own: nobody but root may have other files here")
+        lacking("no names of our own: nobody but root may have other files here")
     bot = workshop.start(language, name="ten", url=f"tcp://both:{script.port}", under=see)
     script.accept()
     assert script.hear()["name"] == "ten"

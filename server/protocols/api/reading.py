@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-import trio
 
 from games.catalogue import catalogue
 from server.export import match_text
@@ -42,6 +41,7 @@ from server.host.metrics import metrics as figures
 from server.host.view import Held
 from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import Headers, Response, json_response
+from server.net.pauses import WithPauses
 from server.protocols.api.call import Call, Look
 from server.protocols.api.game_schema import schemas
 from server.protocols.api.giving import LARGE, give, put
@@ -56,7 +56,7 @@ from tournament.standings import Row
 LINES = "application/x-ndjson"
 TEXT = "text/plain; charset=utf-8"
 CSV = "text/csv; charset=utf-8"
-AT_ONCE = 100  # tournaments that are summed up before other tasks get their turn
+AT_A_TIME = 100  # tournaments that are summed up before other tasks get their turn
 
 
 def games(call: Look) -> Response:
@@ -69,11 +69,8 @@ async def game_schema(call: Look, name: str) -> Response:
 
 async def tournaments(call: Look) -> Response:
     held, page = call.view.shown, asked(call.exchange.request)
-    listed: list[dict[str, Any]] = []
-    for number, each in enumerate(list(islice(held.values(), page.after, page.end)), 1):
-        listed.append(summary(each))
-        if number % AT_ONCE == 0:
-            await trio.lowlevel.checkpoint()
+    some = islice(held.values(), page.after, page.end)
+    listed = [summary(each) async for each in WithPauses(some, AT_A_TIME)]
     return json_response(200, {"tournaments": listed, "next": page.next(len(held))})
 
 

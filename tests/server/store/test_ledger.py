@@ -1,6 +1,6 @@
 """The ledger: groups, trouble, and how it ends."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ from server.store.ledger import ENOUGH, LOOK, REST, RETRY, SOON, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
 from tests.effort import tries
+from tests.server.store.counting import Read
 from tests.server.store.faults import Faulty
 from tournament.entries import Entry
 from tournament.events import Ending
@@ -50,16 +51,6 @@ async def test_what_gathers_goes_in_one_transaction(engine: Faulty, autojump_clo
             nursery.start_soon(ledger.keep, "cup", 1.0, [Entered(f"bot-{number}")])
     assert len(engine.batches) <= 2
     assert len(list(engine.kept())) == 50
-
-
-class Read(Sqlite):
-    """It counts how often all moves that are jotted down are read."""
-
-    times = 0
-
-    def jotted(self) -> Iterable[Jot]:
-        self.times += 1
-        return super().jotted()
 
 
 async def test_however_many_tournaments_ask_for_what_was_jotted_down_it_is_read_once_for_each_commit(

@@ -1,6 +1,6 @@
 """A worker's store: what it asks worker 0 to keep is kept once, in order, and safe when that is confirmed."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -12,13 +12,13 @@ import trio
 from msgspec import Struct
 from trio.testing import MockClock
 
-from server.store.journal import Jot
 from server.store.ledger import RETRY, Ledger
 from server.store.sqlite import Sqlite
 from server.workers.clerk import Clerk
 from server.workers.messages import FromWorker, Jots, Keep, ToWorker
 from server.workers.store import SOON, Linked
 from tests.crashes.world import at_once
+from tests.server.store.counting import Read
 from tests.server.store.faults import Faulty
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Entered, Opened
@@ -156,16 +156,6 @@ async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
         await both.store.keep("cup", 2.0, [WON])
         await trio.sleep(1.0)
         assert both.store.jotted() == {}
-
-
-class Read(Sqlite):
-    """It counts how often all moves that are jotted down are read."""
-
-    times = 0
-
-    def jotted(self) -> Iterable[Jot]:
-        self.times += 1
-        return super().jotted()
 
 
 async def test_however_many_tournaments_ask_for_what_was_jotted_down_it_is_read_once(
