@@ -177,6 +177,11 @@ def test_of_a_journal_that_is_damaged_under_a_host_everybody_is_told_and_play_go
     match, before = play(host, "ada", "bob")[0]["match"], host.show
     table = match.rpartition("-")[0]
     assert host.read(f"/api/matches/{match}")["ending"] == "played"
+    wait_for(
+        lambda: host.read(f"/api/tournaments/{table}")["playing"] == [], "that both have left the next match"
+    )
+    # Whoever sees this knows that the pages have read everything before it.
+    assert (host.hold("later", "connect-4"), host.read("/api/tournaments/later")["entrants"]) == (201, [])
     with closing(sqlite3.connect(host.data / "quintain.sqlite", timeout=HANG)) as connection:
         connection.execute("UPDATE journal SET body = substr(body, 1, 9) WHERE kind = 'concluded'")
         connection.commit()
