@@ -272,9 +272,12 @@ class Presence:
 
         `length` is about how many seconds a match takes, and `playing` is whether there are any.
         """
+        now = trio.current_time()
+        self._timekeeper.catch_up(now)
+        if now < self._timekeeper.listens_until:
+            return []
         if self._absences is None:
             return self.overdue()
-        self._timekeeper.catch_up(trio.current_time())
         return self._absences.settled(self._now(), self._free, self._record.open, length, playing=playing)
 
     def overdue(self) -> list[Pairing]:
@@ -285,7 +288,6 @@ class Presence:
         are absent, each has the full grace. When a pairing is due again, its wait begins anew.
         """
         now = trio.current_time()
-        self._timekeeper.catch_up(now)
         begun, open = now - self._timekeeper.stalled, self._record.open
         waiting = dict[int, dict[str, float]]()
         if absent := self.absent:
@@ -312,6 +314,8 @@ class Presence:
     @property
     def waits_until(self) -> float:
         """When the next pairing is overdue, if nobody comes or goes."""
+        if trio.current_time() < self._timekeeper.listens_until:
+            return self._timekeeper.listens_until
         if self._absences is not None:
             return -inf if self._absences.more else self._absences.until + self._timekeeper.stalled
         return min(map(self._waits_until, self._missing.values()), default=inf)

@@ -4,7 +4,8 @@ It sleeps until the next deadline of any of them, and never longer than a beat,
 so that it notices when it wakes late: then the host was stopped or stalled, and
 every player who was thinking, or has sent a move that was not read yet, gets that
 time back. A little more than that is given back, so that a move that lies unread in
-a socket is read before anybody's flag can fall.
+a socket is read before anybody's flag can fall, and whoever came meanwhile is heard
+before it is said not to have come.
 
 It looks at all matches once in several beats, not at every beat: there may be
 thousands, and moves put their deadlines off.
@@ -26,6 +27,7 @@ LATE = 0.001  # seconds after a deadline at which a flag falls: a move at the de
 class Timekeeper:
     def __init__(self, beat: float = BEAT) -> None:
         self.stalled = 0.0  # seconds given back so far, or for which all clocks were paused
+        self.listens_until = -inf  # after a stall: whoever came meanwhile has been heard by then
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
         self.moves = 0  # how many were played, in all matches
         self.wake = inf  # when the task has to wake: until then there is nothing to catch up with
@@ -101,6 +103,7 @@ class Timekeeper:
 
     def _give_back(self, seconds: float, now: float) -> None:
         self.stalled += seconds
+        self.listens_until = now + TOLERANCE
         for match in self._matches:
             match.credit(seconds + TOLERANCE, now)
 

@@ -14,13 +14,13 @@ from games.game import Pace
 from tests.simulation.disk import Disk, Session
 from tests.tournament.world import World, first, play, silent, table
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Dealt, Opened, State, Turned
+from tournament.facts import Absent, AnyFact, Concluded, Dealt, Opened, State, Turned
 from tournament.folding import fold
 from tournament.match import GRACE, Match
 from tournament.player import Seat
 from tournament.refusals import Refusal
 from tournament.store import Memory
-from tournament.timekeeper import BEAT, LATE, Timekeeper
+from tournament.timekeeper import BEAT, LATE, TOLERANCE, Timekeeper
 
 pytestmark = pytest.mark.slow
 
@@ -36,9 +36,10 @@ async def cup(
     slow: bool = False,
     places: int | None = None,
     store: Memory | None = None,
+    absent: Absent = "wait",
 ) -> AsyncIterator[World]:
     """A tournament that runs, of bot-1, bot-2 … none of whom is there yet; all enter at once."""
-    opened = Opened("tic-tac-toe", format, places or entrants, pace=Pace(bank=100.0))
+    opened = Opened("tic-tac-toe", format, places or entrants, pace=Pace(bank=100.0), absent=absent)
     disk = Disk(Random(0), (SLOW, SLOW) if slow else None, lambda tournament, facts: None)
     here = World(opened, store or Session(disk))  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
@@ -125,6 +126,29 @@ async def test_the_grace_before_a_match_stands_still_with_the_host(mock_clock: M
         here.come("bot-2")
         await trio.testing.wait_all_tasks_blocked()
         assert here.tournament.matches
+
+
+async def test_whoever_came_while_the_host_stood_still_is_heard_before_its_matches_are_lost(
+    mock_clock: MockClock,
+) -> None:
+    async with cup(3, absent="settle") as here:
+        here.timekeeper._beat = GRACE
+        first = here.come("bot-1")
+        here.come("bot-2")
+        for _ in range(3):  # bot-3 is away for long enough, while the others play
+            await trio.testing.wait_all_tasks_blocked()
+            mock_clock.jump(GRACE)
+        await trio.testing.wait_all_tasks_blocked()
+        assert first.seat is not None
+        first.seat.resign()
+        mock_clock.jump(2 * GRACE)
+        await trio.testing.wait_all_tasks_blocked()
+        here.come("bot-3")
+        await trio.testing.wait_all_tasks_blocked()
+        mock_clock.jump(TOLERANCE)
+        await trio.testing.wait_all_tasks_blocked()
+        assert [fact.ending for fact in here.concluded()] == [Ending.RESIGNED]
+        assert len(here.tournament.matches) == 1
 
 
 # Time
