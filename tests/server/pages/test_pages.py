@@ -176,6 +176,21 @@ async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
         assert (f"{dialect.title} over " in text) == able, dialect.name
 
 
+async def test_the_page_of_quoridor_shows_how_a_wall_is_written(autojump_clock: MockClock) -> None:
+    """Whoever writes a bot from it alone has to know that a wall is another action than a step."""
+    async with gallery() as here:
+        page = unescape(await here.read("/games/quoridor"))
+    assert '{"action":"move","position":"' in page
+    assert re.search(r'<code>(\w+)</code></td><td><code>{"action":"putWall","position":"\1"}', page)
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_the_notation_has_a_move_of_every_length_that_moves_have(name: str) -> None:
+    each = catalogue()[name]
+    shown = {len(short) for short, _ in game.about(name)["moves"]}
+    assert shown >= {len(each.short(move)) for move in each.start().moves()}
+
+
 def test_html_and_scripts_in_the_rules_of_a_game_are_text() -> None:
     shown = game.html("<b>Nim</b> <script>go()</script> [take](javascript:go())")
     assert re.findall("<.*?>", shown) == ["<p>", "</p>"]
