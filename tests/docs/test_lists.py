@@ -51,8 +51,10 @@ DIALECTS = [dialect for dialect in dialects().values() if home(dialect)]
 
 
 def test_authors_of_bots_are_told_for_how_long_a_name_is_kept() -> None:
-    (minutes,) = found(r"for (\w+) minutes after the bot has gone", spelled("docs/bot-authors.md"))
-    assert NUMBERS.index(minutes) * 60 == NAME_KEPT
+    (kept,) = found(r"for (\w+) minutes after the bot has gone", spelled("docs/bot-authors.md"))
+    assert NUMBERS.index(kept) * 60 == NAME_KEPT
+    for protocol in ("house", "arena"):
+        assert found(r"taken for (\w+) minutes", spelled(f"docs/protocols/{protocol}.md")) == (kept,)
 
 
 def test_the_command_line_lists_them() -> None:
