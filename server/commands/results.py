@@ -123,7 +123,7 @@ def _listed(game: Game[Any, Any], match: dict[str, Any], positions: list[Any]) -
 
 def _graded(game: Game[Any, Any], match: dict[str, Any]) -> str:
     """How well a match was played, where that is known: no host need be asked, as the rules are here."""
-    if match["ending"] is None:
+    if match["ending"] is None or not match["moves"]:
         return ""
     if (found := grades(game, match["options"], match["moves"])) is None:
         return _estimated(game, match)

@@ -24,6 +24,7 @@ from tournament.match import Match
 SEED = 5  # of the players in the example
 PLIES = 3  # of the example
 DRAWN = 12  # plies of the board that is shown
+SHOWN = 4  # moves that were played, as examples of how moves are written
 
 WAYS = {OverTcp: "TCP", OverWebsocket: "websocket", OverHttp: "HTTP"}  # what carries dialects, in words
 
@@ -103,9 +104,18 @@ def _board(game: Game[Any, Any]) -> str:
 
 
 def _moves(game: Game[Any, Any]) -> list[tuple[str, str]]:
-    """How moves are written: as people type them, and as programs do."""
-    written = {game.short(move): messages.encode(game.write(move)).decode() for _, move in _position(game, 8)}
-    return [*written.items()][-4:]
+    """How moves are written: as people type them, and as programs do.
+
+    They were played. If others that could have been are typed at another length, there is one of each:
+    it is of another kind, such as a wall beside steps.
+    """
+    steps = [*_position(game, 8)]
+    played = [*{game.short(move): move for _, move in steps}.items()][-SHOWN:]
+    seen = {len(short) for short, _ in played}
+    legal = ((game.short(move), move) for position, _ in steps for move in position.moves())
+    others = {len(short): (short, move) for short, move in legal if len(short) not in seen}
+    shown = [*played, *others.values()][: 2 * SHOWN]
+    return [(short, messages.encode(game.write(move)).decode()) for short, move in shown]
 
 
 def _example(game: Game[Any, Any]) -> Iterator[Said]:

@@ -66,7 +66,7 @@ class MatchPages:
             live = self._live.show(address) if goes_on else None
             seen = match.page(record, await match.completed(story), asked_for(exchange.request, "ply"))
             seen |= {"receipt": receipt, "judged": judged, "edition": has}
-            is_graded = self._host.grader.grades(record) and not goes_on
+            is_graded = self._host.grader.grades(record) and not goes_on and bool(story.plies)
             seen |= {"graded": is_graded, "estimated": estimated(record)}
             exchange.respond(self._site.page(template, exchange, framed=framed, live=live, **seen))
 

@@ -1,4 +1,4 @@
-"""The games and dialects that come with Quintain are wherever the docs list or count them.
+"""What the docs list or count is what there is: above all, the games and dialects that come with Quintain.
 
 Those of other people are not: their own docs have those.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from games.catalogue import catalogue
+from server.host.forgetting import NAME_KEPT
 from server.protocols.catalogue import dialects
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
 
@@ -47,6 +48,13 @@ def home(dialect: Dialect) -> str:
 
 
 DIALECTS = [dialect for dialect in dialects().values() if home(dialect)]
+
+
+def test_authors_of_bots_are_told_for_how_long_a_name_is_kept() -> None:
+    (kept,) = found(r"for (\w+) minutes after the bot has gone", spelled("docs/bot-authors.md"))
+    assert NUMBERS.index(kept) * 60 == NAME_KEPT
+    for protocol in ("house", "arena"):
+        assert found(r"taken for (\w+) minutes", spelled(f"docs/protocols/{protocol}.md")) == (kept,)
 
 
 def test_the_command_line_lists_them() -> None:

@@ -43,6 +43,17 @@ def test_it_stops_when_the_best_is_known_and_says_who_that_is() -> None:
     assert len(found.results) < 300
 
 
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_rounds_come_in_pairs_the_second_with_sides_swapped(count: int) -> None:
+    """As the page on formats says: whoever counts meetings by rounds has to know it."""
+    rounds: dict[int, list[tuple[str, ...]]] = {}
+    for result in held(1, Aim(within=300, games=60 * count), *[0.0] * count).results:
+        rounds.setdefault(result.pairing.round, []).append(result.pairing.names)
+    assert sorted(rounds) == [*range(1, len(rounds) + 1)]
+    for there in range(1, len(rounds), 2):
+        assert sorted(rounds[there + 1]) == sorted(names[::-1] for names in rounds[there])
+
+
 def test_the_surer_it_is_to_be_the_longer_it_plays() -> None:
     lengths = [
         len(held(2, Aim(confidence=confidence), 150, 0, 0, -50).results) for confidence in (0.6, 0.95, 0.9999)

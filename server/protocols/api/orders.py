@@ -40,6 +40,10 @@ class Order(Struct, frozen=True, forbid_unknown_fields=True):
     contact: str | None = None  # which nobody but the organiser sees
 
 
+class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+    """What an order takes that is about no tournament and needs nothing but its name."""
+
+
 Carry = Callable[[Call, Tournament, Order], Awaitable[Response]]
 NOTHING_SAID = Order()
 
@@ -177,7 +181,7 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
     return json_response(200, summary(tournament))
 
 
-async def admin_link(call: Call) -> Response:
+async def admin_link(call: Call, asked: Nothing) -> Response:
     if call.login is None:
         raise HttpError(409, "this host has no desk: it needs loopback, TLS, or admin_anywhere = true")
     await call.host.note(call.by, "admin-link")

@@ -17,7 +17,7 @@ from server.http.wire import Response, json_response
 from server.protocols.api import answers, bots, feeds, groups, orders, paging, reading, wire_log
 from server.protocols.api.call import Call
 from server.protocols.api.openapi import openapi
-from server.protocols.api.orders import Order, simply
+from server.protocols.api.orders import Nothing, Order, simply
 from server.protocols.api.routes import Caller, Route
 from tournament.desk import Desk
 from tournament.tournament import Tournament
@@ -259,6 +259,7 @@ ROUTES: tuple[Route, ...] = (
         "Make a link that opens the desk once.",
         orders.admin_link,
         {JSON: answers.Link},
+        takes=Nothing,
         status=201,
     ),
 )

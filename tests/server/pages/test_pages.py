@@ -1,5 +1,6 @@
 """What is on the pages, for whom and under which headers; all of it without a script."""
 
+import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -11,6 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from server.commands.results import listed
 from server.exits import Unavailable
 from server.http.routes import routed
 from server.net.limits import Limits
@@ -172,6 +174,21 @@ async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
     for dialect in dialects().values():
         able = dialect.games is None or name in dialect.games
         assert (f"{dialect.title} over " in text) == able, dialect.name
+
+
+async def test_the_page_of_quoridor_shows_how_a_wall_is_written(autojump_clock: MockClock) -> None:
+    """Whoever writes a bot from it alone has to know that a wall is another action than a step."""
+    async with gallery() as here:
+        page = unescape(await here.read("/games/quoridor"))
+    assert '{"action":"move","position":"' in page
+    assert re.search(r'<code>(\w+)</code></td><td><code>{"action":"putWall","position":"\1"}', page)
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_the_notation_has_a_move_of_every_length_that_moves_have(name: str) -> None:
+    each = catalogue()[name]
+    shown = {len(short) for short, _ in game.about(name)["moves"]}
+    assert shown >= {len(each.short(move)) for move in each.start().moves()}
 
 
 def test_html_and_scripts_in_the_rules_of_a_game_are_text() -> None:
@@ -388,6 +405,21 @@ async def test_an_ending_is_told_in_words_about_the_players(autojump_clock: Mock
         await trio.sleep(300.0)
         page = await here.read("/matches/cup-1")
     assert "ann wins on time: bob ran out of it" in page
+
+
+@pytest.mark.parametrize("name", [GAME, "quoridor"])
+async def test_nothing_is_said_of_how_well_a_match_without_moves_was_played(
+    autojump_clock: MockClock, name: str
+) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=2, game=name)
+        await here.come("ann", "bob", game=name, behave=silent)
+        await trio.sleep(300.0)
+        page = await here.read("/matches/cup-1")
+        printed = listed(json.loads(await here.read("/api/matches/cup-1")))
+    assert "on time" in page
+    assert "Against perfect play" not in page + printed
+    assert not re.search("an estimate|estimate of how well", page + printed, re.IGNORECASE)
 
 
 async def test_a_replay_is_given_in_pieces_that_have_every_position(autojump_clock: MockClock) -> None:

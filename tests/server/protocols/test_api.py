@@ -369,6 +369,19 @@ async def test_what_cannot_be_done_is_said_in_words(
 
 
 @pytest.mark.parametrize(
+    "route",
+    [route for route in ROUTES if route.method == "POST" and route.listed],
+    ids=lambda route: route.path,
+)
+async def test_no_order_takes_a_field_that_it_does_not_know(autojump_clock: MockClock, route: Route) -> None:
+    """Catches an order that is carried out although its sender expected something else of it."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME)
+        refused = await here.tell(route.path.format(name="cup"), 400, surprise=True)
+    assert "surprise is not known" in refused["error"]
+
+
+@pytest.mark.parametrize(
     ("body", "reason"),
     [
         (b"{", "this is no JSON: "),
