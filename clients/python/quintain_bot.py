@@ -459,7 +459,7 @@ class _Connection:
         raise NotImplementedError
 
     def hear(self, seconds: float | None) -> Message | None:
-        """The next message; None if there is none in so many seconds, or just now."""
+        """The next message; None if there is none within this many seconds, or just now."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -55,7 +55,7 @@ class HousePlayer:
         *,
         matches: int | None = None,
     ) -> None:
-        """It leaves after so many `matches`; None: when it is told to."""
+        """It leaves after this many `matches`; None: when it is told to."""
         self._host = host
         self._opponent = opponent
         self._manner = opponent.manner if isinstance(opponent, Sparring) else plainly

@@ -108,7 +108,7 @@ class Remote:
         """The organiser's token, and where it is from; None if there is none."""
         if token := (self._token or token_brought()).strip():
             if not can_be_sent(token):
-                raise Failure("the organiser's token is one line of ASCII, and that which was given is not")
+                raise Failure("the organiser's token is one line of ASCII, and the one given is not")
             return token, "--token" if self._token else VARIABLE
         path = Path(self._data) / TOKEN
         try:

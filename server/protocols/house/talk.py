@@ -397,7 +397,7 @@ class House:
 
 
 def wanted(message: bytes) -> Wanted | None:
-    """Where a bot that says this wants to play; None if it is no acceptable hello."""
+    """Where a bot that says this wants to play; None if it is not an acceptable hello."""
     try:
         said = messages.read(message, len(message))
     except messages.Unreadable:
