@@ -79,7 +79,7 @@ def test_one_pair_more_than_are_named_is_one_pair() -> None:
     assert next(said(record, board_of(record, 0.0))).endswith("; and 1 more pair.")
 
 
-def test_of_the_pairs_that_are_open_those_with_the_least_evidence_are_listed_and_all_are_counted() -> None:
+def test_the_open_pairs_with_the_least_evidence_are_listed_and_all_are_counted() -> None:
     names = [f"p{number}" for number in range(16)]
     record = event("decide", names, Terms(aim=Aim(places=0)))
     for number, (one, other) in enumerate(pairwise(names)):

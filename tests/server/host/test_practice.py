@@ -297,7 +297,7 @@ async def test_nobody_else_is_called_like_somebody_who_practises(
         assert refused["reason"] == f"{name} is a reserved word"
 
 
-async def test_who_plays_by_hand_is_marked_as_a_person(autojump_clock: MockClock) -> None:
+async def test_whoever_plays_by_hand_is_marked_as_a_person(autojump_clock: MockClock) -> None:
     async with practice() as hall:
         ann = await hall.hello("ann", against="first", person=True, matches=1)
         await play(ann, "tic-tac-toe")

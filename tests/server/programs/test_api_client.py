@@ -70,7 +70,7 @@ def test_what_makes_no_sense_to_the_host_was_wrongly_used(status: bytes, code: i
     assert failure.value.code == code
 
 
-def test_who_is_told_to_ask_again_at_once_does_so() -> None:
+def test_whoever_is_told_to_ask_again_at_once_does_so() -> None:
     """Catches a demo, or `quintain standings`, that fails because its host still works them out."""
     later = b'HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 19\r\n\r\n{"error":"a while"}'
     there = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"

@@ -68,7 +68,7 @@ except Failure as failure:
     )
 
 
-def test_none_is_started_that_is_not_wanted() -> None:
+def test_nothing_that_is_not_wanted_is_started() -> None:
     with started_early(None) as early:
         assert early is None
 
