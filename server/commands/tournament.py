@@ -153,7 +153,7 @@ def create(
     given = {"entrants": entrants, "rounds": rounds, "seed": seed, **how.given()}
     wanted |= {key: value for key, value in given.items() if value is not None}
     if (places := how.places) is not None and entrants is not None and places > entrants:
-        raise Misuse(f"of {entrants} entrants 0 (all) to {entrants} places can be settled, not {places}")
+        raise Misuse(f"with {entrants} entrants, 0 (all) to {entrants} places can be settled, not {places}")
     if turn is not None or bank is not None or gain:
         wanted["pace"] = {"turn": turn, "bank": bank, "gain": gain}
     if option:

@@ -222,7 +222,7 @@ def _expect_another(wanted: str, name: str, own: Iterable[str]) -> None:
     except BadName as error:
         raise Unwelcome(f"no opponent can have that name: {error}; the host's own are {names}") from None
     if key(wanted) == key(name):
-        raise Unwelcome(f"a bot does not meet itself, and {name} is its own name; the host's own are {names}")
+        raise Unwelcome(f"a bot cannot play itself, and {name} is its own name; the host's own are {names}")
 
 
 def _rest(player: Player) -> None:

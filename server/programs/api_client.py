@@ -81,7 +81,9 @@ class Remote:
         except IncompleteRead:
             raise Failure(f"the host at {self.url} hung up in the middle of its answer") from None
         except HTTPException:
-            raise Failure(f"what answers at {self.url} speaks no HTTP: expected a host's HTTP port") from None
+            raise Failure(
+                f"what answers at {self.url} does not speak HTTP: expected a host's HTTP port"
+            ) from None
         except (URLError, OSError) as error:
             reason = getattr(error, "reason", error)
             if isinstance(reason, SSLCertVerificationError):

@@ -279,5 +279,5 @@ def test_a_tournament_asked_for_by_flags_is_held_beside_those_of_the_file(file: 
 
 def test_a_tournament_asked_for_by_flags_that_cannot_be_held_is_refused_before_anything_is_opened() -> None:
     asked = {"name": "cup", "game": "quoridor", "format": "decide", "entrants": 4, "places": 5}
-    with pytest.raises(ConfigError, match=r"^tournament cup: of 4 entrants 0 .all. to 4 places"):
+    with pytest.raises(ConfigError, match=r"^tournament cup: with 4 entrants, 0 .all. to 4 places"):
         with_tournament(settings(None, {}, {}), asked)

@@ -767,7 +767,7 @@ def test_on_a_full_disk_a_start_gives_up_the_reserve_of_a_killed_host_and_only_t
     folder = prepared(str(tmp_path / "friday"))
     probe, reserve = folder / ".writable", folder / "reserve"
     probe.symlink_to(FULL)
-    with pytest.raises(Failure, match=r"before there is room: No space left on device$") as full:
+    with pytest.raises(Failure, match=r"until there is room: No space left on device$") as full:
         prepared(str(folder))
     assert full.value.code == FAILED, "a service is started again: there may be room by then"
     probe.symlink_to(FULL)

@@ -110,7 +110,7 @@ def answering(*answers: bytes, tls: ssl.SSLContext | None = None) -> Generator[s
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        (b"this is no web server: the first line is the name of a bot\n", "speaks no HTTP"),
+        (b"this is no web server: the first line is the name of a bot\n", "does not speak HTTP"),
         (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"match', "hung up in the middle of its answer"),
         (b'HTTP/1.1 409 No\r\nContent-Length: 99\r\n\r\n{"error', "the host answers with 409 No"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "is not a Quintain host"),

@@ -563,7 +563,7 @@ async def test_an_address_is_one_bots(autojump_clock: MockClock) -> None:
         assert (status, "one name" in said["error"]) == (409, True)
         assert (await here.says("/quoridor/join", {"name": "bob", "teamUrl": url}))[0] == 202
         status, said = await here.says("/tic-tac-toe/join", {"name": "cas", "teamUrl": f"{url}/cas"})
-        assert (status, "which is the most" in said["error"]) == (429, True)
+        assert (status, "which is the limit" in said["error"]) == (429, True)
 
 
 async def test_whoever_is_turned_away_is_forgotten_with_its_address(autojump_clock: MockClock) -> None:

@@ -63,7 +63,8 @@ except Failure as failure:
     print(failure)
 """
     assert run(none_left) == (
-        "the process for pages cannot be started: Resource temporarily unavailable; --show 0 does without\n",
+        "the process for pages cannot be started: Resource temporarily unavailable;"
+        " --show 0 runs without it\n",
         "",
     )
 
