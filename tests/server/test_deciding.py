@@ -66,7 +66,7 @@ def test_what_is_open_is_said_until_it_is_decided() -> None:
     assert last.decision is not None
     assert not first.decision.decided
     assert last.decision.decided
-    assert any("It is open who is better: ada or" in each for each in said(early, first))
+    assert any("It is still open which is better: ada or" in each for each in said(early, first))
     assert [*said(late, last)] == ["Decided with 95 % confidence, to within 20 Elo: ada."]
     assert 0 < (more(early, first.decision) or 0) <= 500 - early.decided
     assert more(late, last.decision) == 0
@@ -225,7 +225,7 @@ async def test_standings_of_a_host_that_runs_say_what_is_open_and_so_does_the_te
         standings = await here.read("/api/tournaments/cup/standings")
         assert standings["said"] == (await here.read("/api/tournaments/cup"))["deciding"]["said"]
         printed = rendered(standings, as_json=False).splitlines()
-        assert printed[-1].startswith("It is open who is better: ada or ")
+        assert printed[-1].startswith("It is still open which is better: ada or ")
 
 
 async def test_the_api_takes_what_is_to_be_settled_and_says_what_is_open(autojump_clock: MockClock) -> None:
