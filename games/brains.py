@@ -95,7 +95,7 @@ def alphabeta(game: Game[Any, Any], seed: int = 0, depth: int | None = None) -> 
 
 
 def worth(game: Game[Any, Any], position: Any, depth: int) -> float:
-    """What a position that is not over is worth to seat 0, looked at so many plies deep.
+    """What a position that is not over is worth to seat 0, looked at this many plies deep.
 
     From −1 to 1 as the game's `evaluate` has it; beyond `SURE` or its negative, a win or a loss is forced.
     """
@@ -223,7 +223,7 @@ class _Search:
 
 
 def _nearer(value: float, plies: int) -> float:
-    """A value as seen from so many plies further on: a forced end is that much nearer."""
+    """A value as seen from this many plies further on: a forced end is that much nearer."""
     return value + plies if value > SURE else value - plies if value < -SURE else value
 
 

@@ -104,7 +104,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     draw: Callable[..., str]  # draw(position, last=None): a position, and the move that led there → SVG
     pace: Pace  # the default; a tournament may choose its own
     faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
-    ply_limit: int | None = None  # the default: drawn after so many plies; None where the rules end it
+    ply_limit: int | None = None  # the default: drawn after this many plies; None where the rules end it
     evaluate: Callable[[P], float] | None = None  # how good for seat 0: −1 … 1; helps the house brains
     solver: Callable[[], Worth[P]] | None = None  # begins perfect play for one match, where it is known
     variants: tuple[Mapping[str, object], ...] = ()  # settings of its options, for the page and for tests

@@ -357,11 +357,11 @@ def _title(position: HexagonDots) -> str:
 
 
 RULES = """\
-Dots in rows, every other row half a dot aside. In turn each side joins two neighbouring dots by a line.
-Whoever draws the last of the six sides of a hexagon captures it and draws again; once it is captured, no line
-may end at its centre any more. When nothing can be drawn, whoever has captured more hexagons has won. With
-the option `end` set to `hexagons` instead of `lines` the game is over as soon as no hexagon can be captured
-any more: the score is the same without the filling in.
+Dots in rows, every other row shifted by half a dot. The two take turns and join two neighbouring dots by a
+line. Whoever draws the last of the six sides of a hexagon captures it and draws again; once it is captured,
+no more lines may end at its centre. When nothing can be drawn, whoever has captured more hexagons has won.
+With the option `end` set to `hexagons` instead of `lines` the game is over as soon as no more hexagons can be
+captured: the score is the same, and the rest of the board stays empty.
 
 A dot is `row,column`, a line its two dots: `0,0 0,1`.
 """

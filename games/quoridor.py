@@ -356,14 +356,14 @@ def _title(position: Quoridor) -> str:
 
 
 RULES = """\
-Nine by nine squares. Each pawn begins in the middle of its side and wants to reach the row on the other. In
-turn each side steps to a square next to its pawn, or puts one of its ten walls, each two squares long, into
-the grooves between the squares. Walls may not overlap or cross, and must leave each pawn some way to its
-goal. A pawn that faces the other jumps over it; where a wall or the rim is behind that pawn, it goes to one
-side of it instead.
+Nine by nine squares. Each pawn begins in the middle of its side and has to reach the row on the other side.
+The two take turns: each steps to a square next to its pawn, or puts one of its ten walls, each two squares
+long, into the grooves between the squares. Walls may not overlap or cross, and must leave each pawn a way to
+its goal. A pawn that faces the other jumps over it; where a wall or the edge of the board is behind that
+pawn, it goes to one side of it instead.
 
 Squares are `a1` to `i9`; `e2` is a step. A wall is named by the lower-left of the four squares it touches and
-its direction: `e3h` lies, `e3v` stands.
+its direction: `e3h` is horizontal, `e3v` vertical.
 """
 
 GAME = Game(

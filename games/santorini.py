@@ -326,11 +326,10 @@ def _title(position: Santorini) -> str:
 
 
 RULES = """\
-Six by six fields, and two workers each. In turn each side places its workers. Then a turn is two moves: one
-of its workers goes to a field next to it, diagonally too, which is free and at most one floor higher; and
-then that worker builds a floor on a free field next to it. A fourth floor is a dome, which nobody climbs.
-Whoever steps up onto the third floor has won; whoever cannot move has lost (or draws, where a tournament says
-so).
+Six by six fields, and two workers each, which the two place in turn. After that a turn is two moves: one of
+your workers goes to a field next to it, diagonally too, which is free and at most one floor higher; then that
+worker builds a floor on a free field next to it. A fourth floor is a dome, which nobody climbs. Whoever steps
+up onto the third floor has won; whoever cannot move has lost (or draws, where a tournament says so).
 
 Fields are `x y`, both from 0 to 5. To place a worker or to build, say a field; to move, say which worker and
 the field: `1 2 3` moves the first worker to `2 3`.

@@ -34,7 +34,7 @@ def waiting(queues: Queues) -> Iterator[Family]:
     yield Family(
         "quintain_queue_length",
         "gauge",
-        "What waits for the journal, for show, or to be thought of.",
+        "How much waits for the journal, for show, or for house players to think about.",
         samples,
     )
 

@@ -12,7 +12,7 @@ SWITCH = 0.0005  # seconds that a thread waits for a busy event loop, at each of
 def calm(surplus: int = SURPLUS) -> None:
     """Collect less often: objects that exist now stay, and with a thousand matches most objects live long.
 
-    When so many more objects came than went, the collector looks at all that have come since its last look.
+    When this many more objects came than went, the collector looks at all that have come since its last look.
     Nearly all of these are in use, and everybody waits meanwhile: a tenth of a second with a thousand
     matches.
     """

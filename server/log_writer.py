@@ -30,7 +30,7 @@ def tell(text: str, stream: TextIO | None) -> None:
         return
     try:
         descriptor = stream.fileno()
-    except (OSError, ValueError):  # it is no file, or closed
+    except (OSError, ValueError):  # it is not a file, or closed
         with suppress(OSError, ValueError):
             stream.write(text)
         return

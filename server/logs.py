@@ -73,7 +73,7 @@ class Output:
     def in_a_thread(self) -> Generator[None]:
         """A context in which nobody waits for a line to be written. At its end all of them are.
 
-        If nobody reads them, the rest is left out. A stream that is no file is written to as before.
+        If nobody reads them, the rest is left out. A stream that is not a file is written to as before.
         """
         stream = self._stream
         try:
@@ -111,7 +111,7 @@ def set_up(
 ) -> Output:
     """Log to standard error from now on, in that form; None: text on a terminal, and JSON anywhere else.
 
-    One address may cause so many `lines`.
+    One address may cause this many `lines`.
     """
     budget, errors = LogBudget(lines), stream or sys.stderr
     terminal = errors.isatty()

@@ -82,7 +82,7 @@ def bounded(causes: Sequence[Cause]) -> tuple[Cause, ...]:
 
 
 def moved_by(causes: Iterable[Cause], seconds: float) -> tuple[Cause, ...]:
-    """The causes by another clock, which is so many seconds ahead; to the millisecond."""
+    """The causes by another clock, which is this many seconds ahead; to the millisecond."""
     return tuple([structs.replace(cause, at=round(cause.at + seconds, 3)) for cause in causes])
 
 

@@ -1,6 +1,6 @@
 """Deciding who is the best, or who stands where; and which games would decide it soonest.
 
-A claim is that one entrant is at most so many points of Elo (`within`) weaker than another. The
+A claim is that one entrant is at most this many points of Elo (`within`) weaker than another. The
 evidence for it is that of a sequential test: how much likelier the results are if the difference is
 drawn from a normal distribution above that than if it is exactly there. Such evidence may be looked at
 after every game, for a false claim reaches a factor of f only once in f events. All claims that could be

@@ -187,7 +187,7 @@ class Desk:
         async with self._deciding():
             record = self._expect_a_seat(name)
             if name in record.claims:
-                raise Refusal(f"{name} belongs to a token: invite it again, and it has a new one")
+                raise Refusal(f"{name} belongs to a token: invite it again, and it gets a new one")
             if name not in record.seats:
                 raise Refusal(f"{name} belongs to nobody: whoever comes next under that name has it")
             await self._keep("release", name, [Released(name)])

@@ -35,7 +35,7 @@ class Entering:
         self._coming: dict[str, Coming] = {}  # by name, in the order in which they wait for the lock
 
     async def take_in(self, entered: Entered, *facts: AnyFact) -> None:
-        """Keep these facts if it is no entrant yet; raises `Refusal` where there is no room.
+        """Keep these facts if it is not an entrant yet; raises `Refusal` where there is no room.
 
         Whoever has its turn takes in the next ones as well. These go on before anything else is decided.
         """

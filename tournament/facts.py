@@ -41,7 +41,7 @@ class Opened(Fact, frozen=True, tag="opened"):
 
     game: str
     format: str
-    # It starts by itself with so many, and takes no more; None: an organiser starts it
+    # It starts by itself with this many, and takes no more; None: an organiser starts it
     entrants: int | None = None
     terms: Terms = Terms()
     options: Mapping[str, Any] = {}  # of the game

@@ -14,7 +14,7 @@ ANEW = "~"  # in a store, between a name that was used before and a number; no n
 
 
 def kept_as(name: str, earlier: int) -> str:
-    """The name under which a store has a tournament, after so many `earlier` ones of its name."""
+    """The name under which a store has a tournament, after this many `earlier` ones of its name."""
     return f"{name}{ANEW}{earlier + 1}" if earlier else name
 
 

@@ -21,7 +21,9 @@ RECENT = 200  # matches whose length says how long the next ones will take
 LOOKS = 5_000  # pairings in which it is looked up whether both can play; of more, the likely share is taken
 ONGOING = 0.25  # of the time so far: what a match that lasts longer than expected still takes
 
-Waits = Callable[[str, int], float]  # seconds for which so many pairings of an absent entrant hold up others
+Waits = Callable[
+    [str, int], float
+]  # seconds for which this many pairings of an absent entrant hold up others
 
 Begins = Callable[[int], float]  # seconds until a round may begin, at the earliest
 
@@ -135,7 +137,7 @@ class Forecast:
         return enumerate(sizes[begun:], begun + 1)
 
     def _longest(self, matches: int, length: float) -> float:
-        """How long the longest of so many matches usually takes."""
+        """How long the longest of this many matches usually takes."""
         lasted = sorted(self._lasted)
         return lasted[len(lasted) * matches // (matches + 1)] if lasted else length
 

@@ -105,9 +105,9 @@ class Format(Struct, frozen=True, kw_only=True):
     eliminates: bool = False  # whoever loses is out, so each round depends on the ones before
     annuls: bool = False  # the results of whoever withdraws before half of its matches are annulled
     entrants: int = 2  # the fewest that it can be held with
-    # Where not all is drawn at the start: how many matches each round has for so many entrants.
+    # Where not all is drawn at the start: how many matches each round has for this many entrants.
     plan: Callable[[int, Terms], Sequence[int]] | None = None
-    # Where all is drawn at the start: how many rounds there are for so many entrants.
+    # Where all is drawn at the start: how many rounds there are for this many entrants.
     rounds: Callable[[int, Terms], int] | None = None
     # Where places are decided: how many pairs have to be settled for that, of so many entrants.
     pairs: Callable[[int, Terms], int] | None = None

@@ -103,7 +103,7 @@ def _number(result: Result) -> int:
 
 
 def _both_ways(pairing: Pairing) -> Iterable[tuple[str, str]]:
-    """Each of the two, and whom it meets; a bye is no meeting."""
+    """Each of the two, and whom it meets; a bye is not a meeting."""
     first, second = pairing.first, pairing.second
     return () if second is None else ((first, second), (second, first))
 

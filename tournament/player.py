@@ -116,7 +116,7 @@ class Seat:
         self.match.cut_off(self.index, why, now)
 
     def hold(self, seconds: float, *, lost: bool = False) -> None:
-        """The player has not come yet, or lost its connection: its clock waits, for so many seconds."""
+        """The player has not come yet, or lost its connection: its clock waits, for this many seconds."""
         now = trio.current_time()
         self.match.hold(self.index, now + seconds, now, lost=lost)
         self._timekeeper.expect(self.match.deadline)

@@ -192,7 +192,7 @@ class Presence:
         return now - max(self._absent.get(name, now), self._going_on)
 
     def wait_left(self, name: str, pairings: int) -> float:
-        """Seconds for which so many pairings of an absent entrant hold up the others, if it stays away."""
+        """Seconds for which this many pairings of an absent entrant hold up the others, if it stays away."""
         if self._absences is None:
             return pairings * self._grace
         return self._absences.wait_left(name, pairings, self._now())

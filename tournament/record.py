@@ -113,7 +113,7 @@ class Record:
         self.endings: list[str] | Endings = []
         self.results = Results(self.format, forgets=self.format.endless and not whole)
         self.last_drawn = 0  # the number of the latest pairing
-        self.byes = 0  # that were drawn: each has a number and a result, and is no match
+        self.byes = 0  # that were drawn: each has a number and a result, and is not a match
         self._columns: Columns[Remembered] | None = None  # that hold much of this, where it is too much
         if whole and self.format.endless:
             self._remember_in(Columns[Remembered](name, Abridged))

@@ -87,7 +87,7 @@ class Tournament:
         or ends is sent `together`.
 
         A player may be gone for `grace` seconds, from a match or when one is due, and in a format without an
-        end for `early_grace` before its first move; the last of so many `refusals` in a match loses it. A
+        end for `early_grace` before its first move; the last of this many `refusals` in a match loses it. A
         match that was in play when the host stopped waits `resume_seconds` for its players: those that the
         lobby has at the start.
         """
@@ -196,7 +196,7 @@ class Tournament:
             await self.keep(seated)
 
     def is_newcomer(self, name: str) -> bool:
-        """Whether a bot takes part that is no entrant of the record yet."""
+        """Whether a bot takes part that is not an entrant of the record yet."""
         return name in self._newcomers and name not in self.record.entrants
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None = None) -> None:
@@ -450,5 +450,5 @@ class Tournament:
 
 
 def _looking_again(seconds: float) -> float:
-    """When to look at the wall clock again, for something that will happen in so many seconds."""
+    """When to look at the wall clock again, for something that will happen in this many seconds."""
     return trio.current_time() + min(seconds, LOOK) if seconds < inf else inf

@@ -15,7 +15,7 @@ export interface Turn {
   state: any;
   /** Seconds left, in the order of the seats; null means no limit. */
   clock: [number | null, number | null];
-  /** Options of the game, where it is not played as usual. */
+  /** Options of the game, where they differ from its defaults. */
   options: Record<string, unknown>;
 }
 

@@ -5,8 +5,8 @@
     play("connect-4", lambda turn: 3)
 
 `play` calls the function whenever it is the bot's turn. It returns the final standings when the tournament is
-over; at an open table it plays until it is stopped, or so many `matches`. After a lost connection, or if it
-is started again within half a minute, the bot goes on with its match.
+over; at an open table it plays until it is stopped, or for as many `matches` as you say. After a lost
+connection, or if it is started again within half a minute, the bot goes on with its match.
 The function is given the host's message as a dict ("state", "ply", "last", "clock", "match"), with "you",
 "players" and "options" added. It returns a move as "last" shows it or in its short form: 3, "SE", "1 2 3".
 """

@@ -23,7 +23,7 @@ What `choose` is given is a dict, the house protocol's `turn` message with a lit
     turn["clock"]      seconds left, in the order of the seats; None means no limit
     turn["match"]      the match's name
     turn["moves"]      all moves so far, for whoever would rather count than look
-    turn["options"]    of the game, where it is not played as usual: {"rows": 7}
+    turn["options"]    of the game, where they differ from its defaults: {"rows": 7}
     turn["refused"]    only there if your last answer was refused: why, in words
 
 What it returns is the move, as `turn["last"]` would show it or in its short form: `3`, `"SE"`, `"e3h"`,
@@ -369,7 +369,7 @@ def _advice(end: Message, seat: int) -> str:
         sent, ply = refused.get("sent"), refused.get("ply")
         return f"you sent {sent} at ply {ply}; look up the rules on the host's page /games/GAME"
     if how in (("left", "bot"), ("time", "bot")) and there and there[-1].get("why"):
-        return "the host hung up on you because of what you did; that is in brackets"
+        return "the host hung up on you because of what you did; the reason is in brackets"
     if how == ("time", "bot") and late and refused and refused.get("ply") == late.get("ply"):
         return "refused moves cost the time; see above why they were refused"
     if how == ("time", "bot") and late:
@@ -459,7 +459,7 @@ class _Connection:
         raise NotImplementedError
 
     def hear(self, seconds: float | None) -> Message | None:
-        """The next message; None if there is none in so many seconds, or just now."""
+        """The next message; None if there is none within this many seconds, or just now."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -503,7 +503,7 @@ def _message(text: bytes) -> Message:
         message: Any = json.loads(text)
         if isinstance(message, dict):
             return cast(Message, message)
-    raise Lost("the host said something that is no message")
+    raise Lost("the host said something that is not a message")
 
 
 class _Stream:
@@ -615,7 +615,7 @@ class _Websocket(_Connection):
             )
         expected = base64.b64encode(hashlib.sha1(key + MAGIC).digest()).decode()  # noqa: S324 - as the RFC has it
         if headers.get("sec-websocket-accept") != expected:
-            raise Lost("what answers the handshake is no websocket host")
+            raise Lost("what answers the handshake is not a websocket host")
 
     def say(self, message: Message) -> None:
         self._send(1, json.dumps(message).encode())
@@ -651,7 +651,7 @@ class _Websocket(_Connection):
             elif opcode == 9:
                 self._send(10, payload)
             elif opcode != 10:
-                raise Lost("the host sent a frame that is no text")
+                raise Lost("the host sent a frame that is not text")
 
     def _frame(self) -> tuple[bool, int, bytes] | None:
         """The first frame of what was received, if it is whole: is it the last, its kind, what is in it."""
@@ -721,7 +721,7 @@ class _Http(_Connection):
             try:
                 self._heard.extend(json.loads(answer))
             except (ValueError, TypeError):
-                raise Lost("the host said something that is no list of messages") from None
+                raise Lost("the host said something that is not a list of messages") from None
         if not self._heard:
             return None
         message = self._heard.popleft()

@@ -98,7 +98,7 @@ def _until_over(
             if all(each["state"] == "finished" for each in found):
                 return True
             if any(bot.poll() for bot in bots):
-                note("quintain: a house bot has failed: what it says of that is above")
+                note("quintain: a house bot has failed: its own message is above")
                 return False
             time.sleep(LOOK)
     note(f"quintain: this was not over after {timeout:.0f} s")

@@ -49,7 +49,7 @@ def listed(text: str) -> list[Invited]:
     headings = _headings(written, divider)
     named = "name" in headings
     if not named and any(len(line) > 1 for line in lines):
-        raise Failure("expected a line of headings with name among them, or one name a line")
+        raise Failure("expected a line of headings with name among them, or one name per line")
     for place, heading in enumerate(headings if named else ()):
         if heading and (heading not in HEADINGS or heading in headings[:place]):
             expected = f"expected the headings {', '.join(HEADINGS)}, each once at most"
@@ -117,7 +117,7 @@ def invite(
             token = ask(one)
         except OSError as error:
             path.unlink()
-            raise Failure(f"{path}: cannot be written: {error.strerror}; nobody is invited by it") from None
+            raise Failure(f"{path}: cannot be written: {error.strerror}; its bot was not invited") from None
         except BaseException:
             path.unlink()
             raise

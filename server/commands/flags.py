@@ -53,8 +53,8 @@ class TournamentFlags:
         Parameter(
             negative="",
             show_default=False,
-            help="The earliest time at which a round begins; given once for each round. With the first the"
-            " tournament starts, unless --start-at says otherwise.",
+            help="The earliest time at which a round begins; given once for each round. The tournament starts"
+            " with the first, unless --start-at says otherwise.",
         ),
     ] = ()
     round_every: Annotated[

@@ -79,7 +79,7 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     from server.store.choice import beside
 
     if bool(names) == all:
-        raise Misuse("name the tournaments to be exported, or say --all")
+        raise Misuse("name the tournaments to export, or use --all")
     found = where.settings()
     with closing(beside(found)) as reader:
         for line in leaving(reader, names, known_signer(Path(found.data))):

@@ -37,7 +37,7 @@ def play(
 ) -> int:
     """Play with a program of yours, on any host.
 
-    For each of its turns the program reads one line, the position as JSON, and
+    For each turn the program reads one line, the position as JSON, and
     writes one line, its move. A program that exits or does not answer within
     its clock loses the match; with --restart, one that exits is started again.
 

@@ -39,7 +39,7 @@ def standings(
     """
     chosen = [flag for flag, asked in (("--json", json), ("--csv", csv), ("--trf", trf)) if asked]
     if len(chosen) > 1:
-        raise Misuse(f"{' and '.join(chosen)} do not go together: take one of them")
+        raise Misuse(f"{' and '.join(chosen)} do not go together: use only one of them")
     remote = (host or Host()).remote()
     if csv or trf:
         kind = "csv" if csv else "trf"
@@ -67,7 +67,7 @@ def replay(match: str, *, host: Host | None = None, json: Flag = False, text: Fl
         The match as text that `quintain import-match` reads back, once it is over.
     """
     if json and text:
-        raise Misuse("--json and --text do not go together: take one of them")
+        raise Misuse("--json and --text do not go together: use only one of them")
     remote = (host or Host()).remote()
     if text:
         say(remote.text("matches", match, query="?format=text").rstrip("\n"))

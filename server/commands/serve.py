@@ -119,7 +119,7 @@ def serve(
     about |= (how or TournamentFlags()).given()
     if tournament is None and (given := _given(about)):
         named = ", ".join(f"--{key.replace('_', '-')}" for key in given)
-        raise ConfigError(f"there is no --tournament that {named} could be about")
+        raise ConfigError(f"{named}: expected --tournament as well")
     if until_done and tournament is None:
         raise ConfigError("--until-done needs a --tournament to wait for")
     found = settings(config, os.environ, _given(flags))

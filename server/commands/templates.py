@@ -22,7 +22,7 @@ name = "week-1"
 game = "santorini"
 format = "double-round-robin"
 group = "course"          # the weeks belong together
-absent = "settle"         # whoever misses two matches in a row is not waited for
+absent = "settle"         # the host stops waiting for a bot that misses two matches in a row
 start_at = 2030-03-01T17:00:00Z
 pace = { turn = 5.0 }
 
@@ -76,7 +76,7 @@ name = "final"
 game = "quoridor"
 format = "knockout"
 entrants = 8
-by_invitation = true      # nobody plays here who is not entered
+by_invitation = true      # only entrants play here
 group = "cup"
 pace = { bank = 300.0, gain = 2.0 }
 """

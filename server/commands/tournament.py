@@ -36,7 +36,7 @@ Command = TypeVar("Command", bound=Callable[..., int])
 # Parameters of several commands, with the help for commands that do not describe them themselves.
 SHARED = {
     "name": "The tournament.",
-    "bot": "Who is to go.",
+    "bot": "The bot to take out.",
     "why": "The reason, for the record.",
     "preview": "Change nothing, and print the standings before and after.",
     "json": "The tournament as a JSON object.",
@@ -83,7 +83,7 @@ def list_all(*, host: Host | None = None, json: Flag = False) -> int:
 def show(name: str, *, data: Path | None = None, host: Host | None = None, json: Flag = False) -> int:
     """Show how a tournament stands: who takes part, who is missing, how long it will last.
 
-    Example: without a host, what a data folder has of it:
+    Example: from a data folder, without a host:
 
         quintain tournament show friday --data quintain-data
 
@@ -153,7 +153,7 @@ def create(
     given = {"entrants": entrants, "rounds": rounds, "seed": seed, **how.given()}
     wanted |= {key: value for key, value in given.items() if value is not None}
     if (places := how.places) is not None and entrants is not None and places > entrants:
-        raise Misuse(f"of {entrants} entrants 0 (all) to {entrants} places can be settled, not {places}")
+        raise Misuse(f"with {entrants} entrants, 0 (all) to {entrants} places can be settled, not {places}")
     if turn is not None or bank is not None or gain:
         wanted["pace"] = {"turn": turn, "bank": bank, "gain": gain}
     if option:
@@ -232,8 +232,8 @@ def delete(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 def export(name: str, *, output: Path | None = None, desk: Desk | None = None) -> int:
     """Write a whole tournament as JSON Lines: entrants, pairings, matches, standings.
 
-    Without the organiser's token it is what everybody is shown: of standings
-    that are frozen, nothing that came later.
+    Without the organiser's token it is what everybody may see: while standings
+    are frozen, nothing that came later.
 
     Example:
 

@@ -29,7 +29,7 @@ def enter(
 ) -> int:
     """Enter bots: late, where the format takes them, or before the start of a tournament by invitation.
 
-    Whoever comes first under such a name has it. Or invite all on a list.
+    Whoever comes first under such a name gets it. Or invite everybody on a list.
 
     Example: everybody who has signed up, with an invitation to send to each:
 
@@ -50,7 +50,7 @@ def enter(
     """
     said = _said_of(affiliation, contact)
     if (from_ is None) != (invitations is None):
-        raise Misuse("--from and --invitations go together: the list, and the folder for what comes of it")
+        raise Misuse("--from and --invitations go together: the list, and the folder for the invitations")
     if from_ is not None and invitations is not None:
         if bot or said:
             raise Misuse("expected bots or --from, not both")
@@ -160,7 +160,7 @@ def invite(
 
 
 def release(name: str, bot: str, *, bind: Flag = False, desk: Desk | None = None, json: Flag = False) -> int:
-    """Release the name of a bot that came without a token: the next bot that comes under it has it.
+    """Release the name of a bot that came without a token: the next bot that comes under it gets it.
 
     Example: a bot has moved to another machine:
 
@@ -171,7 +171,7 @@ def release(name: str, bot: str, *, bind: Flag = False, desk: Desk | None = None
     bot
         Whose name it is.
     bind
-        Have it belong to a new token instead, and print that.
+        Bind it to a new token instead, and print the token.
     json
         The answer as a JSON object.
     """

@@ -101,7 +101,7 @@ def said(record: Record, board: Board) -> Iterator[str]:
             named = "; ".join(f"{claim.better} or {claim.worse}" for claim in decision.open[:NAMED])
             others = len(decision.open) - NAMED
             more_pairs = f"; and {others} more pair{'s' if others > 1 else ''}" if others > 0 else ""
-            yield f"It is open who is better: {named}{more_pairs}."
+            yield f"It is still open which is better: {named}{more_pairs}."
     for one, other, third in board.circles:
         yield (
             f"{one} beats {other}, {other} beats {third} and {third} beats {one}, more often than by chance:"

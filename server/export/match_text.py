@@ -33,7 +33,7 @@ PLAIN = re.compile(r"[^\s\"#|]([^#|\"]*[^\s\"#|])?")
 
 
 class BadText(ValueError):
-    """A text that is no match. The message is for whoever wrote or sent it."""
+    """A text that is not a match. The message is for whoever wrote or sent it."""
 
 
 class ReadMatch(Struct, frozen=True):
@@ -141,7 +141,7 @@ class _Told:
             try:
                 return str(json.loads(value))
             except ValueError:
-                raise BadText(f"{key}: {value[:60]!r} is no JSON") from None
+                raise BadText(f"{key}: {value[:60]!r} is not JSON") from None
         return value
 
     def as_json(self, key: str, kind: Any) -> Any:

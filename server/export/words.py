@@ -31,7 +31,7 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
         case {"kind": "late", "seat": int(seat), "deadline": deadline}:
             return f"{players[seat]} had {deadline:.1f} s for this move"
         case {"kind": "absent", "seat": int(seat), "seconds": seconds}:
-            return f"{players[seat]} was waited for {seconds:.0f} s"
+            return f"the host waited {seconds:.0f} s for {players[seat]}"
         case _:
             return str(cause.get("kind"))
 

@@ -36,7 +36,7 @@ def happened(name: str, first: int, match: Match, most: int | None = None) -> Ha
 
 
 def moved(news: Happened, seconds: float) -> Happened:
-    """The news by a clock that is so many seconds ahead."""
+    """The news by a clock that is this many seconds ahead."""
     clock = news.clock
     if clock is not None:
         paused = None if clock.paused is None else clock.paused + seconds

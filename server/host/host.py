@@ -342,9 +342,9 @@ class Host:
         whose token may never have arrived, and that this is it. Where it `goes_on`, the same bot has
         asked before, and may choose another place while it waits for a match.
 
-        It is dealt so many `matches`, with the one that it comes back to, and says what its `version` is. If
-        it `practises`, `against` may be one of the host's own opponents, who comes as well. A `person` plays
-        by hand.
+        It is dealt this many `matches`, with the one that it comes back to, and says what its `version` is.
+        If it `practises`, `against` may be one of the host's own opponents, who comes as well. A `person`
+        plays by hand.
         """
         if token is None and self.reception.is_here(name, game):
             await after_hang_ups()  # it may be the same bot, which has just hung up

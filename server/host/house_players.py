@@ -55,7 +55,7 @@ class HousePlayer:
         *,
         matches: int | None = None,
     ) -> None:
-        """It leaves after so many `matches`; None: when it is told to."""
+        """It leaves after this many `matches`; None: when it is told to."""
         self._host = host
         self._opponent = opponent
         self._manner = opponent.manner if isinstance(opponent, Sparring) else plainly
@@ -222,7 +222,7 @@ def _expect_another(wanted: str, name: str, own: Iterable[str]) -> None:
     except BadName as error:
         raise Unwelcome(f"no opponent can have that name: {error}; the host's own are {names}") from None
     if key(wanted) == key(name):
-        raise Unwelcome(f"a bot does not meet itself, and {name} is its own name; the host's own are {names}")
+        raise Unwelcome(f"a bot cannot play itself, and {name} is its own name; the host's own are {names}")
 
 
 def _rest(player: Player) -> None:

@@ -58,7 +58,7 @@ def _of_all_else(host: Host) -> Iterator[Family]:
     doors = sorted(measures.accepted)
     yield _by("door", doors, "quintain_connections", "gauge", "Open connections.", measures.connections)
     yield _by(
-        "door", doors, "quintain_connections_total", "counter", "Connections that came.", measures.accepted
+        "door", doors, "quintain_connections_total", "counter", "Connections accepted.", measures.accepted
     )
     yield single(
         "quintain_connections_lost_total", "counter", "Connections whose peer went away.", host.guard.gone
@@ -84,7 +84,7 @@ def _of_all_else(host: Host) -> Iterator[Family]:
     yield Family(
         "quintain_move_seconds",
         "histogram",
-        "From the arrival of a move to its being told, of one move in 64.",
+        "From the arrival of a move to its announcement, for one move in 64.",
         tuple([Sample(measures.moves[game], {"game": game}) for game in catalogue()]),
     )
     yield single(
@@ -113,7 +113,7 @@ async def _of_tournaments(host: Host) -> Sequence[Family]:
     games, known = catalogue(), [state.value for state in State]
     return (
         _by("game", games, "quintain_matches_playing", "gauge", "Matches in play.", playing),
-        _by("game", games, "quintain_players", "gauge", "Bots that are here.", here),
+        _by("game", games, "quintain_players", "gauge", "Bots that are connected or present.", here),
         _by("game", games, "quintain_players_missing", "gauge", "Bots that are awaited, and gone.", missing),
         _by("state", known, "quintain_tournaments", "gauge", "Tournaments that are known.", states),
     )

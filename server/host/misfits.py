@@ -54,7 +54,7 @@ def unreadable(error: Exception, what: str, content: object = msgspec.UNSET, kin
                 return str(error.__cause__)
             return misfit(error, _plain(content) if isinstance(content, bytes) else content, kind)
         case _:
-            return f"this is no JSON: {error}"
+            return f"this is not JSON: {error}"
 
 
 def _plain(content: bytes) -> object:

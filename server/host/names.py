@@ -53,7 +53,7 @@ def checked(name: str) -> str:
     if len(alphabets) > 1:
         raise BadName(f"letters of {' and '.join(sorted(alphabets))} in one name look alike")
     if not key(name):
-        raise BadName("a name has at least one character that is no accent")
+        raise BadName("a name has at least one character that is not an accent")
     if key(name) in _reserved():
         lately = key(name) in map(key, LATELY)
         raise (LatelyReserved if lately else BadName)(f"{name} is a reserved word")

@@ -325,7 +325,7 @@ class Reception:
                 visit.replaced(REPLACED)
 
     def forget(self, awaited: Callable[[Player], bool], kept: float) -> bool:
-        """Free names whose bots have been gone for so many seconds and are awaited nowhere.
+        """Free names whose bots have been gone for this many seconds and are awaited nowhere.
 
         Frees only some of them, those gone longest; returns whether there may be more.
         """

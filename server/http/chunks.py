@@ -85,8 +85,8 @@ class Chunks:
         if not _TRAILERS.fullmatch(rest, 0, end):
             raise HttpError(
                 400,
-                "after the last chunk comes an empty line, or trailers like headers before it, of which none "
-                f"is {', '.join(ONCE)}",
+                "after the last chunk comes an empty line, with trailers like headers before it or not, "
+                f"and none of them is {', '.join(ONCE)}",
             )
         return rest[end:]
 

@@ -373,7 +373,7 @@ class Connection(Answers):
         elif self._requests.stage == "idle":
             self._part()
         else:
-            self._refuse(HttpError(408, "the request did not come to its end in time"))
+            self._refuse(HttpError(408, "the end of the request did not come in time"))
 
     def drain(self, why: str) -> None:
         """End when idle. A request that waits is answered: the client may repeat it when the host is back."""

@@ -177,7 +177,7 @@ def _careful(raw: bytes, limits: Limits) -> Head:
         if named:
             headers["host"] = host = named.decode()
     if (host is None and not old) or (host and not _HOST.fullmatch(host)):
-        raise HttpError(400, "a request names one host: `Host: example.org`, in HTTP/1.1 always")
+        raise HttpError(400, "a request names one host, as in `Host: example.org`; in HTTP/1.1 it has to")
     if (expected := headers.get("expect", "").lower()) not in ("", "100-continue"):
         raise HttpError(417, "the only expectation that can be met is 100-continue")
     path, query, asked = _address(target)

@@ -48,7 +48,7 @@ class Origins:
         if where := self.foreign(request):
             raise HttpError(
                 403,
-                f"a page of {where} may not have this done: the organiser can list its site as `origins` "
+                f"a page of {where} may not ask for this: the organiser can list its site as `origins` "
                 "in quintain.toml",
             )
 

@@ -132,7 +132,7 @@ def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
     """The networks that may be called for clients on this machine.
 
     Those are the ones that an organiser lists; else loopback, if only loopback can reach this host. For
-    anybody else they are the listed ones alone. Raises `ValueError` for what is no network.
+    anybody else they are the listed ones alone. Raises `ValueError` for what is not a network.
     """
     if listed:
         return tuple([ip_network(each) for each in listed])

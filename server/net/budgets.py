@@ -17,7 +17,7 @@ MOST = 1000  # addresses that are remembered: somebody with more of them has as 
 
 @lru_cache(MOST)  # a bot comes for each of its matches, always from the same address
 def address_of(peer: str) -> str:
-    """What is counted as one address; `peer` itself, if it is no internet address."""
+    """What is counted as one address; `peer` itself, if it is not an internet address."""
     try:
         address = ip_address(peer.partition("%")[0])
     except ValueError:

@@ -80,7 +80,7 @@ class Guard(Spawner):
     def report(self, error: Exception) -> None:
         """Count and log what a plain callback raised: in a group, each of its exceptions.
 
-        A store that is away or damaged is no bug, so that is logged and not counted.
+        A store that is away or damaged is not a bug, so that is logged and not counted.
         """
         if isinstance(error, ExceptionGroup):
             for part in cast("ExceptionGroup[Exception]", error).exceptions:

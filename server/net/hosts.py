@@ -23,7 +23,7 @@ class Hosts:
     """The names of a host that listens on loopback; `in` is whether a `Host` header names it."""
 
     def __init__(self, listed: Iterable[str] = ()) -> None:
-        """`listed` are names beside the host's own; raises `ValueError` for anything that is no name."""
+        """`listed` are names beside the host's own; raises `ValueError` for anything that is not a name."""
         self._listed = frozenset(map(_checked, listed))
 
     def __contains__(self, named: str) -> bool:
@@ -45,7 +45,7 @@ def expected_hosts(bind: str, listed: Iterable[str]) -> Hosts | None:
 
 
 def host_and_path(target: bytes) -> tuple[bytes, bytes]:
-    """The host that a request's target names, and the rest of the target; b"" if it is no whole address.
+    """The host that a request's target names, and the rest of the target; b"" if it is not a whole address.
 
     What it names counts, and not the `Host` header (RFC 9112, 3.2.2): a proxy may go by the one alone.
     """

@@ -16,7 +16,7 @@ Pause = Annotated[float, Meta(ge=0, le=YEAR)]  # seconds that may be none at all
 
 
 class Rate(Struct, frozen=True, forbid_unknown_fields=True):
-    """So many credits in so many seconds; they can also be spent all at once."""
+    """This many credits in this many seconds; they can also be spent all at once."""
 
     credits: Annotated[int, Meta(ge=1)]  # with none nobody could do anything once
     seconds: Seconds
@@ -131,7 +131,7 @@ class Bucket:
         self._credits = float(rate.credits)
 
     def take(self, now: float, cost: float = 1.0) -> bool:
-        """Spend `cost` credits if there are so many; else spend nothing and return False."""
+        """Spend `cost` credits if there are that many; else spend nothing and return False."""
         most, seconds = self._rate.credits, self._rate.seconds
         self._credits = min(most, self._credits + (now - self._at) * most / seconds)
         self._at = now

@@ -9,9 +9,9 @@ T = TypeVar("T")
 
 
 class WithPauses(Generic[T]):
-    """The values as of now, one by one, with a turn for other tasks after each so many.
+    """The values as of now, one by one, with a turn for other tasks after every so many.
 
-    It is no generator, so that a loop over it may be left at any time.
+    It is not a generator, so that a loop over it may be left at any time.
     """
 
     def __init__(self, values: Iterable[T], at_a_time: int) -> None:

@@ -137,7 +137,7 @@ def _backwards(record: Record, numbers: Sequence[int]) -> Iterator[tuple[Record,
 
 
 def _ended(match: tuple[Record, Remembered]) -> float:
-    """Of earlier matches it is not known when they ended."""
+    """When it ended; 0 for earlier matches, whose end is not known."""
     return match[1].ended or 0.0
 
 

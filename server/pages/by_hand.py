@@ -31,7 +31,7 @@ def page(game: Game[Any, Any], query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def board(story: Story, ply: int, seat: str) -> dict[str, Any]:
-    """The board after so many plies, with what `seat` may play, if it is to move."""
+    """The board after this many plies, with what `seat` may play, if it is to move."""
     if ply > len(story.plies):
         return BEHIND
     game, position = story.game, story.positions[ply]

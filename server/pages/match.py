@@ -138,7 +138,7 @@ def edition(record: Record, match: str, graded: bool) -> str:
 
 
 def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -> list[Seat]:
-    """Both sides: as they are now, or as they were after so many plies; `over` is what is kept of the end."""
+    """Both sides: as they are, or as they were after this many plies; `over` is what is kept of the end."""
     source, ended = story.source, story.ended
     if isinstance(source, Concluded):
         over = source

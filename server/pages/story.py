@@ -126,7 +126,7 @@ class Story:
             pass
 
     def drawing(self, ply: int) -> str:
-        """The board after so many plies, as SVG; the replay must have come that far."""
+        """The board after this many plies, as SVG; the replay must have come that far."""
         return self.game.draw(self.positions[ply], self._moves[ply - 1] if ply else None)
 
     def board(self, ply: int) -> Markup:

@@ -24,7 +24,7 @@ AGAIN = 0.25  # seconds until a link that was lost is dialled again
 HANDSHAKE = 5.0  # seconds
 BRIEF = 1.0  # seconds: a link that ended sooner was ended by the other host, which does not know this one
 REFUSALS = 10  # of links before they are logged: hosts that have just come may be refused once or twice …
-RECENT = 60.0  # … within so many seconds
+RECENT = 60.0  # … within this many seconds
 THERE = "if that is a host of yours, start it again with this database"
 UNKNOWN = "its other end has no certificate of a host in the database"
 

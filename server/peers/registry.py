@@ -205,7 +205,7 @@ class PostgresRegistry:
 
 
 class Looked(Struct, frozen=True):
-    """What a program that is no host finds."""
+    """What a program that is not a host finds."""
 
     peers: tuple[Peer, ...]
     ahead: float  # seconds by which the clock here is ahead of the database's

@@ -81,7 +81,9 @@ class Remote:
         except IncompleteRead:
             raise Failure(f"the host at {self.url} hung up in the middle of its answer") from None
         except HTTPException:
-            raise Failure(f"what answers at {self.url} speaks no HTTP: expected a host's HTTP port") from None
+            raise Failure(
+                f"what answers at {self.url} does not speak HTTP: expected a host's HTTP port"
+            ) from None
         except (URLError, OSError) as error:
             reason = getattr(error, "reason", error)
             if isinstance(reason, SSLCertVerificationError):
@@ -108,7 +110,7 @@ class Remote:
         """The organiser's token, and where it is from; None if there is none."""
         if token := (self._token or token_brought()).strip():
             if not can_be_sent(token):
-                raise Failure("the organiser's token is one line of ASCII, and that which was given is not")
+                raise Failure("the organiser's token is one line of ASCII, and the one given is not")
             return token, "--token" if self._token else VARIABLE
         path = Path(self._data) / TOKEN
         try:

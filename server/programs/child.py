@@ -42,7 +42,7 @@ def child_host(http: int) -> "Generator[ChildHost]":
         try:
             ready = child.stdout.readline().decode() if child.stdout else ""
             if not ready.startswith("ready "):
-                raise Failure("the host could not be started: what it says of that is above")
+                raise Failure("the host could not be started: its own message is above")
             addresses = dict(re.findall(r"(\w+)=(\S+)", ready))
             yield ChildHost(addresses, (Path(data) / TOKEN).read_text(encoding="ascii").strip())
         finally:

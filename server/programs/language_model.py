@@ -1,7 +1,7 @@
 """A bot that asks a language model, at any server with the OpenAI-compatible `POST …/chat/completions`.
 
 The model is told the rules, the position and the legal moves, in the words of a template. When its
-answer is no legal move, it is asked again, with the reason, as long as the clock allows. Each move has
+answer is not a legal move, it is asked again, with the reason, as long as the clock allows. Each move has
 a note of what it cost: tokens, seconds and tries. When no time or no try is left, a legal move is made
 by lot, and the note says so.
 """
@@ -230,7 +230,7 @@ def replayed(game: Game[Any, Any], question: Mapping[str, Any]) -> tuple[Any, li
 
 
 def chosen(game: Game[Any, Any], position: Any, text: str, legal: Mapping[str, Any]) -> tuple[Any, str]:
-    """The move with which an answer ends; or None, and why it is no move."""
+    """The move with which an answer ends; or None, and why it is not a move."""
     lines = _MOVE.findall(text) or [line for line in text.splitlines() if line.strip()][-1:]
     if not lines:
         return None, "the answer is empty"

@@ -28,7 +28,7 @@ def start(pair: int) -> Opening:
 
 
 class Drawn:
-    """Openings of so many random plies, each a new balanced position as long as there are any.
+    """Openings of this many random plies, each a new balanced position as long as there are any.
 
     A position is balanced if neither side wins by force within `DEPTH` plies and the house brains'
     evaluation finds it nearly even. The same seed gives the same openings. When there are no more, they
@@ -76,7 +76,7 @@ class Drawn:
 
 
 def listed(game: Game[Any, Any], path: str) -> list[Opening]:
-    """The openings in a file, one a line; raises `Misuse` with the number of a line that is no opening.
+    """The openings in a file, one a line; raises `Misuse` with the number of a line that is not an opening.
 
     A line has moves in their short form with spaces between them. Empty lines and
     lines that begin with # are for people.

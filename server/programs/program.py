@@ -71,7 +71,7 @@ class Program:
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
         """The move with which the program answers: JSON, or the text that it wrote.
 
-        Raises `TimeoutError` if nothing comes within so many seconds, and `Gone` if nothing can come any
+        Raises `TimeoutError` if nothing comes within this many seconds, and `Gone` if nothing can come any
         more.
         """
         until = None if seconds is None else time.monotonic() + seconds

@@ -27,7 +27,7 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print something that is no result, for the person at the keyboard, if somebody reads it."""
+    """Print something that is not a result, for the person at the keyboard, if somebody reads it."""
     tell(f"{safe(text, cut=None)}\n", sys.stderr)
 
 

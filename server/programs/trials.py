@@ -63,7 +63,7 @@ class Ground:
         refused: str | None = None,
         more: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The program's answer, as the game reads it; raises `Broke` if it is no legal move."""
+        """The program's answer, as the game reads it; raises `Broke` if it is not a legal move."""
         asked = question(match, refused) | dict(more or {})
         try:
             sent = program.ask(asked, self._timeout)

@@ -27,7 +27,7 @@ from server.net.proxies import HEADER
 from server.net.wire import Wire
 
 HOST = re.compile(rb"^host:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
-# Of a request's head; the library finds it at the same place. A second empty line before it is no request.
+# Of a request's head; the library finds it at the same place. A second empty line before it is not a request.
 END = re.compile(rb"\A\r\n|\n\r?\n")
 EMPTY = b"\r\n"  # one empty line before a request is skipped, as over HTTP: the library would refuse it
 # No frame begins like this. The library's reader of frames and its generator keep each other alive until the

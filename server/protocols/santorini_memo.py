@@ -168,7 +168,7 @@ class Memo:
 def spoken_name(line: bytes, limits: Limits) -> str:
     """The name in a first line, which may be a JSON string; raises `BadName`."""
     if len(line) > limits.line_bytes:
-        raise BadName(f"a name is no line of {len(line)} bytes")
+        raise BadName(f"a line of {len(line)} bytes is too long for a name")
     try:
         text = line.decode().strip(" \t\r")
     except UnicodeDecodeError:

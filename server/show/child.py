@@ -58,7 +58,7 @@ def started_early(main: Callable[[int, int], int] | None) -> Generator[Started |
             early = started(partial(Forked, main))
     except OSError as error:
         raise Failure(
-            f"the process for pages cannot be started: {error.strerror}; --show 0 does without"
+            f"the process for pages cannot be started: {error.strerror}; --show 0 runs without it"
         ) from None
     with early.feed, early.conduit:
         try:

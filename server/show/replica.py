@@ -114,7 +114,7 @@ class Replica(Match):
             self._take_back(self._ply)
 
     def _take_back(self, ply: int) -> None:
-        """Forget all but so many moves. Whoever follows the log has to begin anew."""
+        """Forget all but this many moves. Whoever follows the log has to begin anew."""
         del self.log.events[self._number_of(ply + 1) :]
         del self.moves[ply:], self.times[ply:], self.positions[ply + 1 :]
         self._place = len(self.log.events)

@@ -34,7 +34,7 @@ def opened(settings: Settings, folder: Path) -> Engine:
 
 
 def beside(settings: Settings, readers: int = 1) -> Reader:
-    """The database to read, by so many threads at once, while a host may be running."""
+    """The database to read, by this many threads at once, while a host may be running."""
     path = Path(settings.data) / JOURNAL
     if settings.store:
         from server.store.postgres import PostgresReader

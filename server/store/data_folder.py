@@ -55,7 +55,7 @@ def prepared(folder: str) -> Path:
     except OSError as error:
         why = error.strerror
         if error.errno in FULL:
-            raise Failure(f"{path}: nothing can be kept in this folder before there is room: {why}") from None
+            raise Failure(f"{path}: nothing can be kept in this folder until there is room: {why}") from None
         raise ConfigError(f"{path}: nothing can be kept in this folder: {why}") from None
     return path
 

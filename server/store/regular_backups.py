@@ -122,7 +122,7 @@ def _time_of(path: Path) -> float:
 def verified(path: Path, at_least: int) -> int:
     """Check a copy as a restore would; returns how many entries it has.
 
-    Raises `Damaged`, or `ConfigError` if it is no database of ours.
+    Raises `Damaged`, or `ConfigError` if it is not a database of ours.
     """
     with closing(SqliteReader(path, only_read)) as reader:
         if wrong := reader.check():

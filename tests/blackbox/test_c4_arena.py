@@ -116,7 +116,7 @@ def test_after_end_the_same_socket_may_start_again_under_another_id(host: Inspec
         assert {wire.hear()["you"] for wire in seats.values()} == {1, 2}
 
 
-def test_who_is_left_gets_a_state_then_disconnected_and_no_end(host: Inspected) -> None:
+def test_whoever_is_left_gets_a_state_then_disconnected_and_no_end(host: Inspected) -> None:
     with table(host) as (seats, _):
         playing(seats, [3])
         seats[1].close()
@@ -358,7 +358,7 @@ def test_two_sockets_with_one_id_both_play_others(host: Inspected) -> None:
         assert [wire.hear()["type"] for wire in (one, two, three, four)] == ["state"] * 4
 
 
-def test_never_a_pair_that_is_already_playing(host: Inspected) -> None:
+def test_a_pair_that_is_already_playing_is_never_drawn(host: Inspected) -> None:
     with table(host) as (_, ids), Frames(host.websocket) as one, Frames(host.websocket) as two:
         one.say({"type": "start", "id": ids[1], "against": ids[2]})
         two.say({"type": "start", "id": ids[2], "against": ids[1]})

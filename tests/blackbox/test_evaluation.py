@@ -216,7 +216,7 @@ def test_the_baseline_takes_the_first_empty_field_row_by_row(host: Inspected) ->
             taken.append(event["position"])
 
 
-def test_who_never_opens_its_stream_holds_up_nobody(host: Inspected) -> None:
+def test_whoever_never_opens_its_stream_holds_up_nobody(host: Inspected) -> None:
     with team(host, idle=True) as idle, team(host) as bot:
         ask(host.http, "POST", "/tic-tac-toe/evaluate", {"teamUrl": idle.url, "runId": fresh("run")})
         run = fresh("run")

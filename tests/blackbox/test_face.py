@@ -409,7 +409,7 @@ def test_a_tournament_goes_through_its_states(host: Inspected) -> None:
     assert voided["match"] == matches[0]["match"]
 
 
-def test_who_comes_after_the_last_place_sits_at_the_open_table(host: Inspected) -> None:
+def test_whoever_comes_after_the_last_place_sits_at_the_open_table(host: Inspected) -> None:
     name = fresh("cup")
     post(host, "", {"name": name, "game": "quoridor", "format": "round-robin", "entrants": 2})
     with (

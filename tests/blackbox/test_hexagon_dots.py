@@ -586,7 +586,7 @@ def test_one_name_is_not_twice_in_the_same_game(host: Inspected) -> None:
     one.asking.close()
 
 
-def test_who_hung_up_in_two_games_goes_on_with_the_one_that_it_joins_again(host: Inspected) -> None:
+def test_whoever_hung_up_in_two_games_goes_on_with_the_one_that_it_joins_again(host: Inspected) -> None:
     name, games = fresh("JF"), [create(host, 3, 3), create(host, 3, 5)]
     mine, theirs = list[Bot](), list[Bot]()
     for where in games:

@@ -241,7 +241,7 @@ def test_names_alike_but_for_case_or_form_collide(host: Inspected) -> None:
                 assert other.rest().count(b"\n") == 1, alike
 
 
-def test_who_hangs_up_has_lost_and_the_opponent_gets_the_final_state(host: Inspected) -> None:
+def test_whoever_hangs_up_has_lost_and_the_opponent_gets_the_final_state(host: Inspected) -> None:
     """At once, for a bot of the memo has no token to come back with."""
     with table(host) as (ann, one, bob, two, state):
         placed(state, {ann: one, bob: two})
@@ -305,7 +305,7 @@ def test_invalid_utf_8_and_utf_16_are_no_name(host: Inspected) -> None:
             assert wire.rest(), line
 
 
-def test_who_cannot_come_up_with_a_line_that_can_be_read_is_cut_off(host: Inspected) -> None:
+def test_whoever_cannot_come_up_with_a_line_that_can_be_read_is_cut_off(host: Inspected) -> None:
     """A junk budget per connection, apart from the twenty refusals in a match: here nobody plays."""
     with Lines(host.tcp) as wire:
         wire.say(fresh())

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     "who", ["silent_bot", "half_a_name", "tls_on_tcp", "half_a_handshake", "half_a_head"]
 )
-def test_who_has_not_said_who_it_is_has_5_seconds_and_is_then_closed(waits: Waits, who: str) -> None:
+def test_whoever_has_not_said_who_it_is_has_5_seconds_and_is_then_closed(waits: Waits, who: str) -> None:
     assert waits.saw(who) >= 5.0
 
 

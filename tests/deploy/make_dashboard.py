@@ -9,11 +9,11 @@ DASHBOARD = Path(__file__).parents[2] / "docs/deploy/grafana.json"
 # Title, unit, and what is drawn: an expression, and what a line of it is called.
 PANELS: list[tuple[str, str, list[tuple[str, str]]]] = [
     ("Matches in play", "short", [("sum by (game) (quintain_matches_playing)", "{{game}}")]),
-    ("Moves a second", "ops", [("sum by (game) (rate(quintain_moves_total[1m]))", "{{game}}")]),
-    ("Bots that are here", "short", [("sum by (game) (quintain_players)", "{{game}}")]),
+    ("Moves per second", "ops", [("sum by (game) (rate(quintain_moves_total[1m]))", "{{game}}")]),
+    ("Bots that are connected", "short", [("sum by (game) (quintain_players)", "{{game}}")]),
     ("Bots that are missing", "short", [("sum by (game) (quintain_players_missing)", "{{game}}")]),
     (
-        "Matches that ended, a minute",
+        "Matches ended per minute",
         "short",
         [("sum by (ending) (rate(quintain_matches_over_total[5m])) * 60", "{{ending}}")],
     ),
@@ -23,7 +23,7 @@ PANELS: list[tuple[str, str, list[tuple[str, str]]]] = [
         [("sum by (fault) (increase(quintain_matches_void_total[1h]))", "{{fault}}")],
     ),
     (
-        "A move, from its arrival to its being told",
+        "Moves, from arrival to announcement",
         "s",
         [
             (f"histogram_quantile({q}, sum by (le) (rate(quintain_move_seconds_bucket[5m])))", f"{q}")
@@ -46,10 +46,10 @@ PANELS: list[tuple[str, str, list[tuple[str, str]]]] = [
             for q in (0.5, 0.99)
         ],
     ),
-    ("What waits", "short", [("sum by (queue) (quintain_queue_length)", "{{queue}}")]),
+    ("Queues", "short", [("sum by (queue) (quintain_queue_length)", "{{queue}}")]),
     ("Connections", "short", [("sum by (door) (quintain_connections)", "{{door}}")]),
     (
-        "Connections that came, a second",
+        "New connections per second",
         "ops",
         [("sum by (door) (rate(quintain_connections_total[1m]))", "{{door}}")],
     ),
@@ -73,7 +73,7 @@ PANELS: list[tuple[str, str, list[tuple[str, str]]]] = [
         "s",
         [("time() - quintain_backup_last_success_timestamp_seconds", "{{instance}}")],
     ),
-    ("Webhooks: entries to be told", "short", [("quintain_webhook_behind_entries", "{{webhook}}")]),
+    ("Webhooks: entries not yet delivered", "short", [("quintain_webhook_behind_entries", "{{webhook}}")]),
 ]
 
 

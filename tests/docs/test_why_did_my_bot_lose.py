@@ -82,7 +82,7 @@ def test_the_sentences_on_the_page_are_those_of_the_referee() -> None:
     ]
 
 
-def test_no_ending_or_fault_of_which_the_page_knows_no_sentence() -> None:
+def test_the_page_has_a_sentence_for_every_ending_and_fault() -> None:
     assert {ended.ending for ended in VERDICTS} == set(Ending) - {Ending.PLAYED}
     assert {ended.fault for ended in VERDICTS} == {*Fault, None}
     assert any(CUT_SHORT in ended.why for ended in VERDICTS)

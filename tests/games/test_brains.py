@@ -161,7 +161,7 @@ def test_alphabeta_does_not_depend_on_what_it_was_asked_before(game: Game[Any, A
 @every_game
 @pytest.mark.parametrize("name", ["greedy", "alphabeta"])
 @pytest.mark.parametrize("questions", [0, 1, 40, 700])
-def test_who_is_told_to_stop_looks_at_no_more_than_it_has_asked_for(
+def test_whoever_is_told_to_stop_looks_at_no_more_than_it_has_asked_for(
     game: Game[Any, Any], name: str, questions: int
 ) -> None:
     looked = 0
@@ -276,7 +276,7 @@ def test_nothing_is_left_out_of_two_plies_nor_where_there_are_few_moves() -> Non
         assert alphabeta(TRAP, depth=3)(few, Patience()) == 1
 
 
-def test_of_many_moves_only_those_that_look_best_are_searched_deep_unless_they_all_lose() -> None:
+def test_when_there_are_many_moves_only_those_that_look_best_are_searched_deep_unless_they_all_lose() -> None:
     wide = brains.WIDE + 20
     assert alphabeta(TRAP, depth=3)(Trap(wide, others=None), Patience()) == 0
     assert alphabeta(TRAP, depth=3)(Trap(wide, others=0), Patience()) == 1

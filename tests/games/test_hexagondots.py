@@ -127,7 +127,7 @@ def test_one_line_that_completes_two_hexagons_is_two_points_and_one_more_turn() 
     assert position.turn == 1
 
 
-def test_of_two_hexagons_that_overlap_only_the_first_is_captured() -> None:
+def test_only_the_first_of_two_hexagons_that_overlap_is_captured() -> None:
     last = "0,1 0,2"
     assert last in sides((1, 2))
     position = play(GAME.start(3, 5), *(side for side in sides((1, 2)) if side != last), *sides((1, 1)))
@@ -328,7 +328,7 @@ def test_what_is_no_line_is_refused_with_what_is_expected(sent: object) -> None:
     ],
     ids=repr,
 )
-def test_of_two_ends_the_one_that_is_no_point_is_named(sent: object, came: str) -> None:
+def test_the_end_that_is_not_a_point_is_named(sent: object, came: str) -> None:
     with pytest.raises(Illegal) as refused:
         GAME.read(sent, GAME.start())
     assert str(refused.value).endswith(", and " + came)

@@ -105,7 +105,7 @@ def test_what_a_solver_knows_does_not_depend_on_how_fast_the_machine_is() -> Non
     assert known()[1] is None
 
 
-def test_moves_of_which_it_takes_too_long_to_tell_are_not_graded() -> None:
+def test_moves_that_take_too_long_to_judge_are_not_graded() -> None:
     hasty = structs.replace(connect4.GAME, solver=lambda: Solver(3_000).worth)
     moves = at_random(connect4.GAME, Random(2), 34)[1]
     found = grades(hasty, {}, moves)

@@ -304,7 +304,7 @@ def test_walls_that_only_touch_are_legal() -> None:
     assert play(GAME.start(), "e3h g3h c3h d3v f3v e4v e2v g4v").left == (6, 6)
 
 
-def test_a_wall_is_taken_from_the_supply_of_who_put_it() -> None:
+def test_a_wall_is_taken_from_the_supply_of_whoever_put_it() -> None:
     after = play(GAME.start(), "e3h e8 e2 c6v")
     assert (after.left, after.turn) == ((9, 9), 0)
     assert GAME.show(after, ("", "")) == {"pawns": ["e2", "e8"], "walls": ["c6v", "e3h"], "left": [9, 9]}

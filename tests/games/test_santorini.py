@@ -159,7 +159,7 @@ def test_a_refusal_to_move_or_place_says_which_rule() -> None:
 
 
 @pytest.mark.parametrize(("stuck", "winner"), [("loses", 0), ("draws", None)])
-def test_who_cannot_move_at_the_beginning_of_a_turn_loses_or_draws_as_was_chosen(
+def test_whoever_cannot_move_at_the_beginning_of_a_turn_loses_or_draws_as_was_chosen(
     stuck: str, winner: int | None
 ) -> None:
     rows = ("001000", "222000", *FLAT[2:])

@@ -48,7 +48,7 @@ def shown(port: int, trust: ssl.SSLContext) -> bytes:
 
 
 @pytest.mark.parametrize("missing", ["certificate", "key"])
-def test_of_two_files_the_one_that_cannot_be_read_is_named(tmp_path: Path, missing: str) -> None:
+def test_the_file_that_cannot_be_read_is_named(tmp_path: Path, missing: str) -> None:
     issue(trustme.CA(), tmp_path)
     files = {"certificate": str(tmp_path / "host.pem"), "key": str(tmp_path / "host.key")}
     Path(files[missing]).unlink()
@@ -58,7 +58,7 @@ def test_of_two_files_the_one_that_cannot_be_read_is_named(tmp_path: Path, missi
 
 
 @pytest.mark.parametrize("broken", ["certificate", "key"])
-def test_of_two_files_the_one_that_is_no_pem_is_named(tmp_path: Path, broken: str) -> None:
+def test_the_file_that_is_not_in_pem_format_is_named(tmp_path: Path, broken: str) -> None:
     """Catches "[SSL] PEM lib (_ssl.c:3905)"."""
     issue(trustme.CA(), tmp_path)
     files = {"certificate": str(tmp_path / "host.pem"), "key": str(tmp_path / "host.key")}

@@ -101,7 +101,7 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
         ("peers = 'here'", "quintain.toml: peers: expected ADDRESS:PORT, not 'here'"),
         ("advertise = '10.0.0.1:7000'", "quintain.toml: advertise: others come to the address in peers"),
         ("peers = '10.0.0.1:7000'", "quintain.toml: peers: hosts share a PostgreSQL database"),
-        ("workers = 2\nshow = 0", "quintain.toml: workers: several of them need the process that shows"),
+        ("workers = 2\nshow = 0", "quintain.toml: workers: several workers need the process that shows"),
         ("store = 'mysql://ann:secret@here'", "quintain.toml: store: expected postgresql://.*, not mysql$"),
         ("log_level = 'loud'", 'quintain.toml: log_level: expected one of .*, not "loud"'),
         (
@@ -279,5 +279,5 @@ def test_a_tournament_asked_for_by_flags_is_held_beside_those_of_the_file(file: 
 
 def test_a_tournament_asked_for_by_flags_that_cannot_be_held_is_refused_before_anything_is_opened() -> None:
     asked = {"name": "cup", "game": "quoridor", "format": "decide", "entrants": 4, "places": 5}
-    with pytest.raises(ConfigError, match=r"^tournament cup: of 4 entrants 0 .all. to 4 places"):
+    with pytest.raises(ConfigError, match=r"^tournament cup: with 4 entrants, 0 .all. to 4 places"):
         with_tournament(settings(None, {}, {}), asked)

@@ -66,7 +66,7 @@ def test_what_is_open_is_said_until_it_is_decided() -> None:
     assert last.decision is not None
     assert not first.decision.decided
     assert last.decision.decided
-    assert any("It is open who is better: ada or" in each for each in said(early, first))
+    assert any("It is still open which is better: ada or" in each for each in said(early, first))
     assert [*said(late, last)] == ["Decided with 95 % confidence, to within 20 Elo: ada."]
     assert 0 < (more(early, first.decision) or 0) <= 500 - early.decided
     assert more(late, last.decision) == 0
@@ -79,7 +79,7 @@ def test_one_pair_more_than_are_named_is_one_pair() -> None:
     assert next(said(record, board_of(record, 0.0))).endswith("; and 1 more pair.")
 
 
-def test_of_the_pairs_that_are_open_those_with_the_least_evidence_are_listed_and_all_are_counted() -> None:
+def test_the_open_pairs_with_the_least_evidence_are_listed_and_all_are_counted() -> None:
     names = [f"p{number}" for number in range(16)]
     record = event("decide", names, Terms(aim=Aim(places=0)))
     for number, (one, other) in enumerate(pairwise(names)):
@@ -225,7 +225,7 @@ async def test_standings_of_a_host_that_runs_say_what_is_open_and_so_does_the_te
         standings = await here.read("/api/tournaments/cup/standings")
         assert standings["said"] == (await here.read("/api/tournaments/cup"))["deciding"]["said"]
         printed = rendered(standings, as_json=False).splitlines()
-        assert printed[-1].startswith("It is open who is better: ada or ")
+        assert printed[-1].startswith("It is still open which is better: ada or ")
 
 
 async def test_the_api_takes_what_is_to_be_settled_and_says_what_is_open(autojump_clock: MockClock) -> None:

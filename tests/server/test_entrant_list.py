@@ -84,7 +84,7 @@ def test_a_full_disk_costs_no_token_for_it_is_told_only_once(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_is_refused_has_no_invitation_and_those_before_keep_theirs(tmp_path: Path) -> None:
+def test_whoever_is_refused_has_no_invitation_and_those_before_keep_theirs(tmp_path: Path) -> None:
     def ask(bot: Invited) -> str:
         if bot.name == "bob":
             raise Failure("that name is taken")

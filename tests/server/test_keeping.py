@@ -229,7 +229,7 @@ def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is_and_all_other
     assert facts_of(new) == facts_of(tmp_path / "old.sqlite") | {"one": before}
 
 
-def test_of_two_live_tournaments_of_one_name_the_one_that_is_there_stays(tmp_path: Path) -> None:
+def test_when_two_live_tournaments_have_one_name_the_one_that_is_there_stays(tmp_path: Path) -> None:
     """A host would show the other one alone."""
     filled(tmp_path / "here.sqlite")
     facts = [each for each in simulated(7) if each.tournament == "one"]
@@ -670,7 +670,7 @@ def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: P
     assert answers(folder)["journal"].state is State.OK
 
 
-def test_of_another_users_folder_the_doctor_and_others_say_that_it_cannot_be_read(tmp_path: Path) -> None:
+def test_the_doctor_and_others_say_that_another_users_folder_cannot_be_read(tmp_path: Path) -> None:
     folder = prepared(str(tmp_path / "data"))
     filled(folder / "quintain.sqlite")
     (folder / "lock").touch()
@@ -767,7 +767,7 @@ def test_on_a_full_disk_a_start_gives_up_the_reserve_of_a_killed_host_and_only_t
     folder = prepared(str(tmp_path / "friday"))
     probe, reserve = folder / ".writable", folder / "reserve"
     probe.symlink_to(FULL)
-    with pytest.raises(Failure, match=r"before there is room: No space left on device$") as full:
+    with pytest.raises(Failure, match=r"until there is room: No space left on device$") as full:
         prepared(str(folder))
     assert full.value.code == FAILED, "a service is started again: there may be room by then"
     probe.symlink_to(FULL)

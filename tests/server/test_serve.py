@@ -269,7 +269,7 @@ def test_the_organisers_token_is_made_once_and_nobody_else_can_read_it(serve: An
         (("--tcp", "70000"), "65535"),
         (("--until-done",), "--until-done needs a --tournament"),
         (("--tournament", "cup"), "--tournament and --game go together"),
-        (("--places", "0"), "there is no --tournament that --places could be about"),
+        (("--places", "0"), "--places: expected --tournament as well"),
         (("--tournament", "cup", "--game", "chess"), "no game 'chess'; there are: connect-4"),
         (("--tournament", "cup", "--game", "quoridor", "--format", "x"), "no format 'x'; there are: "),
         (("--config", "nothing.toml"), "nothing.toml: cannot be read"),

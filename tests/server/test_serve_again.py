@@ -144,7 +144,7 @@ def test_a_disk_that_takes_no_more_is_told_of_and_waited_for(serve: Any, tmp_pat
 # Signals
 
 
-def test_on_a_signal_who_waits_is_sent_away_and_told_when_to_come_again(serve: Any) -> None:
+def test_on_a_signal_whoever_waits_is_sent_away_and_told_when_to_come_again(serve: Any) -> None:
     host = serve()
     bot = Bot(host, "ann")
     bot.hear("welcome")

@@ -79,7 +79,7 @@ async def stalled_match(mock_clock: MockClock) -> AsyncIterator[tuple[Match, Tim
 
 
 @pytest.mark.parametrize("ending", [Ending.RESIGNED, Ending.LEFT])
-async def test_who_is_gone_after_a_stall_does_not_flag_the_other(
+async def test_whoever_is_gone_after_a_stall_does_not_flag_the_other(
     mock_clock: MockClock, ending: Ending
 ) -> None:
     async with stalled_match(mock_clock) as (match, timekeeper):
@@ -174,7 +174,7 @@ async def test_a_flag_is_late_even_when_the_timekeeper_is_awake_for_another_matc
         nursery.cancel_scope.cancel()
 
 
-def test_who_left_for_good_while_time_stood_still_has_lost_when_it_goes_on() -> None:
+def test_whoever_left_for_good_while_time_stood_still_has_lost_when_it_goes_on() -> None:
     """It used to leave a deadline before all time, which the timekeeper then took for an endless stall."""
     match = Match(GAME, ("ann", "bob"), 0.0)
     match.pause(1.0)
@@ -209,7 +209,9 @@ async def test_what_is_played_again_because_nobody_came_is_waited_for_again(
         assert [fact.ending for fact in here.concluded()] == [Ending.VOID, Ending.LEFT]
 
 
-async def test_who_plays_is_there_whatever_older_connections_of_its_linger(autojump_clock: MockClock) -> None:
+async def test_whoever_plays_is_there_whatever_older_connections_of_its_linger(
+    autojump_clock: MockClock,
+) -> None:
     async with cup(3) as here, trio.open_nursery() as nursery:
         for name in ("bot-1", "bot-2", "bot-3"):
             here.come(name).away()
@@ -358,7 +360,7 @@ async def test_a_match_can_be_voided_while_its_result_is_being_kept(autojump_clo
         assert match in here.tournament.record.voided
 
 
-async def test_who_is_disqualified_while_its_first_match_ends_stays_so(autojump_clock: MockClock) -> None:
+async def test_whoever_is_disqualified_while_its_first_match_ends_stays_so(autojump_clock: MockClock) -> None:
     """A newcomer enters with its first match, and with the first order about it: one undid the other."""
     store = OneByOne()
     await store.keep("cup", 0.0, [Opened("tic-tac-toe", "ladder")])

@@ -33,7 +33,7 @@ def test_every_kind_can_be_written_and_read_back_and_says_its_kind() -> None:
 
 
 @given(count=st.integers(0, 200))
-def test_of_many_the_first_and_the_latest_are_kept_in_their_order(count: int) -> None:
+def test_when_there_are_many_the_first_and_the_latest_are_kept_in_their_order(count: int) -> None:
     every = [causes.Disconnected(float(number), 0, 0) for number in range(count)]
     kept = bounded(every)
     if count <= FIRST + LATEST:

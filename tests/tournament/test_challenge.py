@@ -57,7 +57,7 @@ async def test_without_options_they_play_as_everybody_does(autojump_clock: MockC
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-async def test_who_wants_options_of_its_own_gets_them_whoever_it_meets(
+async def test_whoever_wants_options_of_its_own_gets_them_whoever_it_meets(
     seat: int, autojump_clock: MockClock
 ) -> None:
     """And they are kept with the deal: a match that is cut short names the rules that its moves follow."""

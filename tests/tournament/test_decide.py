@@ -115,7 +115,7 @@ def test_near_equals_further_down_do_not_keep_the_first_place_open() -> None:
     assert min(settled) == 1
 
 
-def test_of_an_event_without_results_nothing_is_decided() -> None:
+def test_an_event_without_results_decides_nothing() -> None:
     known = decided_by(field(5), (), Terms(seed=1, aim=Aim()))
     assert not known.decided
     assert known.settled == 0

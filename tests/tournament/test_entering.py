@@ -96,7 +96,7 @@ async def test_all_that_were_taken_in_have_gone_on_before_anything_else_is_decid
             assert len(doors.entered) == len(doors.world.tournament.record.entrants)
 
 
-async def test_who_goes_away_meanwhile_is_not_taken_in_and_keeps_nobody_else_out(
+async def test_whoever_goes_away_meanwhile_is_not_taken_in_and_keeps_nobody_else_out(
     autojump_clock: MockClock,
 ) -> None:
     doors = Doors(Slow())
@@ -113,7 +113,7 @@ async def test_who_goes_away_meanwhile_is_not_taken_in_and_keeps_nobody_else_out
     assert sorted(doors.world.tournament.record.entrants) == sorted(CROWD[10:20])
 
 
-async def test_of_two_who_enter_the_same_name_one_is_kept(autojump_clock: MockClock) -> None:
+async def test_one_of_two_who_enter_the_same_name_is_kept(autojump_clock: MockClock) -> None:
     store = Slow()
     doors = Doors(store)
     async with trio.open_nursery() as nursery:

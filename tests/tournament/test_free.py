@@ -32,7 +32,7 @@ def shown(free: Free, most: int = WAITING) -> list[str]:
     return [player.name for player in free.first(most, anywhere, choosy=True)]
 
 
-def test_who_has_waited_longest_comes_first_and_the_answer_is_in_the_order_of_arrival() -> None:
+def test_whoever_has_waited_longest_comes_first_and_the_answer_is_in_the_order_of_arrival() -> None:
     free, players = company(("ann", None), ("bob", None), ("cas", None))
     assert shown(free, 2) == ["ann", "bob"]
     free.add(players[0])  # has played, and is free again
@@ -41,7 +41,7 @@ def test_who_has_waited_longest_comes_first_and_the_answer_is_in_the_order_of_ar
     assert shown(free, 2) == ["ann", "cas"]
 
 
-def test_who_came_for_one_is_shown_while_that_one_is_free_for_it() -> None:
+def test_whoever_came_for_one_is_shown_while_that_one_is_free_for_it() -> None:
     free, (ann, bob) = company(("ann", "bob"), ("bob", None))
     assert shown(free) == ["ann", "bob"]
     free.remove(bob)
@@ -56,14 +56,14 @@ def test_who_came_for_one_is_shown_while_that_one_is_free_for_it() -> None:
     assert shown(free) == []
 
 
-def test_who_waits_for_somebody_who_is_not_here_takes_nobodys_place() -> None:
+def test_whoever_waits_for_somebody_who_is_not_here_takes_nobodys_place() -> None:
     waiting = [(f"waits-{number}", f"away-{number}") for number in range(WAITING)]
     ring = [(f"ring-{number}", f"ring-{(number + 1) % WAITING}") for number in range(WAITING)]
     free, _ = company(*waiting, *ring, ("ann", "bob"), ("bob", "ann"), ("cas", None), ("cas", None))
     assert shown(free) == ["ann", "bob", "cas"]
 
 
-def test_who_is_no_longer_free_is_forgotten() -> None:
+def test_whoever_is_no_longer_free_is_forgotten() -> None:
     free, (ann, _) = company(("ann", None), ("bob", "ann"))
     ann.reserved = True
     assert shown(free) == []

@@ -53,7 +53,7 @@ def test_without_that_one_nobody_else_is_drawn() -> None:
     assert not held.advance()
 
 
-def test_who_has_gone_before_it_begins_is_not_that_one() -> None:
+def test_whoever_has_gone_before_it_begins_is_not_that_one() -> None:
     held = Held(GAUNTLET, field(4))
     held.withdraw("p0")
     assert meetings(held.advance()) == {frozenset(("p1", "p2")): 2, frozenset(("p1", "p3")): 2}

@@ -255,7 +255,7 @@ async def test_what_goes_on_is_kept_as_it_goes_on(autojump_clock: MockClock) -> 
     assert [len(moves) for moves, _ in store.jotted().values()] == [4]
 
 
-async def test_who_does_not_come_back_plays_again_and_loses_only_by_missing_that(
+async def test_whoever_does_not_come_back_plays_again_and_loses_only_by_missing_that(
     autojump_clock: MockClock,
 ) -> None:
     here = World(opened("round-robin"), await left_behind())
@@ -300,7 +300,7 @@ async def test_a_match_does_not_take_a_player_for_whom_another_is_about_to_begin
     assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
 
 
-async def test_a_match_of_which_only_the_deal_was_kept_begins_anew(autojump_clock: MockClock) -> None:
+async def test_a_match_that_was_kept_only_as_a_deal_begins_anew(autojump_clock: MockClock) -> None:
     here = World(opened("round-robin"), await left_behind(behave=silent))
     async with trio.open_nursery() as nursery:
         for player in [awaited(here, name) for name in NAMES]:

@@ -89,7 +89,7 @@ def test_a_drawn_match_is_played_again_with_sides_swapped_before_the_others_are_
 
 
 @pytest.mark.parametrize("score", [(1.0, 0.0), (0.0, 1.0)])
-def test_who_wins_the_second_match_goes_through(score: Score) -> None:
+def test_whoever_wins_the_second_match_goes_through(score: Score) -> None:
     held = Held(KNOCKOUT, field(4))
     one, other = held.advance()
     held.conclude(one, DRAW)
@@ -117,7 +117,7 @@ def test_after_a_match_that_both_have_lost_the_better_seed_goes_through_at_once(
     assert set(held.drawn[-1].names) == {"p0", "p1"}
 
 
-def test_who_is_drawn_with_somebody_who_goes_after_a_draw_goes_through() -> None:
+def test_whoever_is_drawn_with_somebody_who_goes_after_a_draw_goes_through() -> None:
     held = Held(KNOCKOUT, field(4))
     one, other = sorted(held.advance(), key=lambda pairing: "p0" not in pairing.names)
     held.conclude(one, DRAW)
@@ -127,7 +127,7 @@ def test_who_is_drawn_with_somebody_who_goes_after_a_draw_goes_through() -> None
     assert set(final.names) == {"p3", other.first}
 
 
-def test_who_would_have_met_somebody_who_has_gone_has_a_bye() -> None:
+def test_whoever_would_have_met_somebody_who_has_gone_has_a_bye() -> None:
     held = Held(KNOCKOUT, field(8))
     for pairing in held.advance():
         held.conclude(pairing, better(pairing))
@@ -154,7 +154,7 @@ def test_the_place_of_two_who_have_both_gone_stays_empty() -> None:
     assert {pairing.names for pairing in held.advance() if pairing.second is None} == {("p3",)}
 
 
-def test_who_comes_late_is_not_drawn() -> None:
+def test_whoever_comes_late_is_not_drawn() -> None:
     assert not KNOCKOUT.late
     held = Held(KNOCKOUT, field(5))
     held.advance()
@@ -185,7 +185,7 @@ def test_the_last_round_is_one_contest_and_nobody_who_is_out_comes_back(
 
 
 @given(count=st.integers(2, 32), seed=seeds)
-def test_who_has_been_first_less_often_is_first(count: int, seed: int) -> None:
+def test_whoever_has_been_first_less_often_is_first(count: int, seed: int) -> None:
     random = Random(seed)
     held = Held(KNOCKOUT, field(count), Terms(seed=seed)).hold(random, lambda pairing: win(pairing, random))
     for index, pairing in enumerate(held.drawn):

@@ -54,7 +54,9 @@ def test_nobody_meets_the_same_opponent_twice_running_while_others_are_there(
 
 
 @given(count=counts, seed=seeds, leave=busy)
-def test_who_is_free_plays_unless_all_who_are_free_have_just_met(count: int, seed: int, leave: float) -> None:
+def test_whoever_is_free_plays_unless_all_who_are_free_have_just_met(
+    count: int, seed: int, leave: float
+) -> None:
     ladder = held(count, seed, leave=leave)
     for entrants, pairings, results, answer in ladder.asked:
         drawn = ladder.drawn[:pairings]
@@ -103,7 +105,7 @@ def test_two_who_have_just_met_wait_for_those_who_are_playing() -> None:
     assert len(ladder.advance()) == 2
 
 
-def test_who_is_away_or_gone_or_playing_is_not_drawn() -> None:
+def test_whoever_is_away_or_gone_or_playing_is_not_drawn() -> None:
     entrants = field(6)
     entrants[1] = structs.replace(entrants[1], present=False)
     entrants[2] = structs.replace(entrants[2], gone=True)
@@ -111,7 +113,7 @@ def test_who_is_away_or_gone_or_playing_is_not_drawn() -> None:
     assert set(pairing.names) == {"p3", "p4"}
 
 
-def test_who_is_least_known_chooses_first_and_somebody_near() -> None:
+def test_whoever_is_least_known_chooses_first_and_somebody_near() -> None:
     """The strong beat the weak every time, and those as strong as they are every other time."""
     strong, weak = ("a", "b"), ("y", "z")
     games = [(one, other, 1.0) for one in strong for other in weak] * 4
@@ -130,7 +132,7 @@ def test_who_is_least_known_chooses_first_and_somebody_near() -> None:
         assert "new" in first.names
 
 
-def test_those_who_have_met_less_often_meet_rather() -> None:
+def test_those_who_have_met_less_often_are_more_likely_to_meet() -> None:
     """D is least known, has just met a, and of the others, who are as strong, b before that."""
     among = [("a", "b", 0.5), ("b", "c", 0.5), ("c", "a", 0.5)] * 2
     drawn, results = story(("d", "b", 0.5), *among, ("d", "a", 0.5))
@@ -139,14 +141,14 @@ def test_those_who_have_met_less_often_meet_rather() -> None:
         assert set(first.names) == {"c", "d"}
 
 
-def test_of_two_who_have_not_met_who_was_first_less_often_is_first() -> None:
+def test_when_two_have_not_met_whoever_was_first_less_often_is_first() -> None:
     drawn, results = story(("a", "x", 0.5), ("y", "c", 0.5))
     for seed in range(10):
         (pairing,) = LADDER.draw([Entrant("a"), Entrant("c")], drawn, results, Terms(seed=seed))
         assert pairing.names == ("c", "a")
 
 
-def test_who_is_not_there_may_have_played() -> None:
+def test_whoever_is_not_there_may_have_played() -> None:
     drawn, results = story(("a", "b", 1.0), ("c", "a", 0.5))
     (pairing,) = LADDER.draw([Entrant("b"), Entrant("c")], drawn, results, Terms())
     assert set(pairing.names) == {"b", "c"}

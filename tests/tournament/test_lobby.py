@@ -61,7 +61,7 @@ def test_a_place_hears_of_whoever_is_there_or_anywhere_or_leaves_it_and_of_nobod
     assert heard == [("cap", "ann")]
 
 
-def test_who_has_retired_is_not_found_and_another_of_the_name_is() -> None:
+def test_whoever_has_retired_is_not_found_and_another_of_the_name_is() -> None:
     """Catches the cleanup of an old player that takes the new one of the same name with it."""
     lobby = Lobby()
     old = lobby.enter("ann", "connect-4")
@@ -74,7 +74,7 @@ def test_who_has_retired_is_not_found_and_another_of_the_name_is() -> None:
     assert list(lobby.players()) == []
 
 
-async def test_of_two_under_one_name_the_free_one_is_found() -> None:
+async def test_the_free_one_of_two_under_one_name_is_found() -> None:
     lobby = Lobby()
     busy, free = lobby.enter("ann", "connect-4"), lobby.enter("ann", "connect-4")
     busy.deal(seat())

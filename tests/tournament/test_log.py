@@ -29,7 +29,7 @@ def test_following_from_an_index_goes_on_where_one_stopped() -> None:
     assert told == [refused(2)]
 
 
-def test_who_has_stopped_is_told_no_more() -> None:
+def test_whoever_has_stopped_is_told_no_more() -> None:
     log, told = Log(), list[AnyEvent]()
     follower = log.follow(told.append)
     log.append(BEGAN)

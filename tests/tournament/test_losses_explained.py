@@ -93,7 +93,7 @@ async def test_whoever_never_comes_is_told_how_long_it_was_waited_for(autojump_c
     assert absent.at == fact.ended
 
 
-async def test_a_match_of_which_a_player_cannot_be_told_is_void_and_played_again(
+async def test_a_match_whose_player_cannot_be_told_of_it_is_void_and_played_again(
     autojump_clock: MockClock,
 ) -> None:
     failures: list[str] = []

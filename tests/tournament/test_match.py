@@ -225,7 +225,7 @@ def test_it_says_how_long_whoever_is_gone_is_waited_for() -> None:
     assert played.given_up_at == -inf
 
 
-def test_who_is_away_for_longer_than_its_grace_has_lost() -> None:
+def test_whoever_is_away_for_longer_than_its_grace_has_lost() -> None:
     played = match(pace=Pace())
     played.away(1, 30.0, 0.0)
     played.flag(30.0)
@@ -248,7 +248,7 @@ def test_whoever_is_out_of_the_tournament_loses_by_that_and_not_by_the_clock() -
     assert ended(played) == (1, Ending.LEFT, "ann is out of the tournament")
 
 
-def test_who_comes_back_in_time_plays_on() -> None:
+def test_whoever_comes_back_in_time_plays_on() -> None:
     played = match(pace=Pace())
     played.away(0, 30.0, 0.0)
     played.here(0, 29.0)
@@ -272,7 +272,7 @@ def test_what_runs_out_first_decides_whenever_it_is_looked_at() -> None:
     assert ended(played) == (0, Ending.LEFT, why)
 
 
-def test_of_two_flags_at_once_the_one_of_the_seat_to_move_decides() -> None:
+def test_when_two_flags_fall_at_once_that_of_the_seat_to_move_decides() -> None:
     played = match()
     played.away(1, 10.0, 0.0)
     played.flag(11.0)
@@ -285,7 +285,7 @@ def test_leaving_loses_at_once() -> None:
     assert ended(played) == (1, Ending.LEFT, "ann left the match")
 
 
-def test_who_left_while_the_other_was_away_loses_when_the_other_is_back() -> None:
+def test_whoever_left_while_the_other_was_away_loses_when_the_other_is_back() -> None:
     """An honest player whose cable was out for a second must not be robbed of its win."""
     played = match(pace=Pace())
     played.away(1, 30.0, 0.0)
@@ -296,7 +296,7 @@ def test_who_left_while_the_other_was_away_loses_when_the_other_is_back() -> Non
     assert ended(played) == (1, Ending.LEFT, "ann left the match")
 
 
-def test_nobody_is_waited_for_again_who_is_out_for_good() -> None:
+def test_nobody_who_is_out_for_good_is_waited_for_again() -> None:
     """Catches a bot that was disqualified before its match began, joins again and wins it."""
     played = match(pace=Pace())
     for seat in (0, 1):
@@ -389,7 +389,7 @@ def test_options_reach_the_game() -> None:
 
 
 @pytest.mark.parametrize(("moves", "void"), [(0, True), (1, True), (2, False)])
-def test_who_is_excused_and_leaves_before_both_have_moved_has_not_lost(moves: int, void: bool) -> None:
+def test_whoever_is_excused_and_leaves_before_both_have_moved_has_not_lost(moves: int, void: bool) -> None:
     played = match(excused=(True, False))
     for seat, move in enumerate(("C", "NW")[:moves]):
         played.play(seat, move, 0.0)
@@ -398,20 +398,20 @@ def test_who_is_excused_and_leaves_before_both_have_moved_has_not_lost(moves: in
     assert ended(played) == (expected if void else (1, Ending.LEFT, "ann left the match"))
 
 
-def test_who_is_excused_no_more_has_lost() -> None:
+def test_whoever_is_no_longer_excused_has_lost() -> None:
     played = match(excused=(True, False))
     played.leave(1, 1.0)
     assert ended(played) == (0, Ending.LEFT, "bob left the match")
 
 
-def test_who_is_excused_and_never_comes_has_not_lost() -> None:
+def test_whoever_is_excused_and_never_comes_has_not_lost() -> None:
     played = match(excused=(True, True))
     played.hold(1, 5.0, 0.0)
     played.flag(6.0)
     assert ended(played) == (None, Ending.VOID, "bob did not come")
 
 
-def test_who_is_excused_and_hangs_up_while_its_clock_waits_had_come() -> None:
+def test_whoever_is_excused_and_hangs_up_while_its_clock_waits_had_come() -> None:
     played = match(excused=(True, True))
     played.hold(1, 5.0, 0.0, lost=True)
     played.flag(6.0)

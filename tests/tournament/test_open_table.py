@@ -52,14 +52,14 @@ def test_nobody_meets_somebody_whom_it_is_playing_already() -> None:
     assert [set(pairing.names) for pairing in pairings] == [{"ann", "cas"}]
 
 
-def test_who_came_for_one_opponent_meets_that_one_alone_in_both_directions() -> None:
+def test_whoever_came_for_one_opponent_meets_only_that_one_in_both_directions() -> None:
     entrants = [Entrant("ann", against="cas"), Entrant("bob"), Entrant("cas")]
     assert [set(pair) for pair in drawn(entrants)] == [{"ann", "cas"}]
     assert drawn([Entrant("ann", against="cas"), Entrant("bob")]) == []
     assert drawn([Entrant("ann", against="bob"), Entrant("bob", against="cas")]) == []
 
 
-def test_who_is_busy_away_or_gone_is_not_drawn() -> None:
+def test_whoever_is_busy_away_or_gone_is_not_drawn() -> None:
     for other in (Entrant("bob", free=False), Entrant("bob", present=False), Entrant("bob", gone=True)):
         assert drawn([Entrant("ann"), other]) == []
 

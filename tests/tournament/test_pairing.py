@@ -98,7 +98,7 @@ def test_another_seed_is_another_draw(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["round-robin", "double-round-robin", "swiss"])
 @given(order=st.permutations(field(7)), seed=seeds)
-def test_who_came_first_has_nothing_of_it(name: str, order: list[Entrant], seed: int) -> None:
+def test_whoever_came_first_has_nothing_of_it(name: str, order: list[Entrant], seed: int) -> None:
     draw = formats()[name].draw
     assert draw(order, [], [], Terms(seed=seed)) == draw(field(7), [], [], Terms(seed=seed))
 

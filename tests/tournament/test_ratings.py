@@ -142,7 +142,7 @@ def test_neither_the_order_of_games_nor_the_seats_change_a_rating(
         assert after[name].interval == pytest.approx(rating.interval, abs=1e-6)
 
 
-def test_who_has_won_everything_is_finite_and_rises_with_every_game() -> None:
+def test_whoever_has_won_everything_is_finite_and_rises_with_every_game() -> None:
     found = [ratings([game("ada", "bob", 1)] * times)["ada"].rating for times in (1, 2, 10, 100, 1000)]
     assert found == sorted(set(found))
     assert found[-1] < 1000
@@ -281,7 +281,7 @@ DRAWS = (never, split, often)
     ("field", "draws"),
     [*product(FIELDS, DRAWS)] if IS_CAMPAIGN else [*zip(FIELDS, cycle(DRAWS), strict=False)],
 )
-def test_of_the_95_percent_intervals_95_percent_hold_the_truth(
+def test_the_95_percent_intervals_hold_the_truth_in_95_percent(
     field: tuple[int, int, float], draws: Draws
 ) -> None:
     bots, doubles, spread = field
@@ -352,7 +352,7 @@ def test_chances_to_be_first_add_up_and_are_the_same_every_time() -> None:
     assert probability_first(bradley_terry([])) == {}
 
 
-def test_of_two_the_better_one_is_first_as_often_as_the_normal_distribution_says() -> None:
+def test_the_better_of_two_is_first_as_often_as_the_normal_distribution_says() -> None:
     for wins in range(10):
         fit = bradley_terry([game("ada", "bob", 1)] * wins + [game("bob", "ada", 1)] * (9 - wins))
         ada, bob = sorted(fit.ratings, key=lambda rating: rating.name)
@@ -361,7 +361,7 @@ def test_of_two_the_better_one_is_first_as_often_as_the_normal_distribution_says
         assert probability_first(fit)["ada"] == pytest.approx(chance, abs=0.015)
 
 
-def test_equals_have_equal_chances_and_who_never_loses_has_the_best() -> None:
+def test_equals_have_equal_chances_and_whoever_never_loses_has_the_best() -> None:
     level = bradley_terry([game(one, other, 1) for one, other in permutations(NAMES, 2)])
     assert probability_first(level).values() == pytest.approx([0.2] * 5, abs=0.015)
     results = [

@@ -127,14 +127,14 @@ def test_that_nobody_was_there_is_remembered_and_other_voids_are_not_counted_as_
     assert not known.missed(2)
 
 
-def test_who_withdraws_is_gone_and_its_results_only_if_they_are_annulled() -> None:
+def test_whoever_withdraws_is_gone_and_its_results_only_if_they_are_annulled() -> None:
     for annulled, expected in ((False, 1.0), (True, 0.0)):
         known = record(concluded("cup-1", 1), Withdrew("bob", annulled))
         assert known.entrants["bob"].gone
         assert points(known)["ann"] == expected
 
 
-def test_who_is_disqualified_has_lost_everything() -> None:
+def test_whoever_is_disqualified_has_lost_everything() -> None:
     known = record(concluded("cup-1", 1, winner=1), Disqualified("bob", "two bots in one"))
     assert points(known) == {"ann": 1.0, "bob": 0.0, "cas": 0.0, "dee": 0.0}
 

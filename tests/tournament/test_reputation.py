@@ -41,7 +41,7 @@ def comes_last(known: Reputation, name: str, now: float = 0.0) -> bool:
 
 
 @pytest.mark.parametrize("excused", [True, False])
-def test_who_left_twice_comes_last_and_its_opponent_does_not(excused: bool) -> None:
+def test_whoever_left_twice_comes_last_and_its_opponent_does_not(excused: bool) -> None:
     known = Reputation()
     known.note(*left(excused=excused))
     assert not comes_last(known, "ann"), "anybody's connection can break once"
@@ -52,14 +52,14 @@ def test_who_left_twice_comes_last_and_its_opponent_does_not(excused: bool) -> N
 
 
 @pytest.mark.parametrize(("moves", "loser"), [(0, "ann"), (1, "bob")])
-def test_who_let_a_first_move_run_out_comes_last_at_once(moves: int, loser: str) -> None:
+def test_whoever_let_a_first_move_run_out_comes_last_at_once(moves: int, loser: str) -> None:
     known = Reputation()
     match, verdict = late(moves)
     known.note(match, verdict)
     assert [name for name in NAMES if comes_last(known, name, verdict.at)] == [loser]
 
 
-def test_who_runs_out_of_time_later_is_only_slow() -> None:
+def test_whoever_runs_out_of_time_later_is_only_slow() -> None:
     known = Reputation()
     for _ in range(3):
         match, verdict = late(2)

@@ -99,7 +99,7 @@ def test_late_entries_meet_everybody_and_upset_no_balance(
 
 @both
 @given(count=st.integers(2, 9), seed=st.integers(0, 2**32), late=st.integers(0, 4))
-def test_who_stays_meets_everybody_who_stays(format: Format, count: int, seed: int, late: int) -> None:
+def test_whoever_stays_meets_everybody_who_stays(format: Format, count: int, seed: int, late: int) -> None:
     random = Random(seed)
     held = Held(format, field(count), Terms(seed=seed)).hold(random, toss(random), 0.1, late)
     held.hold(random, toss(random))  # for those who came after the last result
@@ -130,7 +130,7 @@ def test_a_newcomer_takes_the_sides_that_leave_balances_as_even_as_can_be(balanc
     assert squares(chosen) == min(map(squares, ways))
 
 
-def test_who_is_left_over_and_who_comes_instead_even_each_other_out() -> None:
+def test_whoever_is_left_over_and_whoever_comes_instead_even_each_other_out() -> None:
     """Ann has been first; so against Cid, who comes when Bob has gone, she is second."""
     held = Held(SINGLE, [Entrant("ann"), Entrant("bob")])
     (only,) = held.advance()

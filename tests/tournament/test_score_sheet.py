@@ -142,7 +142,7 @@ def test_a_preview_leaves_the_lists_that_are_followed_as_they_are() -> None:
     assert (record.results.decisions, record.endings) == (decisions, endings)
 
 
-def test_of_many_entrants_only_matches_against_the_nearest_are_crossed() -> None:
+def test_with_many_entrants_only_matches_against_the_nearest_are_crossed() -> None:
     random = Random(3)
     for many in (ALL_CROSSED, ALL_CROSSED + 1):
         names = tuple(f"bot {number}" for number in range(many))

@@ -52,7 +52,7 @@ async def test_two_of_one_name_never_meet_each_other(autojump_clock: MockClock, 
         assert opponents(here) == {frozenset(("ann", "bob"))}
 
 
-async def test_who_came_first_of_those_who_are_free_is_first(autojump_clock: MockClock) -> None:
+async def test_whoever_came_first_of_those_who_are_free_is_first(autojump_clock: MockClock) -> None:
     """Catches an order that goes by who was free first."""
     async with table(GAME) as (here, nursery):
         ann = await come(here, nursery, "ann", "bob")

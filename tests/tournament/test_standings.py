@@ -188,7 +188,7 @@ def test_equals_are_listed_in_the_order_of_entry() -> None:
     assert [(row.rank, row.name) for row in rows] == [(1, name) for name in NAMES[::-1]]
 
 
-def test_who_has_gone_is_listed_and_ranked_like_everybody() -> None:
+def test_whoever_has_gone_is_listed_and_ranked_like_everybody() -> None:
     gone = [Entrant("ada", gone=True), Entrant("bob")]
     rows = standings(gone, numbered([(1, "ada", "bob", (1.0, 0.0), True)]), ("points",))
     assert [(row.rank, row.name, row.points) for row in rows] == [(1, "ada", 1.0), (2, "bob", 0.0)]
@@ -232,7 +232,7 @@ def test_in_a_knockout_nobody_wins_a_round_that_is_still_to_be_replayed() -> Non
     ]
 
 
-def test_in_a_knockout_who_is_disqualified_is_last_even_after_winning_it() -> None:
+def test_in_a_knockout_whoever_is_disqualified_is_last_even_after_winning_it() -> None:
     played: list[Line] = [
         (1, "ada", None, (1.0, 0.0), False),
         (1, "bob", "cyd", (1.0, 0.0), True),
@@ -364,7 +364,7 @@ def test_what_is_annulled_counts_for_nobody(results: list[Result], annulled: set
 
 
 @given(some_results, people)
-def test_who_is_disqualified_has_lost_everything_and_the_others_have_won_it(
+def test_whoever_is_disqualified_has_lost_everything_and_the_others_have_won_it(
     results: list[Result], disqualified: set[str]
 ) -> None:
     left = {result.pairing.number: result for result in adjusted(results, (), disqualified)}
@@ -382,7 +382,7 @@ def test_who_is_disqualified_has_lost_everything_and_the_others_have_won_it(
 
 
 @given(some_results, people, people)
-def test_who_has_nothing_to_do_with_it_keeps_its_results(
+def test_whoever_has_nothing_to_do_with_it_keeps_its_results(
     results: list[Result], annulled: set[str], disqualified: set[str]
 ) -> None:
     left = adjusted(results, annulled, disqualified)

@@ -117,7 +117,7 @@ def test_the_same_games_are_worked_out_once_and_others_anew() -> None:
     assert other.of["ada"] != one.of["ada"]
 
 
-def test_who_wins_only_because_it_moves_first_is_not_stronger() -> None:
+def test_whoever_wins_only_because_it_moves_first_is_not_stronger() -> None:
     """Everybody wins when it moves first; ada has moved first more often."""
     results = [game(one, other, 1) for one in NAMES for other in NAMES if one != other] * 4
     fair = said([*results, *[game("ada", "bob", 1)] * 4]).of
@@ -125,7 +125,7 @@ def test_who_wins_only_because_it_moves_first_is_not_stronger() -> None:
     assert fair["ada"].interval[0] < 0 < fair["ada"].interval[1]
 
 
-def test_of_more_names_than_a_hundred_nobody_is_told_how_likely_each_rank_is() -> None:
+def test_with_more_than_a_hundred_names_nobody_is_told_how_likely_each_rank_is() -> None:
     names = [f"bot {number}" for number in range(RANKED + 1)]
     results = [game(one, other, 1) for one, other in pairwise(names)]
     assert {each.ranks for each in said(results).of.values()} == {None}
@@ -144,7 +144,7 @@ def test_where_there_are_plenty_of_games_walks_and_approximations_agree(
         assert near[name].interval == pytest.approx(each.interval, abs=0.15 * width)
 
 
-def test_a_spread_of_which_little_is_known_is_taken_as_usual_where_draws_are_judged() -> None:
+def test_a_spread_that_is_little_known_is_taken_as_usual_where_draws_are_judged() -> None:
     """Or a low one, and results that are mostly chance, confirm each other: intervals failed by that."""
     results = [game(*pair, 0.5) for pair in combinations("abcd", 2)]
     tried = model(results).approximations()

@@ -137,7 +137,7 @@ def test_what_is_forgotten_is_not_there_any_more() -> None:
     assert record.ended > 100 * FEW / 2
 
 
-def test_a_match_of_which_nobody_knows_is_not_voided() -> None:
+def test_a_match_that_nobody_knows_is_not_voided() -> None:
     opened, facts = history("open", Random(2), 50)
     for whole in (True, False):
         with pytest.raises(ValueError, match="no match of that name"):

@@ -118,7 +118,9 @@ async def test_a_stall_costs_nobody_a_flag_whichever_task_runs_first_after_it(
         assert timekeeper.stalled == pytest.approx(60.0, abs=2 * BEAT)
 
 
-async def test_after_a_stall_who_still_says_nothing_is_flagged_in_the_end(autojump_clock: MockClock) -> None:
+async def test_after_a_stall_whoever_still_says_nothing_is_flagged_in_the_end(
+    autojump_clock: MockClock,
+) -> None:
     async with running(BEAT) as timekeeper:
         played = match()
         timekeeper.watch(played)

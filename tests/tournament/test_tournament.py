@@ -103,7 +103,7 @@ async def test_a_result_is_in_the_store_before_anybody_is_told(autojump_clock: M
     assert seen == 3
 
 
-async def test_who_is_away_when_its_match_is_due_has_a_grace_and_then_forfeits_it(
+async def test_whoever_is_away_when_its_match_is_due_has_a_grace_and_then_forfeits_it(
     autojump_clock: MockClock,
 ) -> None:
     async with world({"ann": first, "bob": first}) as here:
@@ -119,7 +119,7 @@ async def test_who_is_away_when_its_match_is_due_has_a_grace_and_then_forfeits_i
     assert match.moves == ()
 
 
-async def test_who_comes_within_the_grace_plays(autojump_clock: MockClock) -> None:
+async def test_whoever_comes_within_the_grace_plays(autojump_clock: MockClock) -> None:
     async with world({"ann": first, "bob": first}) as here:
         bob = here.lobby.find("bob", "tic-tac-toe")
         assert bob is not None
@@ -187,7 +187,7 @@ async def test_leaving_in_the_middle_loses_that_match_and_no_other(autojump_cloc
     assert all(fact.players[fact.winner or 0] != "dee" for fact in losses)
 
 
-async def test_who_leaves_before_both_have_moved_is_excused_once_in_each_pairing(
+async def test_whoever_leaves_before_both_have_moved_is_excused_once_in_each_pairing(
     autojump_clock: MockClock,
 ) -> None:
     """A bot that leaves time and again to avoid an opponent loses to it after all."""
@@ -462,7 +462,7 @@ async def test_it_takes_so_many_and_no_more(autojump_clock: MockClock) -> None:
             await here.tournament.enter("cas")
 
 
-async def test_late_is_only_who_an_organiser_lets_in_and_only_where_the_format_can(
+async def test_only_an_organiser_lets_latecomers_in_and_only_where_the_format_can(
     autojump_clock: MockClock,
 ) -> None:
     for format, late in (("round-robin", True), ("knockout", False)):

@@ -269,7 +269,7 @@ def test_a_match_that_a_stop_of_the_host_cut_short_is_the_hosts_fault() -> None:
 
 
 @pytest.mark.parametrize("goodbye", [False, True])
-def test_of_two_who_are_gone_one_goodbye_makes_it_the_bots_fault(goodbye: bool) -> None:
+def test_when_two_are_gone_one_goodbye_makes_it_the_bots_fault(goodbye: bool) -> None:
     played = match(pace=Pace())
     played.away(0, 30.0, 0.0)
     if goodbye:

@@ -138,7 +138,7 @@ class Angry(Team):
 
 
 @pytest.mark.slow
-def test_teams_that_are_called_play_a_league_and_who_flips_out_of_turn_has_lost_at_once(
+def test_teams_that_are_called_play_a_league_and_whoever_flips_out_of_turn_has_lost_at_once(
     hold: Callable[..., Served],
 ) -> None:
     names = ("ann", "bob", "cas", "eve")

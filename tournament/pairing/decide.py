@@ -82,7 +82,7 @@ def aim_objection(format: str, entrants: int | None, aim: Aim | UnsetType) -> st
     if not 1 <= aim.within <= 1000:
         return f"differences from 1 to 1000 Elo may count as equal, not {aim.within:g}"
     if aim.places < 0 or (entrants is not None and aim.places > entrants):
-        return f"of {entrants} entrants 0 (all) to {entrants} places can be settled, not {aim.places}"
+        return f"with {entrants} entrants, 0 (all) to {entrants} places can be settled, not {aim.places}"
     if aim.games is not None and aim.games < 1:
         return f"at least one match has to be played, not {aim.games}"
     return ""

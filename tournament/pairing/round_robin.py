@@ -93,7 +93,7 @@ def alternating(name: str, others: Sequence[str], sides: Sides) -> list[tuple[st
 
 
 def rounds(count: int, terms: Terms) -> int:
-    """How many rounds so many entrants make."""
+    """How many rounds this many entrants make."""
     return max(0, count - 1 + count % 2)
 
 

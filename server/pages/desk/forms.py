@@ -116,7 +116,7 @@ def _pace(fields: Mapping[str, str]) -> Pace | None:
         for name, least in (("bank", 0.01), ("gain", 0), ("turn", 0.01))
     )
     if gain and bank is None:
-        raise Refusal("gain: what is added after each move needs a bank that it is added to")
+        raise Refusal("gain: a gain is added to a bank after each move, so it needs a bank")
     return None if bank is None and turn is None else Pace(bank=bank, gain=gain or 0.0, turn=turn)
 
 

@@ -104,7 +104,7 @@ class Client:
         self._doors.cut()
 
     def crash(self, seconds: float) -> None:
-        """Act like a host that is killed, and started again after so many seconds."""
+        """Act like a host that is killed, and started again after this many seconds."""
         self._flush()
         self._happened("the host is killed")
         self._doors.crash()
@@ -118,7 +118,7 @@ class Client:
         self.lose()
 
     def comes(self, seconds: float) -> bool:
-        """Whether the client comes back within so many seconds, or before its process ends."""
+        """Whether the client comes back within this many seconds, or before its process ends."""
         until = time.monotonic() + seconds
         while not self._doors.arrived and time.monotonic() < until:
             if self._command is not None and self._command.ended:
@@ -145,7 +145,7 @@ class Client:
         self._manner = manner
 
     def hear(self, seconds: float) -> Said | None:
-        """What the client says next, if it says anything within so many seconds."""
+        """What the client says next, if it says anything within this many seconds."""
         self._flush()
         until = time.monotonic() + seconds
         talk = self._talk

@@ -63,7 +63,7 @@ class Command:
         return self._process.poll() is not None
 
     def exit(self, seconds: float = EXIT_TIMEOUT) -> Exit | None:
-        """How the process ended, if it does within so many seconds."""
+        """How the process ended, if it does within this many seconds."""
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(seconds)
             self._reader.join(EXIT_TIMEOUT)

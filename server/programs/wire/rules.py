@@ -43,8 +43,8 @@ COME_BACK = (
     " and you are told everything you need to go on."
 )
 RESTARTED = (
-    "Come back with the same `name` and `token`, again and again until somebody answers:"
-    " from the start, there are 30 seconds for that."
+    "Come back with the same `name` and `token`, and keep trying until somebody answers:"
+    " you have 30 seconds from the start of the host."
 )
 FORGET = "`moves` in that `begin` is what was kept: forget every move that comes after them"
 TAKEN_OVER = "A bot that is told so stays away: two that take over from each other never get to move."

@@ -80,7 +80,7 @@ class ScriptedHost:
         return self.match.to_move is None
 
     def play_on(self, plies: int | None = None) -> None:
-        """Play until it is the client's turn after so many plies, or to the end; a short game begins anew."""
+        """Play until it is the client's turn after this many plies, or to the end; short games begin anew."""
         while not self.is_over and (
             plies is None or self.match.ply < plies or self.match.to_move != self.seat
         ):
@@ -158,7 +158,7 @@ class ScriptedHost:
         self.say_end()
 
     def take_back(self, plies: int) -> None:
-        """Forget all but so many plies, as after a crash."""
+        """Forget all but this many plies, as after a crash."""
         match = self.match
         kept = match.moves[:plies], [0.0] * plies
         self.match = Match(

@@ -15,7 +15,7 @@ MOST = 1_000  # on a page, even if no limit is given: some milliseconds of work 
 FAR = 12  # digits of a place
 
 QUERY: Mapping[str, Any] = {  # for the table of routes
-    "after": {"type": "integer", "minimum": 0, "default": 0, "description": "How many to pass over."},
+    "after": {"type": "integer", "minimum": 0, "default": 0, "description": "How many to skip."},
     "limit": {
         "type": "integer",
         "minimum": 1,
@@ -35,7 +35,7 @@ class Page(Struct, frozen=True):
         return self.after + self.limit
 
     def next(self, total: int) -> int | None:
-        """What to ask for after this page, in a list of so many."""
+        """What to ask for after this page, in a list of this many."""
         return self.end if self.end < total else None
 
 
@@ -43,7 +43,7 @@ def asked(request: Request) -> Page:
     """The page that a request is for; raises `HttpError`."""
     after, limit = request.query.get("after", "0"), request.query.get("limit", str(MOST))
     if not _is_number(after):
-        raise HttpError(400, f"`after` is how many to pass over, 0 or more, not {after[:20]!r}")
+        raise HttpError(400, f"`after` is how many to skip, 0 or more, not {after[:20]!r}")
     if not (_is_number(limit) and 1 <= int(limit) <= MOST):
         raise HttpError(400, f"`limit` is how many to list, from 1 to {MOST}, not {limit[:20]!r}")
     return Page(int(after), int(limit))

@@ -41,6 +41,6 @@ def side(call: Call, tournament: Tournament, match: str) -> Response:
     if asked not in ("0", "1"):
         raise HttpError(400, f"seat is 0 or 1, not {asked[:40]!r}")
     if (tape := readable.get(int(asked))) is None:
-        raise HttpError(403, f"what was said over seat {asked} is not yours to read, or was not noted")
+        raise HttpError(403, f"what was said over seat {asked} is not yours to read, or was not recorded")
     shown = {"match": match, "seat": int(asked), "name": tape.name, "messages": messages_of(tape)}
     return json_response(200, shown | {"omitted": tape.omitted}, ("Cache-Control", "no-store"))

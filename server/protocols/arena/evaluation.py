@@ -108,7 +108,7 @@ class Evaluations:
             raise HttpError(409, "this bot is being evaluated: wait until that is over")
         if len(running) >= self._host.limits.evaluations:
             raise HttpError(
-                429, f"{len(running)} evaluations are going on, which is the most: come again later"
+                429, f"{len(running)} evaluations are going on, which is the limit: come again later"
             )
         run = self._runs[name] = Run(name, game, bot, callback, cases)
         self._host.guard.start_soon(self._run, run)

@@ -108,7 +108,7 @@ class Guests:
             raise HttpError(409, "a bot plays under one name, and somebody has joined with this teamUrl")
         if len(invited) >= self.host.limits.called_bots:
             raise HttpError(
-                429, f"{len(invited)} bots are here to be called, which is the most: come again later"
+                429, f"{len(invited)} bots are here to be called, which is the limit: come again later"
             )
 
     def _expect_something_to_play(self, game: str, asked: Join) -> None:

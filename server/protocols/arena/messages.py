@@ -50,7 +50,7 @@ def written(message: Mapping[str, Any]) -> bytes:
 
 
 def refused_move(sent: Any) -> Mapping[str, Any]:
-    """Something that was no move, shown as one and cut; bots of other protocols may have sent anything."""
+    """Something that was not a move, shown as one and cut; bots of other protocols may have sent anything."""
     match sent:
         case {"action": str() as action, "position": str() as position}:
             return {"action": action[:SHOWN], "position": position[:SHOWN]}

@@ -64,7 +64,7 @@ class Tarpit:
         self._say_later(message, _delay(self.row), False)
 
     def show(self, view: bytes, delay: float = 0.0) -> None:
-        """Send a view so many seconds after all that waits."""
+        """Send a view this many seconds after all that waits."""
         self._say_later(view, delay, True)
 
     def stop(self) -> None:
@@ -109,7 +109,7 @@ def _nobody(message: bytes, urgent: bool) -> None:
 
 
 def _delay(row: int) -> float:
-    """Seconds until the last of so many answers in a row."""
+    """Seconds until the last of this many answers in a row."""
     if row <= AT_ONCE:
         return 0.0
     return min(FIRST * 2 ** min(row - AT_ONCE - 1, 10), LONGEST)

@@ -71,7 +71,7 @@ class Gate:
         self._follower: Follower | None = None  # of that match
         self._told = 0  # how much of it was told to the observers, if there are any
         self._game = b""  # the Game as it was shown last …
-        self._plies: int | None = None  # … after so many plies; None: it has changed in another way
+        self._plies: int | None = None  # … after this many plies; None: it has changed in another way
         self._last: Standing | None = None  # the final standing, until it has been shown
         self._end: str | None = None  # how the last match ended, in words, if no other followed it
         self._observers: dict[Chunks, None] = {}

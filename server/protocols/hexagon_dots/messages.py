@@ -82,7 +82,7 @@ def whole(position: HexagonDots, names: tuple[str, str], ended: Ended | None) ->
 
 
 def delta(match: Match, since: int) -> dict[str, Any]:
-    """What has been added to the Game after so many plies, in order."""
+    """What has been added to the Game after this many plies, in order."""
     ended, positions = match.result, match.positions[since:]
     players = _players(positions[-1], match.names, ended)
     return {

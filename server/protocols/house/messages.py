@@ -40,7 +40,7 @@ NO_QUESTION = Question()
 
 
 class Unreadable(ValueError):
-    """What a bot said is no message. The sentence is for its author."""
+    """What a bot said is not a message. The sentence is for its author."""
 
     def __init__(self, sentence: str, answers: Question = NO_QUESTION) -> None:
         super().__init__(sentence)
@@ -167,7 +167,7 @@ _SAID = {each.__struct_config__.tag: each for each in get_args(Said)}
 
 
 def read(message: bytes, most: int) -> Said:
-    """What a bot said; raises `Unreadable`. What is no JSON object is a move as people type it."""
+    """What a bot said; raises `Unreadable`. What is not a JSON object is a move as people type it."""
     if len(message) > most:
         raise Unreadable(f"a message may have {most} bytes, and this one has {len(message)}")
     try:
@@ -210,7 +210,7 @@ def _question(given: dict[str, Any]) -> Question:
 
 
 def begin(seat: Seat, ply: int) -> Begin:
-    """What a bot is told when it is dealt a seat, or comes back to one after so many plies."""
+    """What a bot is told when it is dealt a seat, or comes back to one after this many plies."""
     return begun(seat.match, seat.index, ply)
 
 
@@ -224,7 +224,7 @@ def begun(match: Match, seat: int, ply: int) -> Begin:
 
 
 def turn(match: Match, ply: int, at: float) -> Turn:
-    """How a match stood after so many plies, with the clocks as they are `at` that time."""
+    """How a match stood after this many plies, with the clocks as they are `at` that time."""
     position, names = match.positions[ply], match.names
     mover: int = position.turn
     over = position.outcome is not None or (match.log.closed and ply == match.ply)

@@ -249,7 +249,8 @@ class House:
             self._refuse(f"there is no game {quoted(hello.game)}; there are: {', '.join(catalogue())}")
         elif hello.against is not None and hello.tournament not in (None, OPEN + hello.game):
             self._refuse(
-                f"against is for the open table: in {quoted(hello.tournament)} its format says who meets whom"
+                f"against is for the open table: in {quoted(hello.tournament)}"
+                " the format decides who meets whom"
             )
         else:
             here.leave()
@@ -397,7 +398,7 @@ class House:
 
 
 def wanted(message: bytes) -> Wanted | None:
-    """Where a bot that says this wants to play; None if it is no acceptable hello."""
+    """Where a bot that says this wants to play; None if it is not an acceptable hello."""
     try:
         said = messages.read(message, len(message))
     except messages.Unreadable:

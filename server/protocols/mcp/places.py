@@ -35,7 +35,7 @@ class Places:
         limits = self._host.limits
         origin = network_of(exchange.request.peer, limits.trust_loopback)
         if origin and sum(place.origin == origin for place in self._all) >= limits.connections_per_address:
-            raise Full("too many came from your address: have some leave")
+            raise Full("too many came from your address: let some leave")
         if len(self._all) >= limits.sessions and not self._drop_one():
             raise Full("too many are here: come again later")
         place = Place(self._host, exchange, origin)

@@ -51,7 +51,7 @@ def test_ratings_are_symmetric_rounded_and_inside_their_interval() -> None:
         assert all(round(figure, 1) == figure for figure in (low, high, row["rating"]))
 
 
-def test_who_has_played_nothing_has_no_rating() -> None:
+def test_whoever_has_played_nothing_has_no_rating() -> None:
     assert [(row["rank"], row["rating"], row["interval"]) for row in rows(record())] == [(1, None, None)] * 2
 
 

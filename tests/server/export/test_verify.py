@@ -435,7 +435,7 @@ def test_a_file_of_anything_gives_sentences() -> None:
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
-def test_what_is_no_export_is_said_to_be_none(source: bytes, said: str) -> None:
+def test_what_is_not_an_export_is_refused_as_such(source: bytes, said: str) -> None:
     assert said in verify(source.splitlines(keepends=True)).findings[0].why
 
 

@@ -19,7 +19,7 @@ def test_every_fault_and_every_kind_of_cause_has_words() -> None:
         "bob came back",
         "the host stood still for 0.4 s, and gave that time back",
         "ann had 10.0 s for this move",
-        "bob was waited for 30 s",
+        "the host waited 30 s for bob",
     ]
 
 

@@ -92,7 +92,7 @@ async def ordered(*orders: Awaitable[object]) -> list[str]:
     return refusals
 
 
-async def test_of_two_who_invite_one_name_to_two_tournaments_at_once_one_is_refused() -> None:
+async def test_one_of_two_who_invite_one_name_to_two_tournaments_at_once_is_refused() -> None:
     """Catches a token that was given to somebody and is void already."""
     async with running() as (host, _):
         cups = [await host.open(name, Opened(GAME, "round-robin", by_invitation=True)) for name in ("a", "b")]
@@ -101,7 +101,7 @@ async def test_of_two_who_invite_one_name_to_two_tournaments_at_once_one_is_refu
         assert sum("ann" in cup.record.entrants for cup in cups) == 1
 
 
-async def test_of_two_who_enter_names_that_look_alike_at_once_one_is_refused() -> None:
+async def test_one_of_two_who_enter_names_that_look_alike_at_once_is_refused() -> None:
     async with running() as (host, _):
         cup = await closed(host)
         (why,) = await ordered(*(host.claims.enter(cup, name, "the organiser") for name in ("Bob1", "B0b1")))

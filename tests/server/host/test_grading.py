@@ -165,7 +165,7 @@ async def test_what_is_remembered_of_gradings_is_soon_full_and_little(autojump_c
     assert taken < 1 << 20
 
 
-async def test_a_game_of_which_nobody_can_tell_anything_is_not_graded(
+async def test_a_game_that_nobody_can_judge_is_not_graded(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     games = dict(catalogue())

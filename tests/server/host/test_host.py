@@ -309,7 +309,7 @@ async def test_a_host_stops_as_soon_however_many_tournaments_wait_for_bots_or_ar
     assert taken[1] - taken[0] < many - few
 
 
-async def test_who_comes_back_and_asks_for_what_is_not_there_keeps_its_seat(
+async def test_whoever_comes_back_and_asks_for_what_is_not_there_keeps_its_seat(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a returning player that is thrown out, with its match, over a wrong name of a tournament."""

@@ -99,7 +99,7 @@ async def test_so_it_does_if_that_happens_while_either_is_coming(
         assert list(host.lobby.players()) == []
 
 
-async def test_who_leaves_a_house_player_has_lost(autojump_clock: MockClock) -> None:
+async def test_whoever_leaves_a_house_player_has_lost(autojump_clock: MockClock) -> None:
     async with place() as host:
         ann = Bot(host)
         await ann.tell("start", id="Ann", against="random")

@@ -38,7 +38,7 @@ def test_what_unicode_takes_for_the_same_is_the_same() -> None:
     assert not different
 
 
-def test_of_what_is_on_a_keyboard_only_a_few_look_alike() -> None:
+def test_only_a_few_characters_on_a_keyboard_look_alike() -> None:
     """The digits are ten."""
     plain: dict[str, str] = {}
     for character in string.digits + string.ascii_letters + string.punctuation:

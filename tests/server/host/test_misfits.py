@@ -84,7 +84,7 @@ class Wall(msgspec.Struct):
         (b'{"rows":32}', "a board has 31 rows at most"),
         (b'{"rows":1,"x":"\xff"}', "a body is UTF-8, and this one is not"),
         (b'{"x":' + b"[" * 100_000, "this body is nested too deeply"),
-        (b"rows", "this is no JSON: JSON is malformed: invalid character (byte 0)"),
+        (b"rows", "this is not JSON: JSON is malformed: invalid character (byte 0)"),
     ],
 )
 def test_a_body_that_cannot_be_read_is_told_of_in_plain_words(content: bytes, expected: str) -> None:

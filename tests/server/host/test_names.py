@@ -47,7 +47,7 @@ def test_blanks_around_a_name_do_not_belong_to_it() -> None:
         ("a\ufe0f", "invisible"),
         ("a\u034fb", "invisible"),
         ("a\U000e0100b", "invisible"),
-        ("\u0301", "no accent"),
+        ("\u0301", "not an accent"),
         ("organiser", "reserved"),
         ("0rganiser", "reserved"),
         ("the  h0st", "reserved"),

@@ -220,9 +220,7 @@ async def test_whoever_asks_for_somebody_who_can_never_come_is_told_so(
 async def test_nobody_waits_for_itself(autojump_clock: MockClock) -> None:
     async with practice() as hall:
         for name in ("ann", " ANN "):
-            with pytest.raises(
-                Unwelcome, match=r"^a bot does not meet itself, .*; the host's own are .*first"
-            ):
+            with pytest.raises(Unwelcome, match=r"^a bot cannot play itself, .*; the host's own are .*first"):
                 await hall.host.arrive("ann", "santorini", against=name, practises=True)
         await hall.host.arrive("ann", "santorini", against="anna", practises=True)
 
@@ -236,7 +234,9 @@ async def test_whoever_practises_is_at_the_open_table_even_while_a_tournament_ta
         assert (await ann.messages("welcome"))[0]["tournament"] is None
         bob = await hall.hello("bob", against="first", tournament="cup")
         (refused,) = await bob.messages()
-        assert refused["reason"] == ('against is for the open table: in "cup" its format says who meets whom')
+        assert refused["reason"] == (
+            'against is for the open table: in "cup" the format decides who meets whom'
+        )
 
 
 async def test_a_bot_that_was_silent_finds_its_opponent_again(autojump_clock: MockClock) -> None:
@@ -297,7 +297,7 @@ async def test_nobody_else_is_called_like_somebody_who_practises(
         assert refused["reason"] == f"{name} is a reserved word"
 
 
-async def test_who_plays_by_hand_is_marked_as_a_person(autojump_clock: MockClock) -> None:
+async def test_whoever_plays_by_hand_is_marked_as_a_person(autojump_clock: MockClock) -> None:
     async with practice() as hall:
         ann = await hall.hello("ann", against="first", person=True, matches=1)
         await play(ann, "tic-tac-toe")

@@ -106,7 +106,9 @@ async def test_a_name_with_a_token_has_no_seat_and_its_bot_may_move(autojump_clo
         ).player.place == "cup"
 
 
-async def test_who_was_given_a_token_and_shows_it_owns_the_name_by_that(autojump_clock: MockClock) -> None:
+async def test_whoever_was_given_a_token_and_shows_it_owns_the_name_by_that(
+    autojump_clock: MockClock,
+) -> None:
     async with running() as (host, _):
         await cup(host)
         visit = await host.arrive("ann", GAME, peer=HOME, door="house")

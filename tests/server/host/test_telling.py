@@ -70,7 +70,7 @@ async def test_what_befalls_a_tournament_and_its_entrants_is_told(autojump_clock
     ]
 
 
-async def test_who_comes_leaves_crashes_and_returns_is_told_with_address_and_door(
+async def test_whoever_comes_leaves_crashes_and_returns_is_told_with_address_and_door(
     autojump_clock: MockClock,
 ) -> None:
     with capture_logs() as logs:
@@ -162,7 +162,7 @@ async def test_others_get_their_turns_while_the_line_of_a_terminal_is_made(autoj
     assert 0 < at_once <= AT_A_TIME
 
 
-def test_of_many_who_are_missing_those_are_named_that_have_been_waited_for_longest() -> None:
+def test_when_many_are_missing_those_that_have_been_waited_for_longest_are_named() -> None:
     missing: Mapping[str, float] = {"ann": 5.0, "bob": 200.0, "cas": 7.0, "dee": 6.0, "eve": 1.0}
     said = "2 matches · 3 moves/s · missing: bob (3 min), cas (7 s), dee (6 s), 2 more"
     assert status(2, 3.2, missing) == said

@@ -97,7 +97,7 @@ async def test_the_loop_goes_on_meanwhile_and_several_think_at_once() -> None:
         assert len(pids(here)) == 2, "the third waits"
 
 
-async def test_who_waits_gets_its_turn() -> None:
+async def test_whoever_waits_gets_its_turn() -> None:
     async with thinking(children=1) as (here, _):
         moves = list[Any]()
 

@@ -51,7 +51,7 @@ async def try_to_come(host: Host, number: int, peer: str = "192.0.2.1") -> None:
 
 
 @pytest.mark.parametrize("many", [tries(2 * AT_ONCE, 100_000)])
-async def test_of_names_that_finished_nothing_nothing_is_left(many: int, autojump_clock: MockClock) -> None:
+async def test_names_that_finished_nothing_leave_nothing_behind(many: int, autojump_clock: MockClock) -> None:
     store = Memory()
     async with running(store) as (host, nursery):
         for name in ("ann", "bob"):

@@ -154,7 +154,7 @@ def test_an_organiser_may_end_a_tournament_long_after_its_last_match() -> None:
     assert world.untold.is_past(world.records["cup"])
 
 
-def test_of_two_tournaments_that_are_over_the_first_is_told_first() -> None:
+def test_the_first_of_two_tournaments_that_are_over_is_told_first() -> None:
     world = World("monday", "friday")
     for name in ("friday", "monday"):
         world.add(name, OVER)

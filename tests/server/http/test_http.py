@@ -151,7 +151,7 @@ async def test_requests_are_stamped_with_their_own_time(autojump_clock: Clock) -
             await trio.testing.wait_all_tasks_blocked()
 
 
-async def test_who_sends_too_much_ahead_is_cut() -> None:
+async def test_whoever_sends_too_much_ahead_is_cut() -> None:
     holds, limits = Holds(), Limits(pipelined_bytes=1000)
     async with serving(holds, limits) as server:
         client = server.connect()

@@ -21,7 +21,7 @@ LIMITS = Limits()
 
 wires = pytest.mark.parametrize("kind", [TRIED, STREAM])
 
-TOO_SLOW = b'{"error":"the request did not come to its end in time"}'
+TOO_SLOW = b'{"error":"the end of the request did not come in time"}'
 
 
 async def lasts(client: Client) -> tuple[float, bytes]:
@@ -95,7 +95,7 @@ async def test_between_requests_there_is_time(autojump_clock: Clock) -> None:
 
 
 @pytest.mark.slow
-async def test_who_asked_in_time_is_answered_though_the_host_stood_still(autojump_clock: Clock) -> None:
+async def test_whoever_asked_in_time_is_answered_though_the_host_stood_still(autojump_clock: Clock) -> None:
     async with serving(echo) as server:
         for _ in range(20):  # which task has its turn first after that is a matter of chance
             client = server.connect()
@@ -239,7 +239,7 @@ async def test_a_client_that_reads_its_last_answer_slowly_gets_all_of_it(autojum
 # Draining.
 
 
-async def test_a_server_that_drains_sends_away_who_waits_and_finishes_what_it_was_saying(
+async def test_a_server_that_drains_sends_away_whoever_waits_and_finishes_what_it_was_saying(
     autojump_clock: Clock,
 ) -> None:
     holds = Holds()
@@ -275,7 +275,7 @@ async def test_a_server_that_drains_sends_away_who_waits_and_finishes_what_it_wa
 # Who is here.
 
 
-async def test_a_client_that_has_shown_who_it_is_is_driven_out_no_more() -> None:
+async def test_a_client_that_has_shown_who_it_is_is_no_longer_driven_out() -> None:
     def app(exchange: Exchange) -> None:
         if exchange.request.path == "/me":
             exchange.authenticated()

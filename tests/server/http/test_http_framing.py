@@ -190,7 +190,7 @@ def test_what_is_served_h11_would_serve_as_well_and_as_the_same(content: bytes) 
 @pytest.mark.slow
 @settings(max_examples=tries(6, 20) * settings.default.max_examples)
 @given(streams())
-def test_of_spoilt_requests_nothing_is_served_that_h11_refuses(content: bytes) -> None:
+def test_no_spoilt_request_that_h11_refuses_is_served(content: bytes) -> None:
     served_here, served_there = ours(content), theirs(content)
     assert served_here == served_there[: len(served_here)]
 

@@ -122,7 +122,7 @@ async def test_a_long_answer_goes_piece_by_piece_as_the_client_takes_it(kind: st
         assert not server.guard.caught
 
 
-async def test_who_writes_a_long_answer_learns_that_nobody_takes_it(autojump_clock: Clock) -> None:
+async def test_whoever_writes_a_long_answer_learns_that_nobody_takes_it(autojump_clock: Clock) -> None:
     gone: list[bool] = []
 
     async def app(exchange: Exchange) -> None:

@@ -214,7 +214,7 @@ async def test_where_nothing_is_nothing_is_found(method: str, path: str, autojum
         "/%2e%2Fapi/games",
     ],
 )
-async def test_of_all_names_only_that_of_a_bot_may_hold_a_slash(
+async def test_only_the_name_of_a_bot_may_hold_a_slash(
     path: str, browser: bool, autojump_clock: MockClock
 ) -> None:
     async with whole() as ask:

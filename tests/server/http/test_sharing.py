@@ -252,7 +252,7 @@ async def test_the_root_is_a_page_for_browsers_and_games_for_bots_of_any_site(
         assert is_shared(await ask(here.server, "POST", "/", "Accept: text/html", body=b"{}"))
 
 
-async def test_of_the_api_pages_are_told_to_read_and_nothing_else(autojump_clock: MockClock) -> None:
+async def test_pages_are_told_that_they_may_read_the_api_and_nothing_else(autojump_clock: MockClock) -> None:
     async with bots_doors() as here:
         answer = await ask(here.server, "OPTIONS", "/api/tournaments")
         assert answer.headers[METHODS] == "GET, HEAD"

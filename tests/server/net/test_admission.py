@@ -39,7 +39,7 @@ class Gate:
         ]
 
 
-async def test_of_one_address_the_oldest_stranger_makes_room() -> None:
+async def test_the_oldest_stranger_of_an_address_makes_room() -> None:
     gate = Gate()
     gate.come("192.0.2.1", "192.0.2.2", "192.0.2.1", "192.0.2.1", "192.0.2.1")
     assert gate.here == [1, 2, 3, 4]
@@ -48,7 +48,7 @@ async def test_of_one_address_the_oldest_stranger_makes_room() -> None:
     assert gate.here == [1, 2, 5, 6]
 
 
-async def test_of_one_address_whose_connections_are_all_known_no_other_comes_in() -> None:
+async def test_an_address_whose_connections_are_all_known_gets_no_other() -> None:
     gate = Gate()
     gate.come(*["192.0.2.1"] * 3)
     gate.knows(0, 1, 2)
@@ -56,7 +56,7 @@ async def test_of_one_address_whose_connections_are_all_known_no_other_comes_in(
     assert gate.here == [0, 1, 2, 4]
 
 
-async def test_of_too_many_strangers_the_oldest_goes_and_the_known_stay() -> None:
+async def test_when_there_are_too_many_strangers_the_oldest_goes_and_the_known_stay() -> None:
     gate = Gate()
     gate.come(*(f"192.0.2.{number}" for number in range(5)))
     gate.knows(1)
@@ -90,7 +90,7 @@ async def test_where_all_files_are_open_even_the_own_machines_strangers_make_roo
     assert len(gate.admission) == 4
 
 
-async def test_who_leaves_makes_room_once() -> None:
+async def test_whoever_leaves_makes_room_once() -> None:
     gate = Gate()
     gate.come(*["192.0.2.1"] * 3)
     gate.knows(0, 1, 2)

@@ -42,7 +42,7 @@ async def test_a_task_that_fails_harms_no_other_and_is_counted_by_type_and_place
     assert isinstance(logs[0]["exc_info"], ValueError)
 
 
-async def test_of_a_group_each_exception_is_counted() -> None:
+async def test_each_exception_of_a_group_is_counted() -> None:
     async with trio.open_nursery() as nursery:
         guard = Guard(nursery)
         with capture_logs():

@@ -154,7 +154,7 @@ async def test_whatever_comes_back_is_as_good_as_any_other(answer: bytes, autoju
         assert trio.current_time() == 0.0, "the end of the answer is the end of the call"
 
 
-async def test_of_an_answer_without_end_a_kilobyte_is_read(autojump_clock: MockClock) -> None:
+async def test_a_kilobyte_of_an_answer_without_end_is_read(autojump_clock: MockClock) -> None:
     sent = 0
 
     async def floods(stream: End) -> None:
@@ -364,7 +364,7 @@ async def test_a_server_is_called_once_a_second_and_others_meanwhile(autojump_cl
         assert ("http://other.example/", 0.0) in times
 
 
-async def test_who_would_have_to_wait_for_a_minute_is_not_called(autojump_clock: MockClock) -> None:
+async def test_whoever_would_have_to_wait_for_a_minute_is_not_called(autojump_clock: MockClock) -> None:
     done: list[bool] = []
     async with net(answers) as here, trio.open_nursery() as nursery:
         outbound = calls(here)

@@ -95,7 +95,7 @@ def hello(name: str, token: str, client: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("proxies", [["127.0.0.1"], []], ids=["a proxy of ours", "anybody"])
-def test_who_guesses_tokens_through_a_proxy_of_ours_shuts_out_itself_alone(
+def test_whoever_guesses_tokens_through_a_proxy_of_ours_shuts_out_itself_alone(
     proxies: list[str], tmp_path: Path
 ) -> None:
     """And where nobody said that it is ours, to name another address each time helps nobody."""

@@ -46,7 +46,7 @@ def test_what_is_written_and_not_yet_sent_counts_as_well() -> None:
         assert tcp_use(server) == (written, 0)
 
 
-def test_of_what_is_no_open_tcp_connection_nothing_is_known() -> None:
+def test_nothing_is_known_of_what_is_not_an_open_tcp_connection() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert tcp_use(ours) is None

@@ -194,7 +194,7 @@ async def test_where_there_is_no_desk_it_says_so(autojump_clock: MockClock) -> N
         assert (told["status"], "admin_anywhere" in told["error"]) == (409, True)
 
 
-async def test_the_api_makes_a_link_for_who_has_the_organisers_token(autojump_clock: MockClock) -> None:
+async def test_the_api_makes_a_link_for_whoever_has_the_organisers_token(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         assert (await here.api("POST", "/api/admin-link", token=None))["status"] == 401
         told = await here.api("POST", "/api/admin-link")

@@ -389,7 +389,7 @@ async def invited(browser: Browser, name: str, status: int = 200) -> str:
     return found[1] if found else answer.body.decode()
 
 
-async def test_an_invited_name_is_only_for_who_has_its_token(autojump_clock: MockClock) -> None:
+async def test_an_invited_name_is_only_for_whoever_has_its_token(autojump_clock: MockClock) -> None:
     store = Memory()
     async with sitting(store) as here:
         await here.hold()
@@ -479,7 +479,7 @@ async def test_a_tournament_waits_for_the_invited_before_it_begins_by_itself(
         assert [fact.ending for fact in record.matches.values()] == ["played"]
 
 
-async def test_who_comes_late_is_let_in_where_the_format_does_that(autojump_clock: MockClock) -> None:
+async def test_whoever_comes_late_is_let_in_where_the_format_does_that(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await here.hold(entrants=2)
         await here.hold("out", entrants=2, game="connect-4", format="knockout")

@@ -62,7 +62,7 @@ async def running(here: Gallery, *names: str, think: float = 1.0, **chosen: Any)
         pytest.param("/matches/cup-1", "identity", marks=pytest.mark.campaign),
     ],
 )
-async def test_who_has_watched_all_along_sees_what_a_newcomer_sees(
+async def test_whoever_has_watched_all_along_sees_what_a_newcomer_sees(
     page: str, encoding: str, autojump_clock: MockClock
 ) -> None:
     async with gallery() as here:
@@ -244,7 +244,7 @@ async def test_a_deaf_spectator_is_cut_and_the_others_see_every_frame(autojump_c
     assert alert.parts == late.parts
 
 
-async def test_who_reads_slowly_is_kept_no_more_than_one_frame_and_gets_the_latest(
+async def test_whoever_reads_slowly_is_kept_no_more_than_one_frame_and_gets_the_latest(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a queue of old boards for a slow reader, which would see the match minutes late."""

@@ -40,5 +40,5 @@ def test_what_says_the_same_again_and_again_gets_small() -> None:
         ("x-gzip", False),
     ],
 )
-def test_only_who_takes_it_gets_it(said: str, takes: bool) -> None:
+def test_only_whoever_takes_it_gets_it(said: str, takes: bool) -> None:
     assert packing.accepted(said) is takes

@@ -214,7 +214,7 @@ async def test_the_addresses_are_those_of_this_host(autojump_clock: MockClock) -
     assert "nc 127.0.0.1 7000" in odd
 
 
-async def test_who_reads_gets_pages_and_bots_get_what_they_always_got(autojump_clock: MockClock) -> None:
+async def test_whoever_reads_gets_pages_and_bots_get_what_they_always_got(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         made = await here.server.connect().ask(
             b'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 19\r\n\r\n{"rows":3,"cols":3}', "POST"

@@ -37,7 +37,7 @@ async def test_it_shows_boards_the_table_and_what_is_next(autojump_clock: MockCl
     assert drawn.issuperset(coming)
 
 
-async def test_it_says_who_plays_no_more(autojump_clock: MockClock) -> None:
+async def test_it_says_who_no_longer_plays(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await begun(here, 3)
         await Desk(here.host.tournaments["cup"]).withdraw("cup-001")

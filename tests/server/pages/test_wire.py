@@ -88,7 +88,7 @@ async def test_a_bots_token_opens_its_own_side_and_the_organisers_both(autojump_
             assert b"messages" not in refused.body
 
 
-async def test_of_the_tokens_that_open_it_a_log_keeps_the_digests_alone(autojump_clock: MockClock) -> None:
+async def test_a_log_keeps_only_the_digests_of_the_tokens_that_open_it(autojump_clock: MockClock) -> None:
     async with played() as here:
         owners = {seat: tape.owner for seat, tape in here.host.wires.of(MATCH).items()}
         assert owners == {seat: sha256(token.encode()).digest() for seat, token in enumerate((HERS, HIS))}
@@ -122,7 +122,7 @@ async def test_wrong_tokens_are_counted_and_right_ones_are_not(autojump_clock: M
         assert (await ask(here, "guess")).status == 403
 
 
-async def test_what_is_not_kept_or_never_was_is_said_so(autojump_clock: MockClock) -> None:
+async def test_what_is_no_longer_kept_or_never_was_is_reported_as_such(autojump_clock: MockClock) -> None:
     async with played() as here:
         assert (await ask(here, HERS, match="open-santorini-7")).status == 404
         assert (await send(here, HERS, "nowhere-1")).status == 404

@@ -94,7 +94,7 @@ async def test_a_name_that_is_free_again_can_be_used_at_any_host_by_whoever_used
             await trio.sleep(pause)
 
 
-async def test_of_two_hosts_that_use_a_name_again_in_one_moment_one_has_it(
+async def test_one_of_two_hosts_that_use_a_name_again_in_one_moment_has_it(
     autojump_clock: MockClock,
 ) -> None:
     async def found(host: Host, form: str) -> None:

@@ -25,7 +25,7 @@ def said(*peers: Peer) -> str:
     return "; ".join(problem.said for problem in health(peers).problems)
 
 
-def test_of_hosts_that_are_well_nothing_is_said_and_a_host_that_was_told_to_stop_is_well() -> None:
+def test_nothing_is_said_of_hosts_that_are_well_and_a_host_that_was_told_to_stop_is_well() -> None:
     stopped = replace(OTHER, alive=False, draining=True)
     assert said(ONE, OTHER) == said(ONE, stopped) == said(ONE, replace(OTHER, ahead=FAR / 2)) == ""
     assert (health((ONE, stopped)).registered, health((ONE, stopped)).alive) == (2, 1)

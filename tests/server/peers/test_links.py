@@ -58,7 +58,7 @@ async def test_every_two_hosts_have_one_link() -> None:
 
 
 @pytest.mark.slow
-async def test_who_has_another_certificate_than_the_database_says_is_refused() -> None:
+async def test_whoever_has_another_certificate_than_the_database_says_is_refused() -> None:
     """Both by the one that dials, who comes later, and by the one that is dialled.
 
     Catches a warning of each: whoever has just come is refused once or twice by those who do not know it yet.

@@ -70,7 +70,7 @@ def test_what_makes_no_sense_to_the_host_was_wrongly_used(status: bytes, code: i
     assert failure.value.code == code
 
 
-def test_who_is_told_to_ask_again_at_once_does_so() -> None:
+def test_whoever_is_told_to_ask_again_at_once_does_so() -> None:
     """Catches a demo, or `quintain standings`, that fails because its host still works them out."""
     later = b'HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 19\r\n\r\n{"error":"a while"}'
     there = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -110,7 +110,7 @@ def answering(*answers: bytes, tls: ssl.SSLContext | None = None) -> Generator[s
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        (b"this is no web server: the first line is the name of a bot\n", "speaks no HTTP"),
+        (b"this is no web server: the first line is the name of a bot\n", "does not speak HTTP"),
         (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"match', "hung up in the middle of its answer"),
         (b'HTTP/1.1 409 No\r\nContent-Length: 99\r\n\r\n{"error', "the host answers with 409 No"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "is not a Quintain host"),

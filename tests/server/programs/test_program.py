@@ -86,7 +86,7 @@ def test_the_trials_know_every_game(game: str, tmp_path: Path) -> None:
         TRIALS[name](ground)
 
 
-def test_who_is_too_slow_loses_by_the_clock_and_who_ends_has_left(tmp_path: Path) -> None:
+def test_whoever_is_too_slow_loses_by_the_clock_and_whoever_ends_has_left(tmp_path: Path) -> None:
     house = House(CONNECT4, "first", 0.0, 0)
     pace = Pace(turn=QUICK)
     for name, ending in (("mute", Ending.TIME), ("crashing", Ending.LEFT), ("illegal", Ending.ILLEGAL)):

@@ -57,7 +57,7 @@ def test_a_torn_line_goes_even_if_it_is_longer_than_what_comes(tmp_path: Path) -
     assert saved(str(path)).matches == [ONE, TWO, THREE]
 
 
-def test_a_match_of_which_a_part_found_room_is_not_kept(tmp_path: Path) -> None:
+def test_a_match_that_found_room_only_in_part_is_not_kept(tmp_path: Path) -> None:
     """Catches a file in which the next match, when there is room again, is in the middle of a line."""
     path = tmp_path / "series"
     whole = len(Path(kept(path)).read_bytes())

@@ -384,7 +384,7 @@ async def test_no_order_takes_a_field_that_it_does_not_know(autojump_clock: Mock
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (b"{", "this is no JSON: "),
+        (b"{", "this is not JSON: "),
         (b'{"name":"\xff"}', "a body is UTF-8, and this one is not"),
         (b'{"unknown":"\xff"}', "a body is UTF-8, and this one is not"),
         (b"[" * 3000, "expected an object, not a list"),
@@ -392,7 +392,7 @@ async def test_no_order_takes_a_field_that_it_does_not_know(autojump_clock: Mock
         (b'{"name":"x","game":"quoridor","entrants":1e999}', "entrants: this number is too large"),
     ],
 )
-async def test_of_a_body_that_cannot_be_read_it_is_said_why(
+async def test_a_body_that_cannot_be_read_is_refused_with_the_reason(
     autojump_clock: MockClock, body: bytes, reason: str
 ) -> None:
     headers = (f"Content-Length: {len(body)}", f"Authorization: Bearer {TOKEN}")
@@ -875,7 +875,7 @@ async def test_whoever_was_taken_out_is_told_so_when_it_comes_back(autojump_cloc
                 await here.host.arrive(name, GAME, tournament="cup", door="d", peer="p")
 
 
-async def test_standings_say_who_plays_no_more(autojump_clock: MockClock) -> None:
+async def test_standings_say_who_no_longer_plays(autojump_clock: MockClock) -> None:
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME)
         await here.come("ann", "bob", "cas")

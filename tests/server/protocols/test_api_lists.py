@@ -136,7 +136,7 @@ async def test_csv_has_everybody_however_many_there_are(autojump_clock: MockCloc
 
 
 @pytest.mark.slow
-async def test_standings_say_of_when_they_are_and_who_is_likely_the_strongest(
+async def test_standings_say_as_of_when_they_are_and_who_is_probably_the_strongest(
     autojump_clock: MockClock,
 ) -> None:
     async with office() as here:
@@ -312,7 +312,7 @@ def in_turn(board: Any, record: Record, known: dict[str, Any], most: int) -> lis
             return found
 
 
-def test_of_many_changes_those_who_played_come_first_and_the_rest_follow() -> None:
+def test_when_there_are_many_changes_those_who_played_come_first_and_the_rest_follow() -> None:
     names = tuple(f"bot {number:03}" for number in range(3 * ROWS))
     random, record = Random(6), event("swiss", names)
     known: dict[str, Any] = {}

@@ -114,7 +114,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     catalogue.cache_clear()
 
 
-def test_of_our_games_those_are_served_whose_moves_are_commands() -> None:
+def test_our_games_whose_moves_are_commands_are_served() -> None:
     assert set(games()) >= {"tic-tac-toe", "quoridor"}
     assert not {"connect-4", "hexagon-dots", "santorini"} & set(games())
 

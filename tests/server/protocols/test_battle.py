@@ -145,7 +145,7 @@ async def test_after_the_end_all_is_told_again_and_the_stream_ends(autojump_cloc
             assert bob.stream.over
 
 
-async def test_of_battles_that_are_over_so_many_are_kept(autojump_clock: MockClock) -> None:
+async def test_a_limited_number_of_finished_battles_is_kept(autojump_clock: MockClock) -> None:
     async with lists(limits=Limits(battles_kept=3)) as here:
         fighters: list[Fighter] = []
         for number in range(2):
@@ -548,7 +548,7 @@ async def test_a_table_that_is_not_flipped_falls_by_itself(
         assert await bob.flip() == (423, "Battle already ended")
 
 
-async def test_who_may_flip_the_table_may_come_for_it_late(autojump_clock: MockClock) -> None:
+async def test_whoever_may_flip_the_table_may_come_for_it_late(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann, bob = [await answered(client) for client in [await here.join("ann"), await here.join("bob")]]
         cheat, late = Fighter(here, ann), Fighter(here, bob)
@@ -617,7 +617,7 @@ async def test_a_stream_that_is_not_the_battles_any_more_takes_nothing_with_it(
         assert [sent for sent in wires.sent if sent != "closed"][-2] == put("O", "N")
 
 
-async def test_who_does_not_read_its_stream_keeps_nobody_waiting(autojump_clock: MockClock) -> None:
+async def test_whoever_does_not_read_its_stream_keeps_nobody_waiting(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann, bob = [await answered(client) for client in [await here.join("ann"), await here.join("bob")]]
         fighters = [Fighter(here, ann), Fighter(here, bob)]

@@ -79,7 +79,7 @@ async def test_a_draw_has_0_for_a_winner(autojump_clock: MockClock) -> None:
         assert bots[0].heard() == [state(0, 1, DRAWN, **last), END]
 
 
-async def test_only_who_asks_for_the_state_is_told_it(autojump_clock: MockClock) -> None:
+async def test_only_whoever_asks_for_the_state_is_told_it(autojump_clock: MockClock) -> None:
     async with place() as host:
         first, second = await pair(host)
         await play((first, second), [3])
@@ -112,7 +112,7 @@ async def test_a_bot_that_has_not_started_again_is_nobody_at_the_table(autojump_
 # Who meets whom at the open table
 
 
-async def test_who_came_for_somebody_meets_nobody_else(autojump_clock: MockClock) -> None:
+async def test_whoever_came_for_somebody_meets_nobody_else(autojump_clock: MockClock) -> None:
     async with place() as host:
         ann, bob, cas = Bot(host), Bot(host), Bot(host)
         await ann.start("Ann", against="Bob")
@@ -200,7 +200,7 @@ async def test_when_a_bot_hangs_up_the_other_is_told_the_state_and_that(autojump
         assert await first.start("Ann") == [], "the socket is as good as before"
 
 
-async def test_who_hangs_up_while_it_waits_is_waited_for_by_nobody(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_while_it_waits_is_waited_for_by_nobody(autojump_clock: MockClock) -> None:
     async with place() as host:
         ann, bob = Bot(host), Bot(host)
         await ann.start("Ann")
@@ -209,7 +209,7 @@ async def test_who_hangs_up_while_it_waits_is_waited_for_by_nobody(autojump_cloc
         assert [player.name for player in host.lobby.players()] == ["Bob"]
 
 
-async def test_who_hangs_up_while_it_is_let_in_is_not_there(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_while_it_is_let_in_is_not_there(autojump_clock: MockClock) -> None:
     async with place() as host:
         ann, bob = Bot(host), Bot(host)
         ann.talk.hear(b'{"type":"start","id":"Ann"}', trio.current_time())
@@ -327,7 +327,7 @@ async def test_the_host_hangs_up_on_whoever_waits_and_is_taken_out(autojump_cloc
         assert [match.names for match in host.tournaments["cup"].matches.values()] == [("Bob", "Cas")]
 
 
-async def test_who_does_not_start_again_has_half_a_minute_before_a_match_is_lost(
+async def test_whoever_does_not_start_again_has_half_a_minute_before_a_match_is_lost(
     autojump_clock: MockClock,
 ) -> None:
     async with place(CUP | {"entrants": "2", "format": "double-round-robin"}) as host:
@@ -346,7 +346,7 @@ async def test_who_does_not_start_again_has_half_a_minute_before_a_match_is_lost
 
 
 @pytest.mark.parametrize("rounds", range(4))
-async def test_in_a_tournament_who_hung_up_and_starts_at_once_is_let_in(
+async def test_in_a_tournament_whoever_hung_up_and_starts_at_once_is_let_in(
     rounds: int, autojump_clock: MockClock
 ) -> None:
     """Even if the event loop goes a few rounds before it reads the hang-up, and has the id by then."""

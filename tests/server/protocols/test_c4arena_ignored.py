@@ -109,7 +109,7 @@ async def test_what_cannot_be_done_is_repeated_with_the_reason(
     ],
     ids=lambda value: repr(value)[:30],
 )
-async def test_of_what_cannot_be_read_256_bytes_of_text_are_repeated(
+async def test_the_first_256_bytes_of_what_cannot_be_read_are_repeated_as_text(
     situation: str, sent: bytes, repeated: str, autojump_clock: MockClock
 ) -> None:
     async with place() as host:
@@ -128,14 +128,14 @@ async def test_what_is_repeated_is_written_anew(autojump_clock: MockClock) -> No
         assert answer == b'{"type":"ignored","msg":{"type":"hi","a":2},"reason":"%b"}' % ONLY_START.encode()
 
 
-async def test_of_a_key_that_is_there_twice_the_last_one_counts(autojump_clock: MockClock) -> None:
+async def test_the_last_of_a_key_that_is_there_twice_counts(autojump_clock: MockClock) -> None:
     async with place() as host:
         ann, _ = await pair(host)
         await ann.send(b'{"type":"state_request","type":"move","move":9,"move":3}')
         assert ann.heard() == [state(2, 1, [3], **{"last-move": 3})]
 
 
-async def test_of_a_message_of_more_than_256_bytes_the_beginning_is_repeated(
+async def test_the_beginning_of_a_message_of_more_than_256_bytes_is_repeated(
     autojump_clock: MockClock,
 ) -> None:
     async with place() as host:
@@ -260,7 +260,7 @@ async def test_whoever_is_answered_late_is_answered_in_order(autojump_clock: Moc
         assert second.heard() == [], "nothing is said twice"
 
 
-async def test_who_pours_out_messages_is_answered_at_the_same_pace(autojump_clock: MockClock) -> None:
+async def test_whoever_pours_out_messages_is_answered_at_the_same_pace(autojump_clock: MockClock) -> None:
     async with place() as host:
         bot = Bot(host)
         await bot.send(*[b"?"] * len(DELAYS))
@@ -269,7 +269,7 @@ async def test_who_pours_out_messages_is_answered_at_the_same_pace(autojump_cloc
         assert [at for at, _ in bot.told] == pytest.approx(expected)
 
 
-async def test_so_is_who_has_started_meanwhile(autojump_clock: MockClock) -> None:
+async def test_so_is_whoever_has_started_meanwhile(autojump_clock: MockClock) -> None:
     async with place() as host:
         bot = Bot(host)
         await bot.send(*(b"%d" % number for number in range(5)))
@@ -367,7 +367,7 @@ async def test_a_client_that_tries_columns_until_one_is_free_is_not_cut_off(
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-async def test_who_floods_is_cut_off(situation: str, autojump_clock: MockClock) -> None:
+async def test_whoever_floods_is_cut_off(situation: str, autojump_clock: MockClock) -> None:
     async with place(limits=Limits(junk=Rate(20, 10.0))) as host:
         bot = await bot_that_is(situation, host)
         await bot.send(*[b"?"] * 20)
@@ -376,7 +376,7 @@ async def test_who_floods_is_cut_off(situation: str, autojump_clock: MockClock) 
         assert bot.cut == "too many messages"
 
 
-async def test_who_is_always_a_little_too_fast_is_cut_off_before_much_has_gathered(
+async def test_whoever_is_always_a_little_too_fast_is_cut_off_before_much_has_gathered(
     autojump_clock: MockClock,
 ) -> None:
     """The rate alone lets two a second come, and one a second is answered: what waits would grow for ever."""
@@ -391,7 +391,7 @@ async def test_who_is_always_a_little_too_fast_is_cut_off_before_much_has_gather
 
 
 @pytest.mark.parametrize(("situation", "message", "reason"), OUT_OF_STEP)
-async def test_eight_answers_wait_for_who_is_out_of_step_and_the_rest_is_passed_over(
+async def test_eight_answers_wait_for_whoever_is_out_of_step_and_the_rest_is_dropped(
     situation: str, message: bytes, reason: str, autojump_clock: MockClock
 ) -> None:
     """And nobody is cut for it: a client in use is out of step for a while when its opponent has hung up."""
@@ -418,7 +418,7 @@ async def test_long_out_of_step_at_any_pace_is_an_answer_a_second(autojump_clock
         assert bot.cut is None
 
 
-async def test_who_floods_out_of_step_may_come_back_into_it(autojump_clock: MockClock) -> None:
+async def test_whoever_floods_out_of_step_may_come_back_into_it(autojump_clock: MockClock) -> None:
     async with place() as host:
         first, second = await pair(host)
         await second.send(*[PLAYED] * 1000)
@@ -428,7 +428,9 @@ async def test_who_floods_out_of_step_may_come_back_into_it(autojump_clock: Mock
 
 
 @pytest.mark.parametrize("message", [b"?", b"{}", b'{"type":"start","id":"Bob"}'])
-async def test_who_is_out_of_step_is_still_cut_for_junk(message: bytes, autojump_clock: MockClock) -> None:
+async def test_whoever_is_out_of_step_is_still_cut_for_junk(
+    message: bytes, autojump_clock: MockClock
+) -> None:
     async with place(limits=Limits(junk=Rate(20, 10.0))) as host:
         bot = await bot_that_is("not to move", host)
         await bot.send(*[PLAYED] * 1000)
@@ -473,7 +475,7 @@ async def test_a_state_that_waits_is_not_told_after_it_has_changed(autojump_cloc
         assert second.heard() == []
 
 
-async def test_who_asks_for_the_state_all_the_time_is_told_it_once_a_second(
+async def test_whoever_asks_for_the_state_all_the_time_is_told_it_once_a_second(
     autojump_clock: MockClock,
 ) -> None:
     async with place(limits=Limits(messages=Rate(100, 1e9))) as host:
@@ -490,7 +492,7 @@ async def test_who_asks_for_the_state_all_the_time_is_told_it_once_a_second(
         assert first.talk.attendance.unheard > 1000
 
 
-async def test_who_asks_because_it_was_ignored_is_told_at_once_however_often_it_has_asked(
+async def test_whoever_asks_because_it_was_ignored_is_told_at_once_however_often_it_has_asked(
     autojump_clock: MockClock,
 ) -> None:
     """A client in use knows by that alone that it is to try another column."""

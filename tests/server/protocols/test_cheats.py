@@ -172,7 +172,7 @@ def cross(game: Game[Any, Any], match: Match, bot: int) -> None:
     assert match.to_move == bot
 
 
-async def test_who_was_to_move_when_the_house_cheated_may_have_moved() -> None:
+async def test_whoever_was_to_move_when_the_house_cheated_may_have_moved() -> None:
     """Only then, and only once: the others had nothing to do but to wait."""
     for game, tricks in TRICKS.items():
         for each in tricks:

@@ -93,7 +93,7 @@ def test_the_cases_of_a_game_are_worth_100_together(game: str, worth: Mapping[st
     assert sum(worth.values()) == 100
 
 
-def test_a_draw_counts_against_who_plays_perfectly_and_nobody_else() -> None:
+def test_a_draw_counts_against_whoever_plays_perfectly_and_nobody_else() -> None:
     drawn = ended(TIC_TAC_TOE, winner=None)
     scores = {name: case.score(drawn, 0) for name, case in CASES["tic-tac-toe"].items()}
     assert {name for name, score in scores.items() if score} == {"AB_AI_O", "AB_AI_X"}
@@ -602,7 +602,7 @@ async def test_so_many_are_evaluated_at_once_and_each_bot_once(autojump_clock: M
         assert (await evaluate(here, runId="3", teamUrl=f"http://{NUMBER}/3"))[0] == 200
 
 
-async def test_of_runs_that_are_over_so_many_are_kept(autojump_clock: MockClock) -> None:
+async def test_a_limited_number_of_finished_runs_is_kept(autojump_clock: MockClock) -> None:
     async with lists(limits=Limits(evaluations_kept=2)) as here:
         here.telephone.connect(NUMBER, dead)
         for run in "1234":

@@ -288,7 +288,7 @@ async def test_a_bot_that_polls_may_think_over_its_first_move_for_as_long_as_its
         assert match.verdict is None
 
 
-async def test_who_has_moved_may_be_gone_for_as_long_as_ever(autojump_clock: MockClock) -> None:
+async def test_whoever_has_moved_may_be_gone_for_as_long_as_ever(autojump_clock: MockClock) -> None:
     async with hosting({}) as (host, _):
         visits = [await host.arrive(name, "connect-4") for name in ("ann", "bob")]
         await trio.testing.wait_all_tasks_blocked()

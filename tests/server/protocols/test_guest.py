@@ -98,7 +98,7 @@ async def test_for_the_next_match_a_bot_joins_again(autojump_clock: MockClock) -
             assert len(endings(here)) == match + 1
 
 
-async def test_who_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann = await here.join("ann")
         ann.end.close()
@@ -113,7 +113,7 @@ async def test_who_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock
 
 
 @pytest.mark.parametrize("rounds", range(4))
-async def test_who_hung_up_and_joins_at_once_is_let_in(rounds: int, autojump_clock: MockClock) -> None:
+async def test_whoever_hung_up_and_joins_at_once_is_let_in(rounds: int, autojump_clock: MockClock) -> None:
     """Even if the event loop goes a few rounds before it reads the hang-up, and has the request by then."""
     async with lists() as here:
         gone = await here.join("ann")
@@ -179,7 +179,7 @@ async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock)
         (b'{"name":"ann","teamUrl":"http://192.0.2.7"}', 403, "nothing that this host may call"),
     ],
 )
-async def test_who_cannot_join_is_told_why(
+async def test_whoever_cannot_join_is_told_why(
     body: bytes, status: int, reason: str, autojump_clock: MockClock
 ) -> None:
     async with lists() as here:
@@ -216,7 +216,7 @@ async def test_bots_without_an_address_play_a_tournament_to_its_end(autojump_clo
         assert {knight.most for knight in knights.values()} == {1}
 
 
-async def test_who_is_away_when_its_tournament_ends_hears_of_it_on_coming_back(
+async def test_whoever_is_away_when_its_tournament_ends_hears_of_it_on_coming_back(
     autojump_clock: MockClock,
 ) -> None:
     async with lists(CUP) as here:
@@ -236,7 +236,7 @@ async def test_who_is_away_when_its_tournament_ends_hears_of_it_on_coming_back(
         assert await here.waits(await here.join("ann", token=OWN)), "now it waits at the open table"
 
 
-async def test_who_waits_hears_of_the_end_at_once(autojump_clock: MockClock) -> None:
+async def test_whoever_waits_hears_of_the_end_at_once(autojump_clock: MockClock) -> None:
     """Its opponents in the last match play on; it has nothing to do any more."""
     async with lists({**CUP, "entrants": "3"}) as here:
         clients = {name: await here.join(name, token=OWN + name) for name in ("ann", "bob", "cas")}
@@ -253,7 +253,9 @@ async def test_who_waits_hears_of_the_end_at_once(autojump_clock: MockClock) -> 
         assert await said(clients[waiting]) == (410, {"error": "cup is over"})
 
 
-async def test_who_is_taken_out_hears_of_that_at_once_or_on_coming_back(autojump_clock: MockClock) -> None:
+async def test_whoever_is_taken_out_hears_of_that_at_once_or_on_coming_back(
+    autojump_clock: MockClock,
+) -> None:
     async with lists({**CUP, "entrants": "3"}) as here:
         desk = Desk(here.host.tournaments["cup"])
         ann = await here.join("ann", token=OWN + "ann")
@@ -270,7 +272,7 @@ async def test_who_is_taken_out_hears_of_that_at_once_or_on_coming_back(autojump
         assert await here.says("/tic-tac-toe/join", {"name": "bob", "token": OWN + "bob"}) == (410, out)
 
 
-async def test_who_joins_again_while_its_tournament_ends_hears_of_that(autojump_clock: MockClock) -> None:
+async def test_whoever_joins_again_while_its_tournament_ends_hears_of_that(autojump_clock: MockClock) -> None:
     """Between the last result and the end of the tournament the store is asked, and time passes."""
     async with lists(CUP) as here:
         here.host.tournaments["cup"]._keeper._store = Slow()
@@ -287,7 +289,7 @@ async def test_who_joins_again_while_its_tournament_ends_hears_of_that(autojump_
         assert await here.waits(await here.join("ann", token=OWN + "ann")), "it has heard that, once"
 
 
-async def test_who_has_gone_on_to_another_tournament_hears_of_no_end_but_that_ones(
+async def test_whoever_has_gone_on_to_another_tournament_hears_of_no_end_but_that_ones(
     autojump_clock: MockClock,
 ) -> None:
     async with lists(CUP) as here:
@@ -301,7 +303,7 @@ async def test_who_has_gone_on_to_another_tournament_hears_of_no_end_but_that_on
         assert await said(ann) == (410, {"error": "league is over"})
 
 
-async def test_of_two_that_arrive_with_one_token_the_second_stays(autojump_clock: MockClock) -> None:
+async def test_the_second_of_two_that_arrive_with_one_token_stays(autojump_clock: MockClock) -> None:
     async with lists(store=Slow()) as here:
         first, second = await here.join("ann", token=OWN), await here.join("ann", token=OWN)
         await trio.sleep(5.0)
@@ -311,7 +313,7 @@ async def test_of_two_that_arrive_with_one_token_the_second_stays(autojump_clock
         assert await answered(second)
 
 
-async def test_of_two_that_join_again_with_one_token_the_second_stays(autojump_clock: MockClock) -> None:
+async def test_the_second_of_two_that_join_again_with_one_token_stays(autojump_clock: MockClock) -> None:
     """Both want to go on from the open table to a tournament, which takes a moment."""
     async with lists(CUP) as here:
         here.host.tournaments["cup"]._keeper._store = Slow()
@@ -326,7 +328,9 @@ async def test_of_two_that_join_again_with_one_token_the_second_stays(autojump_c
         assert await answered(second)
 
 
-async def test_who_joins_again_while_its_match_is_dealt_has_its_clock_wait(autojump_clock: MockClock) -> None:
+async def test_whoever_joins_again_while_its_match_is_dealt_has_its_clock_wait(
+    autojump_clock: MockClock,
+) -> None:
     """It has asked to go on to a tournament, which is decided after the match was dealt."""
     async with lists(CUP) as here:
         await here.host.table("tic-tac-toe")
@@ -349,7 +353,7 @@ async def test_who_joins_again_while_its_match_is_dealt_has_its_clock_wait(autoj
         assert await ann.put("C") == (200, 20000)
 
 
-async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
+async def test_whoever_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
     autojump_clock: MockClock,
 ) -> None:
     async with lists(CUP) as here:
@@ -372,7 +376,7 @@ async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
         assert endings(here, "cup") == [(None, Ending.VOID)]
 
 
-async def test_who_joins_again_has_as_long_to_come_as_before(autojump_clock: MockClock) -> None:
+async def test_whoever_joins_again_has_as_long_to_come_as_before(autojump_clock: MockClock) -> None:
     """Catches a match that is dealt to somebody who is here again, before its request is."""
     async with lists(DOUBLE) as here:
         clients = [await here.join(name, token=OWN + name) for name in ("ann", "bob")]
@@ -395,7 +399,7 @@ async def test_who_joins_again_has_as_long_to_come_as_before(autojump_clock: Moc
 
 
 @pytest.mark.slow
-async def test_who_gives_an_address_is_called_to_each_of_its_matches(autojump_clock: MockClock) -> None:
+async def test_whoever_gives_an_address_is_called_to_each_of_its_matches(autojump_clock: MockClock) -> None:
     async with lists({**DOUBLE, "entrants": "3"}) as here:
         knights: dict[str, Knight] = {}
         for number, name in enumerate(("ann", "bob", "cas")):
@@ -430,7 +434,7 @@ async def test_what_a_bot_answers_to_a_call_is_not_waited_for(autojump_clock: Mo
         assert await bob.start() == [put("O", knight.battles[0][1]["position"])]
 
 
-async def test_who_comes_before_its_call_is_over_has_its_clock_running(autojump_clock: MockClock) -> None:
+async def test_whoever_comes_before_its_call_is_over_has_its_clock_running(autojump_clock: MockClock) -> None:
     async with lists() as here:
         fighters: list[Fighter] = []
 
@@ -469,7 +473,7 @@ async def test_a_bot_that_does_not_come_has_lost_and_leaves_the_open_table(autoj
         assert len(here.telephone.calls) == 1
 
 
-async def test_who_is_called_leaves_the_open_table_after_an_hour_whether_it_has_played_or_not(
+async def test_whoever_is_called_leaves_the_open_table_after_an_hour_whether_it_has_played_or_not(
     autojump_clock: MockClock,
 ) -> None:
     async with lists(limits=Limits(table_seconds=3600.0)) as here:
@@ -515,7 +519,9 @@ async def test_a_bot_that_answers_at_the_second_call_plays(autojump_clock: MockC
 
 
 @pytest.mark.slow
-async def test_who_is_called_from_an_open_table_joins_again_after_a_while(autojump_clock: MockClock) -> None:
+async def test_whoever_is_called_from_an_open_table_joins_again_after_a_while(
+    autojump_clock: MockClock,
+) -> None:
     async with lists(limits=Limits(table_seconds=100.0)) as here:
         knights = [
             Knight(here, "tic-tac-toe", seconds=1.0),
@@ -557,10 +563,10 @@ async def test_an_address_is_one_bots(autojump_clock: MockClock) -> None:
         assert (status, "one name" in said["error"]) == (409, True)
         assert (await here.says("/quoridor/join", {"name": "bob", "teamUrl": url}))[0] == 202
         status, said = await here.says("/tic-tac-toe/join", {"name": "cas", "teamUrl": f"{url}/cas"})
-        assert (status, "which is the most" in said["error"]) == (429, True)
+        assert (status, "which is the limit" in said["error"]) == (429, True)
 
 
-async def test_who_is_turned_away_is_forgotten_with_its_address(autojump_clock: MockClock) -> None:
+async def test_whoever_is_turned_away_is_forgotten_with_its_address(autojump_clock: MockClock) -> None:
     async with lists() as here:
         url = here.telephone.connect("192.0.2.7:5000")
         ann = {"name": "ann", "token": OWN, "teamUrl": url}
@@ -569,7 +575,7 @@ async def test_who_is_turned_away_is_forgotten_with_its_address(autojump_clock: 
         assert (await here.says("/tic-tac-toe/join", {"name": "bob", "teamUrl": url}))[0] == 202
 
 
-async def test_who_is_called_and_may_never_have_got_its_token_joins_again_without(
+async def test_whoever_is_called_and_may_never_have_got_its_token_joins_again_without(
     autojump_clock: MockClock,
 ) -> None:
     """The answer may be lost, or the bot started again; it is who is called at that address."""
@@ -607,7 +613,9 @@ async def test_a_bot_is_called_to_a_battle_once(autojump_clock: MockClock) -> No
 # Coming back
 
 
-async def test_who_joins_again_in_the_middle_of_a_battle_is_led_back_to_it(autojump_clock: MockClock) -> None:
+async def test_whoever_joins_again_in_the_middle_of_a_battle_is_led_back_to_it(
+    autojump_clock: MockClock,
+) -> None:
     async with lists() as here:
         ann, bob = await here.join("ann", token=OWN), await here.join("bob")
         fighters = [Fighter(here, await answered(client)) for client in (ann, bob)]
@@ -619,7 +627,7 @@ async def test_who_joins_again_in_the_middle_of_a_battle_is_led_back_to_it(autoj
         assert not fighters[0].stream.over
 
 
-async def test_who_gives_an_address_in_the_middle_of_a_battle_is_called_to_it(
+async def test_whoever_gives_an_address_in_the_middle_of_a_battle_is_called_to_it(
     autojump_clock: MockClock,
 ) -> None:
     async with lists() as here:
@@ -675,7 +683,7 @@ async def test_a_bot_may_go_on_over_another_transport(autojump_clock: MockClock)
         assert await bob.told() == [put("X", "E"), {"winner": "X"}], "its clock runs, as any other"
 
 
-async def test_who_has_gone_to_another_transport_has_the_table_flipped_for_it(
+async def test_whoever_has_gone_to_another_transport_has_the_table_flipped_for_it(
     autojump_clock: MockClock,
 ) -> None:
     async with lists() as here:
@@ -691,7 +699,7 @@ async def test_who_has_gone_to_another_transport_has_the_table_flipped_for_it(
         assert ann.stream.over
 
 
-async def test_who_goes_to_another_transport_with_the_table_still_standing_lets_it_stand(
+async def test_whoever_goes_to_another_transport_with_the_table_still_standing_lets_it_stand(
     autojump_clock: MockClock,
 ) -> None:
     async with lists() as here:
@@ -723,7 +731,7 @@ async def test_to_be_called_from_elsewhere_stops_no_clock(autojump_clock: MockCl
         assert (await ann.lines())[-1] == "[closed]"
 
 
-async def test_who_has_gone_elsewhere_while_it_is_called_has_its_clock_running(
+async def test_whoever_has_gone_elsewhere_while_it_is_called_has_its_clock_running(
     autojump_clock: MockClock,
 ) -> None:
     async with lists() as here:
@@ -741,7 +749,7 @@ async def test_who_has_gone_elsewhere_while_it_is_called_has_its_clock_running(
         assert await bob.told() == [{"winner": "X"}]
 
 
-async def test_who_comes_here_while_it_arrives_elsewhere_stays_here(autojump_clock: MockClock) -> None:
+async def test_whoever_comes_here_while_it_arrives_elsewhere_stays_here(autojump_clock: MockClock) -> None:
     async with lists(CUP) as here:
         here.host.tournaments["cup"]._keeper._store = Slow()
         elsewhere = await Room(here.host, here.nursery).hello("ann", token=OWN)
@@ -839,7 +847,7 @@ async def test_an_opponent_who_resigns_elsewhere_has_lost(autojump_clock: MockCl
         assert endings(here) == [(1, Ending.RESIGNED)]
 
 
-async def test_who_has_a_place_or_a_battle_is_no_stranger(autojump_clock: MockClock) -> None:
+async def test_whoever_has_a_place_or_a_battle_is_no_stranger(autojump_clock: MockClock) -> None:
     """And so is not driven out by a flood of those who are."""
 
     class Someone:
@@ -941,7 +949,7 @@ def _brought(token: str | None) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("settings", [CUP, {}], ids=["a tournament", "an open table"])
-async def test_who_had_not_opened_its_stream_before_a_restart_is_led_to_its_battle_by_its_token(
+async def test_whoever_had_not_opened_its_stream_before_a_restart_is_led_to_its_battle_by_its_token(
     settings: dict[str, str], autojump_clock: MockClock
 ) -> None:
     """Catches a bot that waits until its match is void, because it had not been heard of since its answer."""
@@ -972,7 +980,7 @@ async def over_and_stopped(store: Memory) -> None:
         assert here.host.tournaments["cup"].record.state is State.FINISHED
 
 
-async def test_who_is_away_over_the_end_and_a_restart_hears_of_the_end_once(
+async def test_whoever_is_away_over_the_end_and_a_restart_hears_of_the_end_once(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a bot that joins again for its next match and waits at an open table for ever."""
@@ -987,7 +995,7 @@ async def test_who_is_away_over_the_end_and_a_restart_hears_of_the_end_once(
         assert await here.says("/tic-tac-toe/join", bob) == (410, {"error": "cup is over"})
 
 
-async def test_who_comes_long_after_the_end_or_has_played_since_comes_for_something_else(
+async def test_whoever_comes_long_after_the_end_or_has_played_since_comes_for_something_else(
     autojump_clock: MockClock,
 ) -> None:
     store = Memory()
@@ -1017,7 +1025,7 @@ async def test_who_comes_long_after_the_end_or_has_played_since_comes_for_someth
         assert [await answered(client) for client in clients], "they are dealt the next match"
 
 
-async def test_who_was_taken_out_hears_of_it_after_a_restart(autojump_clock: MockClock) -> None:
+async def test_whoever_was_taken_out_hears_of_it_after_a_restart(autojump_clock: MockClock) -> None:
     store = Memory()
     async with lists({**CUP, "entrants": "3"}, store=store) as here:
         for name in ("ann", "bob"):
@@ -1029,7 +1037,7 @@ async def test_who_was_taken_out_hears_of_it_after_a_restart(autojump_clock: Moc
         assert await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN + "ann"}) == (410, out)
 
 
-async def test_who_never_got_its_answer_before_a_restart_may_come_anew_and_others_to_their_battles(
+async def test_whoever_never_got_its_answer_before_a_restart_may_come_anew_and_others_to_their_battles(
     autojump_clock: MockClock,
 ) -> None:
     """Whoever comes first has a name whose token may not have arrived; a battle is its bot's."""
@@ -1057,7 +1065,7 @@ async def test_a_battle_that_is_played_over_another_protocol_is_not_found(autoju
             assert (await here.says(path, {"action": "putSymbol"}))[0] == status
 
 
-async def test_who_is_called_again_after_a_restart_is_told_its_battle(autojump_clock: MockClock) -> None:
+async def test_whoever_is_called_again_after_a_restart_is_told_its_battle(autojump_clock: MockClock) -> None:
     store, told = Memory(), list[Any]()
     for again in (False, True):
         async with lists(CUP, store=Late(store) if again else store) as here:
@@ -1072,7 +1080,7 @@ async def test_who_is_called_again_after_a_restart_is_told_its_battle(autojump_c
 
 
 @pytest.mark.parametrize("finishes", [True, False], ids=["finishes its battle first", "joins at once"])
-async def test_who_was_called_and_never_used_its_token_may_join_again_after_a_restart(
+async def test_whoever_was_called_and_never_used_its_token_may_join_again_after_a_restart(
     finishes: bool, autojump_clock: MockClock
 ) -> None:
     """Catches a bot that is told that its name is taken: it knew its battle, and perhaps not its token."""
@@ -1112,7 +1120,9 @@ async def test_who_was_called_and_never_used_its_token_may_join_again_after_a_re
         assert endings(here, "cup")[0][1] is (Ending.ILLEGAL if finishes else Ending.VOID)
 
 
-async def test_who_does_not_join_again_after_a_restart_plays_a_fresh_match(autojump_clock: MockClock) -> None:
+async def test_whoever_does_not_join_again_after_a_restart_plays_a_fresh_match(
+    autojump_clock: MockClock,
+) -> None:
     store = Memory()
     async with lists(CUP, store=store) as here:
         clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}

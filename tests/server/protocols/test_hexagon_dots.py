@@ -69,9 +69,9 @@ async def test_a_game_that_was_made_has_an_address_and_a_board(autojump_clock: M
         ({"rows": True, "cols": 5}, "expected .*: rows: expected a whole number, not true"),
         ({"rows": 5}, "expected .*: cols is required, and is missing"),
         ([5, 5], "expected .*: expected an object, not "),
-        (b'{"rows":NaN,"cols":5}', "expected .*: this is no JSON: "),
+        (b'{"rows":NaN,"cols":5}', "expected .*: this is not JSON: "),
         (b'{"rows":1e999,"cols":5}', "expected .*: rows: this number is too large"),
-        (b'\xef\xbb\xbf{"rows":5,"cols":5}', "expected .*: this is no JSON: "),
+        (b'\xef\xbb\xbf{"rows":5,"cols":5}', "expected .*: this is not JSON: "),
         (b'{"rows\xff":5,"cols":5}', "expected .*: a body is UTF-8, and this one is not"),
         (b'{"rows":5,"cols":5,"unknown":"\xff"}', "expected .*: a body is UTF-8, and this one is not"),
         (b"[" * 4000, "expected .*"),
@@ -90,7 +90,7 @@ async def test_a_board_that_cannot_be_is_refused_with_the_reason(
         assert await here.read("/games") == {"games": []}
 
 
-async def test_of_a_field_that_comes_twice_the_last_counts(autojump_clock: MockClock) -> None:
+async def test_the_last_of_a_field_that_comes_twice_counts(autojump_clock: MockClock) -> None:
     async with table() as here:
         answer = await here.caller().ask("POST", "/", b'{"rows":4,"cols":3,"rows":3}')
         assert (await here.read(answer.headers["location"]))["rows"] == 3
@@ -262,7 +262,7 @@ async def test_what_is_no_json_is_no_move(body: bytes, autojump_clock: MockClock
         await ann.move(body)
         answer = await ann.told()
         assert answer.status == 400
-        why = "this is no JSON: |a move is UTF-8, |this move is nested too|\\[0\\]: this number is too large"
+        why = "this is not JSON: |a move is UTF-8, |this move is nested too|\\[0\\]: this number is too large"
         assert re.match(f"expected a move as JSON: ({why})", answer.body.decode())
         await ann.move(SIDES[0])
         assert drawn(said(await bob.turn())) == SIDES[:1]
@@ -417,7 +417,7 @@ async def test_five_seconds_a_turn_and_the_last_moment_is_in_time(autojump_clock
         await ann.turn()
 
 
-async def test_who_is_late_has_lost_and_hears_it_when_it_comes(autojump_clock: MockClock) -> None:
+async def test_whoever_is_late_has_lost_and_hears_it_when_it_comes(autojump_clock: MockClock) -> None:
     async with table() as here:
         ann, bob = await here.pair()
         await ann.move(SIDES[0])
@@ -572,7 +572,9 @@ async def test_half_a_minute_in_a_match_is_all_that_a_bot_may_be_away(autojump_c
         assert await bob.heard() is None, "and may come again, as everybody who waits"
 
 
-async def test_who_comes_back_a_moment_too_late_is_told_the_end_at_once(autojump_clock: MockClock) -> None:
+async def test_whoever_comes_back_a_moment_too_late_is_told_the_end_at_once(
+    autojump_clock: MockClock,
+) -> None:
     """Before anybody has noticed the time: coming back is what ends the match."""
     async with table() as here:
         ann, bob = await here.pair()
@@ -608,7 +610,7 @@ async def test_nobody_takes_the_place_of_somebody_who_waits_or_thinks(autojump_c
         await bob.turn()
 
 
-async def test_who_hangs_up_before_there_is_a_match_leaves_its_place_to_others(
+async def test_whoever_hangs_up_before_there_is_a_match_leaves_its_place_to_others(
     autojump_clock: MockClock,
 ) -> None:
     async with table() as here:

@@ -146,7 +146,7 @@ async def test_whoever_meets_a_bot_that_came_by_match_is_told_how_the_game_ends(
         assert begin(visit.player.seat, 0).options == FOUND
 
 
-async def test_a_game_that_somebody_made_keeps_its_end_for_who_is_led_there(
+async def test_a_game_that_somebody_made_keeps_its_end_for_whoever_is_led_there(
     autojump_clock: MockClock,
 ) -> None:
     async with table() as here:

@@ -91,7 +91,7 @@ async def test_a_third_cannot_join(autojump_clock: MockClock) -> None:
     ],
     ids=repr,
 )
-async def test_who_has_no_name_that_can_be_had_is_told_why(
+async def test_whoever_has_no_name_that_can_be_had_is_told_why(
     body: object, reason: str, autojump_clock: MockClock
 ) -> None:
     async with table() as here:
@@ -155,7 +155,7 @@ async def test_there_is_nothing_anywhere_else(path: str, autojump_clock: MockClo
 # While the host is busy
 
 
-async def test_of_three_who_join_at_once_two_play(autojump_clock: MockClock) -> None:
+async def test_two_of_three_who_join_at_once_play(autojump_clock: MockClock) -> None:
     async with table(store=Slow(Entered, Opened)) as here:
         game = await here.made()
         ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
@@ -168,7 +168,7 @@ async def test_of_three_who_join_at_once_two_play(autojump_clock: MockClock) -> 
         assert {*match.names, late} == {"ann", "bob", "cas"}
 
 
-async def test_who_hangs_up_while_it_is_let_in_was_never_there(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_while_it_is_let_in_was_never_there(autojump_clock: MockClock) -> None:
     async with table(store=Slow(Entered, Opened)) as here:
         game = await here.made()
         ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
@@ -214,7 +214,7 @@ async def test_nobody_is_in_two_matches_when_an_opponent_goes_as_they_begin(
         assert len(await results(here)) == 1
 
 
-async def test_who_waits_on_a_board_of_its_own_is_dealt_nothing_else(autojump_clock: MockClock) -> None:
+async def test_whoever_waits_on_a_board_of_its_own_is_dealt_nothing_else(autojump_clock: MockClock) -> None:
     async with table() as here:
         ann, bob = here.bot("ann"), here.bot("bob")
         for bot in (ann, bob):
@@ -227,7 +227,7 @@ async def test_who_waits_on_a_board_of_its_own_is_dealt_nothing_else(autojump_cl
 # Finding a game
 
 
-async def test_who_asks_for_a_game_is_sent_to_whoever_waits(autojump_clock: MockClock) -> None:
+async def test_whoever_asks_for_a_game_is_sent_to_whoever_waits(autojump_clock: MockClock) -> None:
     async with table() as here:
         seeker = here.caller()
         first = await seeker.ask("GET", "/match")
@@ -353,7 +353,7 @@ async def test_where_a_tournament_is_by_invitation_the_others_play_on_the_board_
         assert (playing(here, "ann").names, playing(here, "cas").names) == (("ann", "bob"), ("cas", "dan"))
 
 
-async def test_who_waits_for_a_match_that_will_not_be_is_told(autojump_clock: MockClock) -> None:
+async def test_whoever_waits_for_a_match_that_will_not_be_is_told(autojump_clock: MockClock) -> None:
     async with table(CUP | {"entrants": "3"}) as here:
         ann = here.bot("ann")
         await ann.join(await here.made())
@@ -364,7 +364,7 @@ async def test_who_waits_for_a_match_that_will_not_be_is_told(autojump_clock: Mo
         assert await ann.heard() is None, "there is the open table"
 
 
-async def test_who_waits_and_is_taken_out_of_its_tournament_is_told(autojump_clock: MockClock) -> None:
+async def test_whoever_waits_and_is_taken_out_of_its_tournament_is_told(autojump_clock: MockClock) -> None:
     async with table(CUP | {"entrants": "3"}) as here:
         ann = here.bot("ann")
         await ann.join(await here.made())
@@ -402,7 +402,7 @@ async def test_a_match_that_the_organiser_voids_disqualifies_nobody_and_is_playe
         assert playing(here, "ann").name == "cup-1.2"
 
 
-async def test_of_two_matches_at_one_address_the_one_that_began_last_is_seen(
+async def test_the_later_of_two_matches_at_one_address_is_seen(
     autojump_clock: MockClock,
 ) -> None:
     async with table(CUP | {"entrants": "4"}) as here:
@@ -452,7 +452,7 @@ async def test_what_was_played_on_a_board_is_in_the_record_with_the_board(autoju
         assert events.body.count(b'"rows":3') == 7, "the opening and the positions after six moves"
 
 
-async def test_who_observes_sees_the_game_and_then_every_change(autojump_clock: MockClock) -> None:
+async def test_whoever_observes_sees_the_game_and_then_every_change(autojump_clock: MockClock) -> None:
     async with table() as here:
         ann, bob = await here.pair()
         await sides_drawn(ann, bob, 2)

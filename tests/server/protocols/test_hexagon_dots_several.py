@@ -106,7 +106,7 @@ async def test_a_name_is_not_twice_in_the_same_game(name: str, autojump_clock: M
         assert (await again.told()).status == 410, "it is over"
 
 
-async def test_of_two_joins_under_one_name_at_once_one_is_let_in(autojump_clock: MockClock) -> None:
+async def test_one_of_two_joins_under_one_name_at_once_is_let_in(autojump_clock: MockClock) -> None:
     async with table(store=Slow(Entered, Opened)) as here:
         game = await here.made()
         bots = [here.bot("ann"), here.bot("ann")]
@@ -120,7 +120,7 @@ async def test_of_two_joins_under_one_name_at_once_one_is_let_in(autojump_clock:
         assert {*playing(here, "ann").names} == {"ann", "bob"}
 
 
-async def test_who_hung_up_comes_back_to_the_game_that_it_joins(autojump_clock: MockClock) -> None:
+async def test_whoever_hung_up_comes_back_to_the_game_that_it_joins(autojump_clock: MockClock) -> None:
     async with table() as here:
         games = [await pair(here, "ann", other) for other in ("bob", "cas")]
         for count, (ann, other) in zip((0, 2), games, strict=True):
@@ -144,7 +144,9 @@ async def test_who_hung_up_comes_back_to_the_game_that_it_joins(autojump_clock: 
         await dan.turn()
 
 
-async def test_who_was_led_back_from_another_address_is_still_in_its_game(autojump_clock: MockClock) -> None:
+async def test_whoever_was_led_back_from_another_address_is_still_in_its_game(
+    autojump_clock: MockClock,
+) -> None:
     async with table() as here:
         ann, bob = await here.pair()
         await ann.move(SIDES[0])
@@ -180,7 +182,7 @@ async def test_at_an_address_of_match_a_name_is_one_players(
 
 @pytest.mark.parametrize("found", [True, False])
 @pytest.mark.parametrize("rounds", range(4))
-async def test_who_hung_up_and_joins_at_once_is_let_in(
+async def test_whoever_hung_up_and_joins_at_once_is_let_in(
     rounds: int, found: bool, autojump_clock: MockClock
 ) -> None:
     """Even if the event loop goes a few rounds before it reads the hang-up, and has the request by then."""

@@ -197,7 +197,7 @@ async def test_a_bye_is_leaving_and_before_both_have_moved_it_costs_nobody_anyth
             assert (end["winner"], end["ending"], end["why"]) == (winner, ending, why)
 
 
-async def test_the_clock_of_who_is_gone_runs_on(autojump_clock: MockClock) -> None:
+async def test_the_clock_of_whoever_is_gone_runs_on(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, bob = await pair(hall)
         await ann.say("C")
@@ -290,7 +290,7 @@ async def test_an_answer_to_another_question_has_no_effect_and_costs_nothing(
         assert len(await ann.messages("turn")) == 1
 
 
-async def test_of_a_key_that_is_there_twice_the_last_one_counts(autojump_clock: MockClock) -> None:
+async def test_the_last_of_a_key_that_is_there_twice_counts(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, bob = await pair(hall)
         await ann.say('{"type":"move","move":"NW","move":"C"}')
@@ -342,7 +342,7 @@ async def test_illegal_moves_in_one_piece_forfeit_like_those_that_come_one_by_on
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("{", "this is no JSON: Input data was truncated"),
+        ("{", "this is not JSON: Input data was truncated"),
         ('{"type":"flip"}', 'type: expected one of hello, move, resign, state, bye, not "flip"'),
         ('{"name":"ann"}', "type is required, and is missing; there are: hello, move, resign, state, bye"),
         ('{"type":"move"}', "this move does not fit: move is required, and is missing"),
@@ -355,7 +355,7 @@ async def test_illegal_moves_in_one_piece_forfeit_like_those_that_come_one_by_on
             '{"type":"move","move":1,"ply":' + "9" * 3000 + "}",
             "ply: expected a whole number of 2147483648 or less, not a number of more than",
         ),
-        ('{"type":"move","move":NaN}', "this is no JSON"),
+        ('{"type":"move","move":NaN}', "this is not JSON"),
         ('{"type":"move","move":1e999}', "a number in this message is too large"),
         pytest.param(
             '{"type":"move","move":' + "[" * 2000 + "]" * 2000 + "}",
@@ -399,7 +399,7 @@ async def test_what_is_no_utf_8_is_refused(junk: bytes, autojump_clock: MockCloc
         assert len(await bob.messages("turn")) == 1
 
 
-async def test_of_a_key_that_comes_twice_the_last_counts(autojump_clock: MockClock) -> None:
+async def test_the_last_of_a_key_that_comes_twice_counts(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, _ = await pair(hall)
         await ann.say('{"type":"move","move":"NW","move":"C"}')
@@ -575,7 +575,7 @@ async def test_a_hello_that_cannot_be_granted_says_why_and_may_be_said_better(
         assert [told["type"] for told in await bob.messages()] == ["welcome", "begin", "turn"]
 
 
-async def test_who_is_not_welcomed_in_time_is_shown_out(autojump_clock: MockClock) -> None:
+async def test_whoever_is_not_welcomed_in_time_is_shown_out(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann = await hall.hello("Draw")
         await trio.sleep(5.0)
@@ -593,7 +593,9 @@ async def test_memo_bots_and_house_bots_play_each_other(autojump_clock: MockCloc
 # Coming back
 
 
-async def test_who_comes_back_with_the_token_is_told_all_it_needs_to_go_on(autojump_clock: MockClock) -> None:
+async def test_whoever_comes_back_with_the_token_is_told_all_it_needs_to_go_on(
+    autojump_clock: MockClock,
+) -> None:
     async with room() as hall:
         ann, bob = await pair(hall)
         await ann.say("C")
@@ -682,7 +684,7 @@ async def test_a_token_that_may_never_have_arrived_locks_nobody_out(autojump_clo
         assert welcome["type"] == "welcome"
 
 
-async def test_who_hangs_up_before_the_welcome_is_not_here(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_before_the_welcome_is_not_here(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann = await hall.come()
         await ann.wire.send_all(b'{"type":"hello","name":"ann","game":"tic-tac-toe"}\n')
@@ -691,7 +693,7 @@ async def test_who_hangs_up_before_the_welcome_is_not_here(autojump_clock: MockC
         assert not hall.host.tournaments["open-tic-tac-toe"].matches
 
 
-async def test_who_is_gone_too_long_has_left(autojump_clock: MockClock) -> None:
+async def test_whoever_is_gone_too_long_has_left(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, bob = await pair(hall, "connect-4")
         for bot in (ann, bob, ann):  # whoever begins

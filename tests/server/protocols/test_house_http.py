@@ -314,7 +314,7 @@ async def test_a_silent_stream_gives_signs_of_life(autojump_clock: MockClock) ->
         assert await stream.client.now() == b"", "something has just been said"
 
 
-async def test_who_listens_anew_takes_the_place_of_whoever_listened(autojump_clock: MockClock) -> None:
+async def test_whoever_listens_anew_takes_the_place_of_whoever_listened(autojump_clock: MockClock) -> None:
     async with hall() as (here, come):
         ann, _ = await pair(come)
         await ann.listen()
@@ -355,7 +355,7 @@ async def test_what_is_kept_of_what_was_said_is_bounded_in_bytes_too(autojump_cl
         assert 800 < len(kept.body) < 1050
 
 
-async def test_who_is_too_far_behind_is_told_to_come_anew(autojump_clock: MockClock) -> None:
+async def test_whoever_is_too_far_behind_is_told_to_come_anew(autojump_clock: MockClock) -> None:
     async with hall(limits=Limits(outbox_messages=3)) as (_, come):
         ann, bob = await pair(come)
         for ply, move in enumerate(("C", "N", "NW")):
@@ -467,7 +467,7 @@ async def test_a_welcome_that_was_lost_can_be_asked_for_again_soon(autojump_cloc
         assert (await ann.hello("ann")).status == 201
 
 
-async def test_who_hangs_up_before_the_welcome_was_never_there(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_before_the_welcome_was_never_there(autojump_clock: MockClock) -> None:
     async with hall(store=Slow(Entered, Opened)) as (_, come):
         lost, ann = come(), come()
         await lost.send("POST", "/play", {"type": "hello", "name": "ann", "game": GAME})

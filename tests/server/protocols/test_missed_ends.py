@@ -117,7 +117,7 @@ async def test_a_connection_that_breaks_just_after_the_end_may_not_have_brought_
         await is_led_to_the_table(here)
 
 
-async def test_nor_one_that_is_open_still_when_its_bot_comes_over_another(autojump_clock: MockClock) -> None:
+async def test_nor_one_that_is_still_open_when_its_bot_comes_over_another(autojump_clock: MockClock) -> None:
     """A connection that is cut off without a word looks as if it were there."""
     async with room(CUP) as here:
         _, bob = await playing(here)

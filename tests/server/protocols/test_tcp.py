@@ -77,7 +77,7 @@ async def test_a_name_is_a_bare_line_or_a_json_string(line: bytes, autojump_cloc
         ("Ann".encode("utf-16"), "UTF-8"),
         (b'"\\ud800"', "JSON string"),
         (b'"Ann', "JSON string"),
-        (b"A" * 513, "no line of 513 bytes"),
+        (b"A" * 513, "a line of 513 bytes is too long"),
         (b"A" * 5000, "4096 bytes"),
         (b"GET / HTTP/1.1", "no web server"),
         (b"PRI * HTTP/2.0", "no web server"),
@@ -135,7 +135,7 @@ async def test_a_name_is_free_again_when_its_bot_has_gone(autojump_clock: MockCl
     "first", [b"Ann", b'{"type":"hello","name":"Ann","game":"santorini"}'], ids=["memo", "house"]
 )
 @pytest.mark.parametrize("rounds", range(4))
-async def test_who_hung_up_and_comes_at_once_is_let_in(
+async def test_whoever_hung_up_and_comes_at_once_is_let_in(
     rounds: int, first: bytes, autojump_clock: MockClock
 ) -> None:
     """Even if the event loop goes a few rounds before it reads the hang-up, and has the name by then."""
@@ -149,7 +149,7 @@ async def test_who_hung_up_and_comes_at_once_is_let_in(
         assert not [line for line in await back.lines() if "taken" in line or line == "[closed]"]
 
 
-async def test_who_says_no_name_in_time_is_shown_out(autojump_clock: MockClock) -> None:
+async def test_whoever_says_no_name_in_time_is_shown_out(autojump_clock: MockClock) -> None:
     async with room() as hall:
         silent, halfway = await hall.come(), await hall.come()
         await halfway.send(b"An")
@@ -159,7 +159,7 @@ async def test_who_says_no_name_in_time_is_shown_out(autojump_clock: MockClock) 
         assert await silent.lines() == await halfway.lines() == ["[closed]"]
 
 
-async def test_who_has_said_a_name_may_wait_for_ever(autojump_clock: MockClock) -> None:
+async def test_whoever_has_said_a_name_may_wait_for_ever(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann = await hall.come("Ann")
         await trio.sleep(80_000.0)
@@ -167,7 +167,7 @@ async def test_who_has_said_a_name_may_wait_for_ever(autojump_clock: MockClock) 
         assert await ann.states() == [EMPTY]
 
 
-async def test_of_two_names_that_come_in_one_go_the_first_is_player_1(autojump_clock: MockClock) -> None:
+async def test_the_first_of_two_names_that_come_in_one_go_is_player_1(autojump_clock: MockClock) -> None:
     """Tasks that are started in one go run in any order."""
     begun = list[Match]()
     async with hosting({}, None, None) as (host, _):
@@ -190,7 +190,7 @@ async def test_half_a_first_line_is_nobody(sent: bytes, autojump_clock: MockCloc
         assert "open-santorini" not in hall.host.tournaments
 
 
-async def test_who_hangs_up_while_coming_in_is_not_here(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_while_coming_in_is_not_here(autojump_clock: MockClock) -> None:
     async with room(store=SlowToEnter()) as hall:
         ann = await hall.come("Ann")
         await trio.sleep(4.0)
@@ -209,7 +209,7 @@ async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_cloc
         assert len(await bob.messages("turn")) == 1
 
 
-async def test_who_is_let_in_at_the_very_end_of_the_patience_is_in(autojump_clock: MockClock) -> None:
+async def test_whoever_is_let_in_at_the_very_end_of_the_patience_is_in(autojump_clock: MockClock) -> None:
     """Five times, because it is by chance which task runs first."""
     for _ in range(5):
         async with room(limits=Limits(hello_seconds=4.0), store=SlowToEnter()) as hall:
@@ -218,7 +218,9 @@ async def test_who_is_let_in_at_the_very_end_of_the_patience_is_in(autojump_cloc
             assert await ann.lines() == []
 
 
-async def test_who_has_said_a_name_is_no_stranger_whom_a_flood_drives_out(autojump_clock: MockClock) -> None:
+async def test_whoever_has_said_a_name_is_no_stranger_whom_a_flood_drives_out(
+    autojump_clock: MockClock,
+) -> None:
     async with room(limits=Limits(unauthenticated=2)) as hall:
         ann, house = await hall.come("Ann"), await hall.hello("bob", "quoridor")
         await house.lines()
@@ -401,7 +403,7 @@ async def test_lines_that_follow_the_name_at_once_are_not_played(autojump_clock:
         assert await ann.states() == [EMPTY]
 
 
-async def test_who_hangs_up_has_lost_and_the_other_is_told(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_has_lost_and_the_other_is_told(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, bob = await pair(hall)
         await ann.say("0 0")
@@ -413,7 +415,9 @@ async def test_who_hangs_up_has_lost_and_the_other_is_told(autojump_clock: MockC
         assert (match.winner, match.ending) == (1, "left")
 
 
-async def test_who_hangs_up_before_both_have_moved_has_lost_on_the_wire(autojump_clock: MockClock) -> None:
+async def test_whoever_hangs_up_before_both_have_moved_has_lost_on_the_wire(
+    autojump_clock: MockClock,
+) -> None:
     async with room() as hall:
         ann, bob = await pair(hall)
         await ann.close()
@@ -654,7 +658,7 @@ async def test_a_bot_that_never_reads_loses_and_slows_nobody(autojump_clock: Moc
         assert result.why == "Ann left the match, because the host hung up on it (it took nothing for 3 s)"
 
 
-async def test_who_does_not_take_the_last_line_in_is_not_waited_for(autojump_clock: MockClock) -> None:
+async def test_whoever_does_not_take_the_last_line_in_is_not_waited_for(autojump_clock: MockClock) -> None:
     async with room() as hall:
         await hall.come("Ann")
         stranger = await hall.come("Ann", weather=Weather(window=10), deaf=True)

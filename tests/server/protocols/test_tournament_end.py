@@ -42,7 +42,7 @@ async def test_nobody_waits_for_the_end_of_an_open_table(autojump_clock: MockClo
         assert len(host.on_fact) == before
 
 
-def test_nothing_is_left_of_those_who_wait_no_longer() -> None:
+def test_nothing_is_left_of_those_who_no_longer_wait() -> None:
     ends = TournamentEnds()
     stops = [ends.wait(name, lambda tournament, fact: None) for name in ("cup", "cup", "league")]
     for stop_waiting in (*stops, stops[0]):  # a second call does no harm

@@ -298,7 +298,7 @@ async def test_half_a_handshake_is_held_for_5_seconds_and_after_the_peers_end_no
         assert (client.answer[:13], leaver.answer) == (b"HTTP/1.1 408 ", b"")
 
 
-async def test_who_resets_in_the_handshake_is_let_go_at_once(autojump_clock: MockClock) -> None:
+async def test_whoever_resets_in_the_handshake_is_let_go_at_once(autojump_clock: MockClock) -> None:
     async with hosting({}) as (host, _):
         wire, end = windowed_pair()
         await end.send_all(head()[:20])
@@ -432,7 +432,7 @@ async def test_a_message_of_64_kib_is_heard_and_one_of_more_closes_with_1009(
 
 
 @pytest.mark.parametrize("piece", [b"", b"x"])
-async def test_who_sends_a_message_in_endless_parts_is_cut_off(
+async def test_whoever_sends_a_message_in_endless_parts_is_cut_off(
     piece: bytes, autojump_clock: MockClock
 ) -> None:
     async with door() as (_, connect):
@@ -494,7 +494,7 @@ async def test_a_close_is_answered_with_its_code_and_the_end(
         assert client.over
 
 
-async def test_who_closes_in_the_middle_of_a_match_has_left_it_at_once(autojump_clock: MockClock) -> None:
+async def test_whoever_closes_in_the_middle_of_a_match_has_left_it_at_once(autojump_clock: MockClock) -> None:
     async with door() as (_, connect):
         first, second = await pair(connect)
         await second.send(frame(b"\x03\xe8", CLOSE))
@@ -502,7 +502,7 @@ async def test_who_closes_in_the_middle_of_a_match_has_left_it_at_once(autojump_
 
 
 @pytest.mark.parametrize("how", ["end", "aclose", "reset"])
-async def test_so_has_who_goes_without_a_word(how: str, autojump_clock: MockClock) -> None:
+async def test_so_has_whoever_leaves_without_a_word(how: str, autojump_clock: MockClock) -> None:
     async with door() as (_, connect):
         first, second = await pair(connect)
         match how:
@@ -533,7 +533,7 @@ async def test_whoever_breaks_the_standard_in_a_match_is_hung_up_on_and_that_is_
         assert result.fault is Fault.BOT
 
 
-async def test_who_does_not_answer_a_close_is_waited_for_only_so_long(autojump_clock: MockClock) -> None:
+async def test_whoever_does_not_answer_a_close_is_waited_for_only_so_long(autojump_clock: MockClock) -> None:
     async with door(Limits(linger_seconds=2.0)) as (_, connect):
         client = await come_in(connect)
         await client.send(frame(b"\xff"))
@@ -544,7 +544,7 @@ async def test_who_does_not_answer_a_close_is_waited_for_only_so_long(autojump_c
             await client.send(b"and now?", b"and now?")
 
 
-async def test_the_arena_closes_with_1008_on_who_floods_it(autojump_clock: MockClock) -> None:
+async def test_the_arena_closes_with_1008_on_whoever_floods_it(autojump_clock: MockClock) -> None:
     async with door() as (_, connect):
         client = await come_in(connect)
         await client.send(frame(b"?") * 1000)
@@ -554,7 +554,7 @@ async def test_the_arena_closes_with_1008_on_who_floods_it(autojump_clock: MockC
         assert closed.reason == "too many messages"
 
 
-async def test_the_arena_closes_with_1000_on_who_waits_when_its_tournament_is_over(
+async def test_the_arena_closes_with_1000_on_whoever_waits_when_its_tournament_is_over(
     autojump_clock: MockClock,
 ) -> None:
     """Client libraries raise an error for most other codes, and the bot has done nothing wrong."""
@@ -595,7 +595,7 @@ async def test_a_flood_out_of_turn_is_read_a_piece_at_a_time_and_holds_up_nobody
         assert not second.over
 
 
-async def test_who_is_not_answered_now_and_then_is_never_left_unread(autojump_clock: MockClock) -> None:
+async def test_whoever_is_not_answered_now_and_then_is_never_left_unread(autojump_clock: MockClock) -> None:
     """Catches a legal move of a client in use that is late because others before it were not answered."""
     async with door(Limits(messages=Rate(100, 20.0))) as (_, connect):
         first, second = await pair(connect)
@@ -608,7 +608,7 @@ async def test_who_is_not_answered_now_and_then_is_never_left_unread(autojump_cl
             await trio.sleep(20.0)
 
 
-async def test_the_house_closes_with_1000_on_who_says_bye(autojump_clock: MockClock) -> None:
+async def test_the_house_closes_with_1000_on_whoever_says_bye(autojump_clock: MockClock) -> None:
     async with door() as (_, connect):
         client = await come_in(connect, b"/play")
         await client.say("hello", name="ann", game="tic-tac-toe")
@@ -647,7 +647,7 @@ async def test_when_the_host_stops_nobody_has_left_a_match(autojump_clock: MockC
     assert begun[0].verdict is None
 
 
-async def test_somebody_who_has_started_is_no_stranger_any_more(autojump_clock: MockClock) -> None:
+async def test_somebody_who_has_started_is_no_longer_a_stranger(autojump_clock: MockClock) -> None:
     """A flood of connections that say nothing drives out itself, and no bot."""
     async with door(Limits(unauthenticated=3)) as (_, connect):
         silent, ann = await come_in(connect), await come_in(connect)
@@ -688,7 +688,7 @@ async def test_the_librarys_own_client_plays_a_match() -> None:
 
 
 @pytest.mark.slow
-async def test_of_a_flood_over_a_real_socket_nothing_is_lost_and_its_sender_plays_on() -> None:
+async def test_a_flood_over_a_real_socket_loses_nothing_and_its_sender_plays_on() -> None:
     async with real_door(Limits(flood_pause_seconds=0.001)) as (_, _, port):
         url = f"ws://127.0.0.1:{port}"
         async with open_websocket_url(url) as ann, open_websocket_url(url) as bob:

@@ -60,7 +60,7 @@ async def test_while_nobody_looks_show_is_asked_for_a_draw_at_once(
 
 
 @pytest.mark.parametrize("look", [AWAY, Look(1)], ids=["nobody looks", "somebody looks"])
-async def test_who_plays_has_a_turn_while_many_matches_are_let_go_of(look: Look) -> None:
+async def test_whoever_plays_has_a_turn_while_many_matches_are_let_go_of(look: Look) -> None:
     teller, left = Teller(Host(), lambda: 0), list[int]()
     ours, theirs = trio.testing.memory_stream_one_way_pair()
     async with trio.open_nursery() as nursery:
@@ -124,7 +124,9 @@ async def test_whoever_looks_first_waits_for_all_who_play_and_the_next_for_nobod
         nursery.cancel_scope.cancel()
 
 
-async def test_who_plays_and_is_stuck_or_gone_keeps_nobody_waiting_for_long(autojump_clock: object) -> None:
+async def test_whoever_plays_and_is_stuck_or_gone_keeps_nobody_waiting_for_long(
+    autojump_clock: object,
+) -> None:
     async with trio.open_nursery() as nursery:
         attention = Attention()
         stuck = Play(attention, answers=False)

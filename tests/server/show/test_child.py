@@ -63,12 +63,13 @@ except Failure as failure:
     print(failure)
 """
     assert run(none_left) == (
-        "the process for pages cannot be started: Resource temporarily unavailable; --show 0 does without\n",
+        "the process for pages cannot be started: Resource temporarily unavailable;"
+        " --show 0 runs without it\n",
         "",
     )
 
 
-def test_none_is_started_that_is_not_wanted() -> None:
+def test_nothing_that_is_not_wanted_is_started() -> None:
     with started_early(None) as early:
         assert early is None
 

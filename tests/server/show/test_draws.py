@@ -139,7 +139,7 @@ def won(number: int) -> tuple[AnyFact, ...]:
     return Drew((Pairing(number, number, *PAIR),)), Dealt(match, number), over
 
 
-async def test_of_a_table_without_an_end_play_asks_show_how_it_stands(tmp_path: Path) -> None:
+async def test_play_asks_show_how_a_table_without_an_end_stands(tmp_path: Path) -> None:
     """Catches a table of nothing but zeros: play remembers no results there but what they add up to."""
     async with both(tmp_path) as found:
         host = found.stage.host

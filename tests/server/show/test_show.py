@@ -172,7 +172,7 @@ def test_a_show_that_was_killed_is_started_again_and_until_then_whoever_looks_is
     assert {end["ending"] for end in play(shared, "eve", "fay")} == {"played"}
 
 
-def test_of_a_journal_that_is_damaged_under_a_host_everybody_is_told_and_play_goes_on(host: Shown) -> None:
+def test_everybody_is_told_of_a_journal_that_is_damaged_under_a_host_and_play_goes_on(host: Shown) -> None:
     """Catches pages that ended with a traceback, and again after each start, while all seemed well."""
     match, before = play(host, "ada", "bob")[0]["match"], host.show
     table = match.rpartition("-")[0]

@@ -105,7 +105,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     found.close()
 
 
-def test_a_commit_of_which_nobody_knows_the_outcome_changes_no_head(engine: Engine) -> None:
+def test_a_commit_whose_outcome_nobody_knows_changes_no_head(engine: Engine) -> None:
     """Catches a chain that goes on from heads that were only meant to be written, or has them twice."""
     rows = [entry(number, "cup", 1.0, fact) for number, fact in enumerate(EVERY_KIND, 1)]
     expected = heads(rows, Heads(lambda _: START))

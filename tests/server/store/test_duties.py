@@ -60,7 +60,7 @@ def test_the_first_that_asks_has_a_duty_until_it_falls_silent_or_drains(
     assert [one.mine(BACKUPS), other.mine(BACKUPS)] == [True, False]
 
 
-def test_a_database_that_is_away_is_said_so_and_asked_again_later(
+def test_a_database_that_is_away_is_reported_and_asked_again_later(
     url: str, join: Callable[[], tuple[PostgresRegistry, int, PostgresDuties]]
 ) -> None:
     registry, host, duties = join()

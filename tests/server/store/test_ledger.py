@@ -92,7 +92,7 @@ async def test_each_commit_is_timed_from_its_beginning_until_it_is_safe(
     assert took == [3.0, 3.0]
 
 
-async def test_after_a_commit_is_a_rest_that_nobody_waits_for_who_comes_later(
+async def test_after_a_commit_there_is_a_rest_for_which_nobody_who_comes_later_waits(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     """Catches a commit for every match that ends, and a rest that is taken when nothing was written."""
@@ -123,7 +123,7 @@ async def test_where_little_is_played_nobody_waits_for_more(
         assert trio.current_time() - begun < REST
 
 
-async def test_who_is_about_to_play_waits_for_nobody_and_takes_along_who_waits(
+async def test_whoever_is_about_to_play_waits_for_nobody_and_takes_along_whoever_waits(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     """Catches a table of a thousand bots at which every match begins a rest after the one before."""
@@ -280,7 +280,7 @@ async def test_trouble_is_waited_out_and_told_of_once(
     assert [entry["event"] for entry in logs] == ["nothing can be kept", "all is kept again"]
 
 
-async def test_who_asked_for_a_fact_cannot_be_cancelled_before_it_is_kept(
+async def test_whoever_asked_for_a_fact_cannot_be_cancelled_before_it_is_kept(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     """Catches a host that knows less than its store, which then contradicts it."""

@@ -62,7 +62,7 @@ def test_a_session_that_is_cut_is_opened_again_without_anybody_noticing(server: 
 
 
 @pytest.mark.usefixtures("hasty")
-def test_a_commit_of_which_nobody_knows_the_outcome_is_tried_again_and_is_there_once(
+def test_a_commit_whose_outcome_nobody_knows_is_tried_again_and_is_there_once(
     server: Server, url: str
 ) -> None:
     """Catches a retry that keeps a second time what had gone through before the session was cut."""

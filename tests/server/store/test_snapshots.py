@@ -190,7 +190,7 @@ def test_a_snapshot_is_nobody_elses_to_read_and_never_half_there(engine: Sqlite,
     assert not [*path.parent.glob("*.part")]
 
 
-def test_of_a_snapshot_that_finds_no_room_nothing_is_left(engine: Sqlite, path: Path) -> None:
+def test_a_snapshot_that_finds_no_room_leaves_nothing_behind(engine: Sqlite, path: Path) -> None:
     """A host whose disk is full waits for the room that it takes."""
     write(engine, happened())
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

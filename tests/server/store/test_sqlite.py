@@ -416,7 +416,7 @@ def test_two_that_copy_to_one_name_at_once_do_not_disturb_each_other(engine: Sql
     assert len(list(tmp_path.glob("copy*"))) == 1
 
 
-def test_of_a_copy_that_finds_no_room_nothing_is_left(engine: Sqlite, tmp_path: Path) -> None:
+def test_a_copy_that_finds_no_room_leaves_nothing_behind(engine: Sqlite, tmp_path: Path) -> None:
     """A host whose disk is full waits for the room that it takes."""
     for number in range(1, 11):
         engine.write(large(number))

@@ -299,7 +299,7 @@ async def two_hosts(journal: Journal, shared: Shared) -> Any:
         yield one, other
 
 
-async def test_of_several_hosts_one_tells_a_webhook_and_the_next_goes_on_where_it_died(
+async def test_one_of_several_hosts_tells_a_webhook_and_the_next_goes_on_where_it_died(
     journal: Journal, autojump_clock: MockClock
 ) -> None:
     journal.add(OPENED)
@@ -316,7 +316,7 @@ async def test_of_several_hosts_one_tells_a_webhook_and_the_next_goes_on_where_i
         assert files == [None, journal.engine.last()], "figures are those of the host that tells"
 
 
-async def test_of_a_host_that_dies_before_it_had_anything_to_tell_the_next_goes_on_where_it_began(
+async def test_when_a_host_dies_before_it_had_anything_to_tell_the_next_goes_on_where_it_began(
     journal: Journal, autojump_clock: MockClock
 ) -> None:
     begin(journal.folder / FILE, [Webhook(ONE, "s")], journal.engine.last())  # as at its start

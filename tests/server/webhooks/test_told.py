@@ -85,6 +85,6 @@ def test_the_same_entry_has_the_same_id_and_another_one_another() -> None:
 @pytest.mark.parametrize(
     "fact", EVERY_KIND, ids=[f"{number}-{entries.kind(fact)}" for number, fact in enumerate(EVERY_KIND)]
 )
-def test_of_anything_else_nothing_is_told(fact: AnyFact) -> None:
+def test_nothing_else_is_told(fact: AnyFact) -> None:
     told_of = isinstance(fact, Opened | Turned | RoundBegan | Concluded | Voided)
     assert (of(fact) is not None) == (told_of and fact != Turned(State.REGISTERING))

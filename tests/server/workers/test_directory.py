@@ -41,7 +41,7 @@ def test_tournaments_are_spread_over_all_workers_before_one_has_two() -> None:
     assert sorted(map(held.worker, CUPS[:3])) == [0, 1, 2]
 
 
-def test_who_has_many_entrants_has_much_to_do() -> None:
+def test_whoever_has_many_entrants_has_much_to_do() -> None:
     held = directory(2)
     large = record("one", *(Entered(f"bot-{number}") for number in range(10)))
     held.place(large)
@@ -51,7 +51,7 @@ def test_who_has_many_entrants_has_much_to_do() -> None:
 
 
 @pytest.mark.parametrize("end", [State.FINISHED, State.DELETED])
-async def test_who_has_entrants_later_has_more_to_do_until_its_tournament_is_over(end: State) -> None:
+async def test_whoever_has_entrants_later_has_more_to_do_until_its_tournament_is_over(end: State) -> None:
     held = directory(2)
     away = [held.place(record(name)) for name in CUPS[:2]]
     (one,) = [each for each in away if each is not None]
@@ -185,7 +185,7 @@ async def test_all_who_wait_for_an_end_elsewhere_learn_of_it() -> None:
     assert sorted(learned) == ["ann", "bob"]
 
 
-def test_who_alone_holds_all_of_a_game_and_is_to_open_its_table_is_told() -> None:
+def test_whoever_alone_holds_all_of_a_game_and_is_to_open_its_table_is_told() -> None:
     held = directory(2)
     held.place(record("one"))
     own, other = held.worker("one"), 1 - held.worker("one")

@@ -81,7 +81,7 @@ def test_whoever_sits_at_the_open_table_takes_over_from_itself_in_a_tournament(
         cup.leave()
 
 
-def test_of_two_connections_that_race_for_two_tournaments_one_is_refused(host: Served) -> None:
+def test_one_of_two_connections_that_race_for_two_tournaments_is_refused(host: Served) -> None:
     for _ in range(10):
         talks = [Leaving(host), Leaving(host)]
         with ThreadPoolExecutor(2) as threads:

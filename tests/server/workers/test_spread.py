@@ -355,7 +355,7 @@ async def test_a_match_is_void_when_that_was_ordered_wherever_it_is_played() -> 
             assert (end["match"], end["ending"], end["why"]) == (match, "void", "a cable")
 
 
-async def test_of_two_orders_to_void_a_match_one_is_carried_out_wherever_it_is_played() -> None:
+async def test_one_of_two_orders_to_void_a_match_is_carried_out_wherever_it_is_played() -> None:
     async with playing() as (_, cup, *_):
         (match,) = cup.matches
         refused: list[str] = []

@@ -80,7 +80,7 @@ def test_whoever_is_refused_leaves_no_open_table_behind_in_any_worker(host: Host
     for game in catalogue():
         for talk in (Tcp(host), Websocket(host)):
             talk.say({"type": "hello", "name": "ann", "game": game, "against": "ann"})
-            assert "a bot does not meet itself" in talk.hear()["reason"]
+            assert "a bot cannot play itself" in talk.hear()["reason"]
             talk.close()
         order = f"POST /api/tournaments/{OPEN}{game}/pause HTTP/1.1\r\nHost: localhost\r\n"
         assert host.ask(f"{order}Content-Length: 0\r\nConnection: close\r\n\r\n")[0] == 401
