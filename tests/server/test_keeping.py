@@ -289,6 +289,20 @@ def test_what_no_host_can_have_called_a_tournament_is_not_imported(
         bring_in(text(renamed(name, kept_as)), engine, tmp_path)
 
 
+def test_no_tournament_is_imported_that_would_stand_in_the_place_of_an_open_table(tmp_path: Path) -> None:
+    """Bots are sent there by the name: those of that game would have no table for as long as it is kept."""
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        for game, format in (("tic-tac-toe", "round-robin"), ("connect-4", "open")):
+            rows = [entries.entry(1, "open-tic-tac-toe", 1.0, Opened(game, format))]
+            path = tmp_path / f"{format}.sqlite"
+            with closing(Sqlite(path)) as forged:
+                forged.write(rows)
+            why = f"names that begin with open- are those of open tables, and this is a {format} of {game};"
+            with pytest.raises(Failure, match=f"line 2: {why}"):
+                bring_in(moved(path), engine, tmp_path)
+        assert engine.last() == 0
+
+
 def test_a_file_of_what_is_unknown_here_is_refused_in_a_line_that_names_it(tmp_path: Path) -> None:
     """A game of another package may not be installed, and an integer may be longer than any of a game."""
     lines = unchained(exported(simulated(7)))
