@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, import_, restore
 from server.config import settings
 from server.doctor import Answer, State, examination
-from server.exits import DONE, FAILED, ConfigError, Failure, Unavailable, Unusable
+from server.exits import DONE, FAILED, INTERRUPTED, ConfigError, Failure, Unavailable, Unusable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
 from server.store import sqlite
@@ -227,6 +228,22 @@ def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is_and_all_other
     assert import_(str(tmp_path / "old.jsonl"), where=Where(data=str(new.parent))) == FAILED
     assert "one is there already, and not as in this file" in capsys.readouterr().err
     assert facts_of(new) == facts_of(tmp_path / "old.sqlite") | {"one": before}
+
+
+def test_of_a_backup_that_is_ended_by_a_signal_nothing_is_left(tmp_path: Path) -> None:
+    """As systemd or `timeout` ends one that takes too long."""
+    path, copies = prepared(str(tmp_path / "data")) / "quintain.sqlite", tmp_path / "copies"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:  # so much that its copy is caught at it
+        connection.execute("CREATE TABLE filler AS SELECT zeroblob(100000000)")
+        connection.commit()
+    process = Forked(("backup", str(copies / "copy.sqlite"), "--data", "data"), tmp_path, os.environ)
+    while process.poll() is None and not list(copies.glob("*.part")):
+        pass
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate() == ("", "")
+    assert process.wait() == INTERRUPTED
+    assert list(copies.iterdir()) == []
 
 
 def test_of_two_live_tournaments_of_one_name_the_one_that_is_there_stays(tmp_path: Path) -> None:
