@@ -10,6 +10,7 @@ from tournament.facts import HOST, Kept, Opened, State
 from tournament.record import Record
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses and file names
+OPEN = "open-"  # how the names of open tables begin, and of nothing else: a game follows
 ANEW = "~"  # in a store, between a name that was used before and a number; no name contains it
 
 

@@ -74,6 +74,7 @@ MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 SOON = ("come again later", "wait for a minute")  # how refusals end that are not meant for ever
 SHORTEST = 16  # characters of a token that a bot brings along
 SECRET = ("token", "session")  # what no record has: whoever knows it speaks for the bot
+UNTRUSTED = "its certificate is not trusted here"
 FOR_GOOD = (  # what the host says to whoever is not to come back
     "has taken over",  # somebody else plays with our token: that would be a fight without end
     "ask its organiser",  # who has withdrawn or disqualified us
@@ -89,7 +90,7 @@ class Refused(Exception):
 
 
 class Unreachable(Exception):
-    """No host answers at that address, or none any more."""
+    """No host answers at that address, or none any more, or one whose certificate is not trusted."""
 
 
 class Leave(Exception):
@@ -199,7 +200,8 @@ class _Bot:
                 raise Refused(reason)
         why = (self.reason or why).strip()  # what is no host of ours may have said a line
         if not self.welcomed and not at_least:
-            raise Unreachable(f"no host answers at {self.address}: {why}")
+            found = "a host" if UNTRUSTED in why else "no host"
+            raise Unreachable(f"{found} answers at {self.address}: {why}")
         if self.here or self.lost_at is None:
             self.lost_at = now
         if now - self.lost_at > self.patience:
@@ -779,6 +781,8 @@ def _be_quick(sock: socket.socket) -> None:
 
 
 def _words(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"{UNTRUSTED}: {error.verify_message}; SSL_CERT_FILE names a file of those that are"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 

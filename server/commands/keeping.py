@@ -149,6 +149,7 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     file
         A new file, in SQLite's format; unless set, one in `backups` in the data folder, named by the time.
     """
+    from server.programs.interrupts import Interrupts
     from server.programs.terminal import say
     from server.store import private
     from server.store.choice import beside
@@ -158,7 +159,7 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     found = where.settings()
     folder = backups(Path(found.data) / JOURNAL)
     path = folder / f"{_now()}.sqlite" if file is None else Path(file)
-    with closing(beside(found)) as reader:
+    with Interrupts(), closing(beside(found)) as reader:  # or a SIGTERM would leave half a copy
         try:
             if path.exists():
                 raise Failure(f"{path}: there is a file of that name already, and a backup replaces no file")

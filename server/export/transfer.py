@@ -32,7 +32,8 @@ from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import HOST, Concluded, Kept, Opened, State, Turned
-from tournament.folding import ANEW, NAME, called
+from tournament.folding import ANEW, NAME, OPEN, called
+from tournament.format import OPEN as OPEN_TABLE
 from tournament.record import Record
 
 BATCH = 200  # entries in memory at a time
@@ -159,6 +160,9 @@ def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
     wrong = list(opening_objections(opened))
     if not _is_name(section.name, section.kept_as):
         wrong.append(f"no tournament is called {quoted(section.name)} and kept as {quoted(section.kept_as)}")
+    if isinstance(opened, Opened) and not _may_be_called(section.name, opened):
+        found = f"this is a {opened.format} of {opened.game}"
+        wrong.append(f"names that begin with {OPEN} are those of open tables, and {found}")
     yield from (Finding(number, why) for why in wrong)
     if wrong or not isinstance(opened, Opened):
         return
@@ -181,6 +185,11 @@ def _is_name(name: str, kept_as: str) -> bool:
     return NAME.fullmatch(name) is not None and bool(
         re.fullmatch(f"{re.escape(name)}({ANEW}[0-9]+)?", kept_as)
     )
+
+
+def _may_be_called(name: str, opened: Opened) -> bool:
+    """Whether the name is not an open table's, to which bots are sent by its name, or this is that table."""
+    return not name.startswith(OPEN) or (opened.format, name) == (OPEN_TABLE, OPEN + opened.game)
 
 
 def _keep(engine: Engine, name: str, links: Sequence[Link]) -> int | None:

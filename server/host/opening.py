@@ -12,7 +12,7 @@ from games.game import BadOption, quoted
 from server.host import telling
 from tournament.bounds import expect_bounded
 from tournament.facts import AnyFact, Opened, Ordered, State, Turned
-from tournament.folding import NAME, kept_as
+from tournament.folding import NAME, OPEN, kept_as
 from tournament.format import Terms, formats, offered
 from tournament.pairing.decide import aim_objection
 from tournament.record import Record
@@ -20,8 +20,6 @@ from tournament.refusals import Refusal
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import sealed
 from tournament.store import Store
-
-OPEN = "open-"  # how the names of open tables begin
 
 
 class NameTaken(Refusal):

@@ -98,6 +98,7 @@ class Pages:
             page = self.site.instead(exchange, 405, what)
             exchange.respond(structs.replace(page, own=(("Allow", ", ".join(sorted(READS))),)))
             return None
+        known = request.headers.get("if-none-match", "")
         match request.path.split("/")[1:]:
             case [""]:
                 return self._live(exchange, "/", self._home, "home.html", places=PLACES)
@@ -111,11 +112,11 @@ class Pages:
             case ["wall", name] if name in self._host.shown:
                 return self._projector(exchange, self._host.shown[name])
             case ["static", version, name]:
-                exchange.respond(files.answer(name, version, request.headers.get("if-none-match", "")))
+                exchange.respond(files.answer(name, version, known))
             case ["favicon.ico"]:
-                exchange.respond(files.answer("favicon.svg", None))
+                exchange.respond(files.answer("favicon.svg", None, known))
             case ["robots.txt"]:
-                exchange.respond(files.answer("robots.txt", None))
+                exchange.respond(files.answer("robots.txt", None, known))
             case ["tournaments", name, *rest] if name in self._host.shown:
                 return self._patiently(exchange, self._tournament(exchange, self._host.shown[name], rest))
             case ["matches", name, *rest]:

@@ -31,7 +31,7 @@ def address(name: str) -> str:
     return f"/static/{VERSION}/{name}"
 
 
-def answer(name: str, version: str | None, known: str = "") -> Response:
+def answer(name: str, version: str | None, known: str) -> Response:
     """A file. `version` is the one that was asked for, and `known` the tag of the browser's copy."""
     content = FILES.get(name)
     if content is None:

@@ -3,15 +3,19 @@
 What goes into a copy is the business of whoever makes it; here is only how a file gets its name.
 """
 
+import glob
 import secrets
-from collections.abc import Generator
-from contextlib import contextmanager
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from server.store import private
 
 BESIDE = ("-wal", "-shm")  # what SQLite has beside a database that is open, or was when its host died
 PART = ".part"  # how the name of a copy ends that is not whole yet
+OWN = 4  # bytes before that, in hexadecimal digits: another may be making the same copy
+ABANDONED = 3600.0  # seconds without a byte written: whoever made that copy was killed
 
 
 def backups(path: Path) -> Path:
@@ -23,9 +27,12 @@ def backups(path: Path) -> Path:
 def whole_or_none(target: Path) -> Generator[Path]:
     """A database to be written, which has its name and is on the disk when this ends.
 
-    If it cannot be written, nothing is left of it: where the disk is full, a host waits for that room.
+    If it cannot be written, nothing is left of it: where the disk is full, a host waits for that room. What
+    is beside it of copies whose makers were killed is removed first.
     """
-    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}{PART}")  # another may be making it too
+    for left in _abandoned(target):
+        remove(left)
+    part = target.with_name(f"{target.name}.{secrets.token_hex(OWN)}{PART}")
     private.create(part)
     try:
         yield part
@@ -35,6 +42,14 @@ def whole_or_none(target: Path) -> Generator[Path]:
     except BaseException:
         remove(part)
         raise
+
+
+def _abandoned(target: Path) -> Iterator[Path]:
+    """Copies beside a target, under whatever names, that nobody makes any more."""
+    for part in target.parent.glob(f"*{glob.escape(target.suffix)}.{'[0-9a-f]' * 2 * OWN}{PART}"):
+        with suppress(FileNotFoundError):  # it has just become whole
+            if part.stat().st_mtime < time.time() - ABANDONED:
+                yield part
 
 
 def remove(path: Path) -> None:

@@ -2,9 +2,11 @@
 
 import ast
 import base64
+import contextlib
 import hashlib
 import json
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -16,6 +18,7 @@ from typing import Any
 
 import pytest
 import quintain_bot
+import trustme
 from quintain_bot import Leave, Refused, Unreachable
 
 from tests.clients.relay import Relay
@@ -305,6 +308,29 @@ def test_no_host_is_said_at_once() -> None:
     for scheme in TRANSPORTS:
         with pytest.raises(Unreachable, match=f"no host answers at {scheme}://127.0.0.1:{nobody}: .*refused"):
             quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=f"{scheme}://127.0.0.1:{nobody}")
+
+
+@pytest.mark.parametrize("scheme", ["wss", "https"])
+def test_of_a_host_whose_certificate_is_not_trusted_nobody_says_that_it_does_not_answer(scheme: str) -> None:
+    """Its author would look for the host, and not for the certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+
+    def greet() -> None:
+        connection, _ = server.accept()
+        with connection, contextlib.suppress(ssl.SSLError):  # it hangs up on us
+            context.wrap_socket(connection, server_side=True).close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(HANG)
+        thread = threading.Thread(target=greet)
+        thread.start()
+        url = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(Unreachable) as told:
+            quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=url)
+        thread.join(HANG)
+    why = "unable to get local issuer certificate; SSL_CERT_FILE names a file of those that are"
+    assert str(told.value) == f"a host answers at {url}: its certificate is not trusted here: {why}"
 
 
 def test_what_is_no_web_server_is_said_in_one_line() -> None:

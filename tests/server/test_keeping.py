@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, import_, restore
 from server.config import settings
 from server.doctor import Answer, State, examination
-from server.exits import DONE, FAILED, ConfigError, Failure, Unavailable, Unusable
+from server.exits import DONE, FAILED, INTERRUPTED, ConfigError, Failure, Unavailable, Unusable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
 from server.store import sqlite
@@ -229,6 +230,22 @@ def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is_and_all_other
     assert facts_of(new) == facts_of(tmp_path / "old.sqlite") | {"one": before}
 
 
+def test_a_backup_that_is_ended_by_a_signal_leaves_nothing(tmp_path: Path) -> None:
+    """As systemd or `timeout` ends one that takes too long."""
+    path, copies = prepared(str(tmp_path / "data")) / "quintain.sqlite", tmp_path / "copies"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:  # so much that its copy is caught at it
+        connection.execute("CREATE TABLE filler AS SELECT zeroblob(100000000)")
+        connection.commit()
+    process = Forked(("backup", str(copies / "copy.sqlite"), "--data", "data"), tmp_path, os.environ)
+    while process.poll() is None and not list(copies.glob("*.part")):
+        pass
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate() == ("", "")
+    assert process.wait() == INTERRUPTED
+    assert list(copies.iterdir()) == []
+
+
 def test_when_two_live_tournaments_have_one_name_the_one_that_is_there_stays(tmp_path: Path) -> None:
     """A host would show the other one alone."""
     filled(tmp_path / "here.sqlite")
@@ -287,6 +304,20 @@ def test_what_no_host_can_have_called_a_tournament_is_not_imported(
         pytest.raises(Failure, match=r"line \d+: no tournament is called "),
     ):
         bring_in(text(renamed(name, kept_as)), engine, tmp_path)
+
+
+def test_no_tournament_is_imported_that_would_stand_in_the_place_of_an_open_table(tmp_path: Path) -> None:
+    """Bots are sent there by the name: those of that game would have no table for as long as it is kept."""
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        for game, format in (("tic-tac-toe", "round-robin"), ("connect-4", "open")):
+            rows = [entries.entry(1, "open-tic-tac-toe", 1.0, Opened(game, format))]
+            path = tmp_path / f"{format}.sqlite"
+            with closing(Sqlite(path)) as forged:
+                forged.write(rows)
+            why = f"names that begin with open- are those of open tables, and this is a {format} of {game};"
+            with pytest.raises(Failure, match=f"line 2: {why}"):
+                bring_in(moved(path), engine, tmp_path)
+        assert engine.last() == 0
 
 
 def test_a_file_of_what_is_unknown_here_is_refused_in_a_line_that_names_it(tmp_path: Path) -> None:

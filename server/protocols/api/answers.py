@@ -214,6 +214,7 @@ class Listed(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Matches(Struct, frozen=True):
+    frozen: bool  # whether the standings are, which these matches may no longer add up to
     matches: list[Listed]
     next: int | None
 

@@ -146,7 +146,8 @@ def matches(call: Look, found: Held) -> Response:
     ]
     playing = islice(found.matches.values(), max(0, page.after - over), max(0, page.end - over))
     listed += [match_in_play(record, match, False) for match in playing]
-    return json_response(200, {"matches": listed, "next": page.next(over + len(found.matches))})
+    shown = {"frozen": record.frozen is not None, "matches": listed}
+    return json_response(200, shown | {"next": page.next(over + len(found.matches))})
 
 
 async def match(call: Look, found: Held, name: str) -> Response:

@@ -319,6 +319,16 @@ async def test_files_are_kept_for_good_under_an_address_that_changes_with_them(
     assert missing.status == 404
 
 
+@pytest.mark.parametrize("path", ["/favicon.ico", "/robots.txt"])
+async def test_a_file_that_has_no_version_in_its_address_is_not_sent_again_to_whoever_has_it(
+    autojump_clock: MockClock, path: str
+) -> None:
+    async with gallery() as here:
+        first = await here.ask(path)
+        again = await here.ask(path, f"If-None-Match: {first.headers['etag']}")
+    assert (first.status, again.status, again.body) == (200, 304, b"")
+
+
 async def test_a_name_or_a_reason_is_text_wherever_it_stands(autojump_clock: MockClock) -> None:
     evil = "<img src=x onerror=alert(1)>\"'&{{7*7}}"
     async with gallery() as here:

@@ -270,6 +270,18 @@ async def test_while_standings_are_frozen_nothing_is_told_of_them(autojump_clock
         assert not told(await feed.now())
 
 
+async def test_whoever_adds_up_the_matches_is_told_that_the_standings_are_frozen(
+    autojump_clock: MockClock,
+) -> None:
+    """What is played is shown to everybody, and no longer what it adds up to."""
+    async with office() as here:
+        record = await held(here)
+        plain = await here.read("/api/tournaments/cup/matches")
+        record.add(Froze(True))
+        frozen = await here.read("/api/tournaments/cup/matches")
+    assert (plain["frozen"], frozen["frozen"]) == (False, True)
+
+
 async def test_what_is_played_after_the_freezing_is_told_to_nobody_who_waited_for_a_table_before_it(
     autojump_clock: MockClock,
 ) -> None:

@@ -1,10 +1,12 @@
 """A copy has its name once it is whole, and leaves nothing behind otherwise."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
-from server.store.copies import BESIDE, PART, backups, whole_or_none
+from server.store.copies import ABANDONED, BESIDE, PART, backups, whole_or_none
 
 
 def run_out_of_room(target: Path) -> None:
@@ -32,6 +34,20 @@ def test_a_copy_that_fails_leaves_the_earlier_one_and_nothing_else(tmp_path: Pat
         run_out_of_room(target)
     assert target.read_bytes() == b"earlier"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_what_is_left_of_copies_whose_makers_were_killed_is_removed_by_the_next(tmp_path: Path) -> None:
+    """Each is as large as the journal, and has a name of its own: they would fill the disk."""
+    others = ["monday.sqlite.part", "monday.tar.0123abcd.part", "monday.sqlite"]
+    with whole_or_none(tmp_path / "monday.sqlite") as killed, whole_or_none(tmp_path / "b.sqlite") as goes_on:
+        for file in (killed, Path(f"{killed}-journal"), goes_on, *(tmp_path / name for name in others)):
+            file.write_bytes(b"half")
+            if file != goes_on:
+                os.utime(file, (0, time.time() - ABANDONED - 60))
+        with whole_or_none(tmp_path / "tuesday.sqlite"):
+            pass
+        assert {file.name for file in tmp_path.iterdir()} == {"tuesday.sqlite", goes_on.name, *others}
+        killed.touch()
 
 
 def test_two_copies_with_one_name_may_be_made_at_once(tmp_path: Path) -> None:
