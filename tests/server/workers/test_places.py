@@ -1,14 +1,27 @@
 """What worker 0 knows of who has a place with a worker, and how little has to be said for that."""
 
-from collections.abc import Sequence
+import resource
+import sys
+from collections.abc import Iterator, Sequence
+from math import inf
+from pathlib import Path
+from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from server.config import Settings
 from server.host.reception import Key, Present
-from server.workers.messages import Moved
+from server.pages.addresses import Addresses
+from server.show.conduit import Conduit
+from server.workers.__main__ import Working
+from server.workers.messages import Alone, Begin, FromWorker, Moved, ToWorker
 from server.workers.places import Places
+from server.workers.starting import conduit_pair
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there hosts have several workers")
 
 ALONE, SHARED = "connect-4", "santorini"  # games: of the latter, others hold tournaments, too
 ANN: Key = (ALONE, "ann")
@@ -61,6 +74,42 @@ def test_whoever_comes_otherwise_than_before_is_made_known() -> None:
         link.move(ANN, present)
         assert link.known == {ANN: present}
         link.move(ANN, None)
+
+
+@pytest.fixture
+def files() -> Iterator[None]:
+    """A worker asks for as many open files as the system allows, and the tests go on with what they had."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.usefixtures("files")
+async def test_a_worker_heeds_of_which_games_it_alone_holds_tournaments(tmp_path: Path) -> None:
+    ours, theirs = conduit_pair()
+    heard: list[FromWorker] = []
+    with ours, theirs:
+        begin = Begin(Settings(data=str(tmp_path)), Addresses(), "", (), "", frozenset([ALONE]), None)
+        reader = cast("Any", None)  # nothing is read
+        working = Working(begin, reader, Conduit[ToWorker](ours, ToWorker, inf), theirs)
+        link = Conduit[FromWorker](theirs, FromWorker, inf)
+
+        def come_and_go() -> list[FromWorker]:
+            heard.clear()
+            visit = working.host.reception.arrive("ann", ALONE, keeps=False)
+            visit.player.place = HERE.place
+            working.host.reception.moved(visit.key)
+            visit.leave()
+            link.hear_now(lambda message, descriptor: heard.append(message))
+            return heard
+
+        came, gone = Moved(ANN, structs.replace(HERE, shared=False)), Moved(ANN, None)
+        assert come_and_go() == [came]
+        assert come_and_go() == []
+        working.take(Alone(frozenset()), None)
+        assert come_and_go() == [gone, came, gone]
+        working.take(Alone(frozenset([ALONE])), None)
+        assert come_and_go() == [came]
 
 
 MOVES = st.tuples(
