@@ -50,7 +50,6 @@ from server.workers.messages import (
     Kept,
     Key,
     Meet,
-    Moved,
     Ready,
     Sitting,
     Status,
@@ -62,6 +61,7 @@ from server.workers.messages import (
     ToWorker,
     Trouble,
 )
+from server.workers.places import Places
 from server.workers.pulse import Pulse
 from server.workers.requests import Keys, Reading
 from server.workers.saying import Saying
@@ -151,9 +151,10 @@ class Working:
             grading=settings.grading,
         )
         self._serving = Serving(host, say, most=room_for_files() - settings.limits.spare_files)
-        self._serving.alone = begin.alone
+        self._places = Places(say, host.reception.present)
+        self._be_alone(begin.alone)
         host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
-        host.reception.moved = lambda where: say(Moved(where, host.reception.present(where)))
+        host.reception.moved = self._places.moved
         host.untold.on_told = lambda tournament, name: say(ToldEnd(tournament, name))
         self.pulse = Pulse(host.timekeeper)
         self._teller = Teller(host, lambda: 0)  # only worker 0 knows, and tells, how far the journal goes
@@ -206,7 +207,7 @@ class Working:
             case TableHeld(game):
                 self._serving.opened(game)
             case Alone(games):
-                self._serving.alone = games
+                self._be_alone(games)
             case Sitting(digest, session):
                 if self._sessions is not None:
                     self._sessions.take(digest, session)
@@ -226,6 +227,10 @@ class Working:
                 self._nursery.start_soon(self._stop)
             case _:
                 pass
+
+    def _be_alone(self, games: frozenset[str]) -> None:
+        self._serving.alone = games
+        self._places.be_alone(games)
 
     def _know(self, key: str) -> None:
         self._keys.know(key, OWN)
@@ -259,6 +264,7 @@ class Working:
         while True:
             figures = counted(await of_the_host(host))
             self._say(Status(await self._teller.seen(), host.timekeeper.moves, figures))
+            self._places.tell_gone()
             await trio.sleep(EVERY)
 
     async def _drain(self) -> None:

@@ -104,12 +104,18 @@ class Reading:
     ) -> None:
         """`doors` are the first parts of the paths of dialects, and the games that each plays."""
         self._spelling = spelling or Spelling()
-        self._games = {
-            part: part if part in games else min(games) for parts, games in doors for part in parts if games
+        self._of_games = {
+            part: Asked(game=part if part in games else min(games))
+            for parts, games in doors
+            for part in parts
+            if games
         }
 
     def asked(self, request: Request) -> Asked | None:
         """What says where a request belongs; None: to no process in particular."""
+        part = request.path[1:].partition("/")[0]
+        if part and (asked := self._of_games.get(part)) is not None:
+            return asked  # as for every move that is a request to one of these doors
         request = self._spelling.rightly(request)
         parts = request.path.strip("/").split("/")
         match parts:
@@ -126,10 +132,8 @@ class Reading:
                 return Asked(keys=(session,))
             case ["mcp"]:
                 return _of_model(request)
-            case [part, *_] if part in self._games:
-                return Asked(game=self._games[part])
             case _:
-                return None
+                return self._of_games.get(parts[0])
 
 
 def _of_model(request: Request) -> Asked | None:

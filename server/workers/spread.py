@@ -161,7 +161,9 @@ class Pair:
             self._say_now()
 
     def _fetch(self, match: str) -> None:
-        self.say(Fetch(match))
+        outside = self.lent.get(match)
+        if outside is not None and (outside.stand_in is None or outside.stand_in.verdict is None):
+            self.say(Fetch(match))  # otherwise it is home, or about to be told its result there
 
     def _announce(self, lent: Lent) -> None:
         outside = self.lent.get(lent.name)

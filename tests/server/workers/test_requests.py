@@ -62,6 +62,19 @@ def test_dialects_that_play_certain_games_alone_belong_where_these_are() -> None
     assert asked("GET", "/g/1f2e") == asked("GET", "/") == Asked(game="hexagon-dots")
 
 
+def test_a_move_over_http_takes_one_look_at_its_path_in_each_process() -> None:
+    """Catches reading it part by part, and making something of it, for each move."""
+    reading = Reading(DOORS)
+    move, other = (
+        Request("POST", f"/tic-tac-toe/play/{battle}", {}, {}, b"0", "", 0.0, secure=False)
+        for battle in ("1b4e28ba", "2fa111d2")
+    )
+    assert reading.asked(move) is reading.asked(other)
+    assert asked("GET", "//api/tournaments/cup") == Asked(tournament="cup"), (
+        "it only begins as the path / does"
+    )
+
+
 def test_a_model_is_known_by_its_token_or_session_and_comes_by_joining() -> None:
     session, needs = {"mcp-session-id": "secret"}, ("secret", announced("secret"))
     joins = tool("join", name="ann", game="connect-4", tournament="cup")

@@ -162,6 +162,20 @@ class Both:
 
         guests.take = receive
 
+    def fetched(self) -> list[str]:
+        """The matches that the first worker has the other one send home from now on."""
+        fetched: list[str] = []
+        guests = self.guests
+        take = guests.take
+
+        def receive(message: FromHolder, descriptor: int | None) -> None:
+            if isinstance(message, Fetch):
+                fetched.append(message.match)
+            take(message, descriptor)
+
+        guests.take = receive
+        return fetched
+
     def hang(self) -> Guests:
         """The other worker neither hears nor says anything any more; returns what it plays."""
         guests = self.guests
@@ -323,6 +337,24 @@ async def test_a_bot_may_take_its_seat_over_from_itself() -> None:
         await back.until("turn")
         ends = await both_play_on(back, second)
         assert [end["ending"] for end in ends] == ["played", "played"]
+
+
+async def test_a_match_that_is_decided_is_not_fetched_whoever_leaves_it() -> None:
+    """Catches two messages a match of bots that leave when it is over, and come again for the next."""
+    async with playing() as (both, cup, first, second):
+        (lent,) = cup.matches.values()
+        fetched = both.fetched()
+        await both_play_on(first, second)
+        assert lent.verdict is not None
+        for seat in range(2):
+            lent.leave(seat, trio.current_time())
+        for bot in (first, second):
+            await bot.until("turn")  # of the next match, which was lent after that
+        assert fetched == []
+        (lent,) = cup.matches.values()
+        lent.leave(0, trio.current_time())
+        await over(cup, 2)
+        assert fetched == [lent.name]
 
 
 @pytest.mark.parametrize("says", ["bye", "resign"])
