@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.deploy.debian import library
+from tests.server.forked import IMPORTED
 
-HEAVY = ("server.commands.serve", "server.serve", "server.store.postgres", "numpy", "networkx")
+HEAVY = (*IMPORTED, "server.store.postgres")
 
 
 def main() -> None:
