@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 GAMES = {"tcp": "santorini", "websocket": "connect-4", "http": "tic-tac-toe"}  # what is played meanwhile
 SEATS = ("a", "b")
-PAUSE = 0.4  # seconds between two matches
+PAUSE = 1.2  # seconds between two matches
 MATCHES = 30  # at each door, at most: one address may have so many sessions in a minute
 MEMORY = 64  # MiB that the process may grow by: half of that is libraries that standings need, once
 PROBE = 0.1  # seconds between two looks at whether the host answers
