@@ -435,4 +435,6 @@ def test_whoever_looks_further_is_stronger(name: str) -> None:
 @pytest.mark.slow
 def test_ten_times_the_time_is_clearly_stronger_at_connect_4() -> None:
     game = connect4.GAME
-    assert score(game, alphabeta(game, 1), alphabeta(game, 2), (3000, 300), openings=tries(2, 10)) > 0.65
+    little = tries(300, 500)
+    pair = alphabeta(game, 1), alphabeta(game, 2)
+    assert score(game, *pair, (10 * little, little), openings=tries(2, 10)) > 0.65
