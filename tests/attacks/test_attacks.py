@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from tests.attacks.attacks import says
+from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG
 from tests.server.served import ROOT, Served
 from tests.server.test_matrix import TRANSPORTS, open_tournament, play
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 GAMES = {"tcp": "santorini", "websocket": "connect-4", "http": "tic-tac-toe"}  # what is played meanwhile
 SEATS = ("a", "b")
-PAUSE = 0.4  # seconds between two matches
+PAUSE = 0.4 if IS_CAMPAIGN else 1.2  # seconds between two matches
 MATCHES = 30  # at each door, at most: one address may have so many sessions in a minute
 MEMORY = 64  # MiB that the process may grow by: half of that is libraries that standings need, once
 PROBE = 0.1  # seconds between two looks at whether the host answers

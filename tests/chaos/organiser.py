@@ -14,7 +14,8 @@ import trio
 from tests.chaos.told import Told
 from tests.chaos.web_bots import chunks
 
-AGAIN = 0.02  # seconds until the host is tried again
+AGAIN = 0.02  # seconds until the host is tried again …
+STANDINGS = 0.1  # … and until it is asked again for standings that are not the last ones
 LADDER = "ladder"
 ROUND_ROBIN = 4  # entrants
 
@@ -54,6 +55,7 @@ class Organiser:
                 raise ValueError(found["error"])
             self._told.standings(self.cup, found["rows"])
             if found["state"] != "finished":
+                await trio.sleep(STANDINGS)
                 return
             self._cups += 1
         name = f"cup-{self._cups}"

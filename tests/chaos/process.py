@@ -3,16 +3,16 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import trio
 
+from tests.chaos.warm import begin
 from tests.hang import HANG
 from tests.ports import free_ports
+from tests.server.forked import CONTEXT, LOCK
 from tests.server.served import ROOT
 
 LOOK = 0.005  # seconds between looks for the ready line
@@ -21,16 +21,16 @@ LOOK = 0.005  # seconds between looks for the ready line
 class Nest:
     """Where hosts come from: `tests/chaos/warm.py`."""
 
-    def __init__(self, process: trio.Process) -> None:
-        self._process = process
+    def __init__(self, wants: trio.abc.SendStream, says: trio.abc.ReceiveStream) -> None:
+        self._wants = wants
+        self._says = says
         self._lines = trio.open_memory_channel[str](1)
         self._codes: dict[int, int] = {}
         self._ended = trio.Event()
 
     async def run(self) -> None:
-        assert self._process.stdout is not None
         unread = b""
-        async for part in self._process.stdout:
+        async for part in self._says:
             *lines, unread = (unread + part).split(b"\n")
             for line in lines:
                 match line.decode().split():
@@ -40,16 +40,13 @@ class Nest:
                         self._ended = trio.Event()
                     case _:
                         await self._lines[0].send(line.decode())
+        await self._lines[0].aclose()  # whoever waits for a host waits in vain
 
     async def hatch(self, **wanted: object) -> int:
-        assert self._process.stdin is not None
-        await self._process.stdin.send_all(json.dumps(wanted).encode() + b"\n")
+        await self._wants.send_all(json.dumps(wanted).encode() + b"\n")
         word, pid = (await self._lines[1].receive()).split()
         assert word == "began"
         return int(pid)
-
-    async def warm(self) -> None:
-        assert await self._lines[1].receive() == "warm"
 
     def code(self, pid: int) -> int | None:
         """How a process has ended; None while it lives."""
@@ -63,26 +60,23 @@ class Nest:
 
 @asynccontextmanager
 async def nest(**environment: str) -> AsyncIterator[Nest]:
-    process = await trio.lowlevel.open_process(
-        [sys.executable, "-m", "tests.chaos.warm"],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    async with trio.open_nursery() as nursery:
-        made = Nest(process)
+    (its_in, wants), (says, its_out) = CONTEXT.Pipe(duplex=False), CONTEXT.Pipe(duplex=False)
+    with LOCK, its_in, wants, says, its_out:
+        known = os.environ | {"PYTHONPATH": str(ROOT)} | environment
+        process = CONTEXT.Process(target=begin, args=(its_in, its_out, known), daemon=True)
+        process.start()
+        ends = [trio.lowlevel.FdStream(os.dup(end.fileno())) for end in (wants, says)]
+    async with ends[0], ends[1], trio.open_nursery() as nursery:
+        made = Nest(*ends)
         nursery.start_soon(made.run)
         try:
-            with trio.fail_after(HANG):
-                await made.warm()
             yield made
         finally:
-            assert process.stdin is not None
             with trio.move_on_after(HANG, shield=True):
-                await process.stdin.aclose()  # it kills the hosts that are left, and ends
-                await process.wait()
-            process.kill()
+                await ends[0].aclose()  # it kills the hosts that are left, and ends
+                await trio.lowlevel.wait_readable(process.sentinel)
+            with LOCK:
+                process.kill()
             nursery.cancel_scope.cancel()
 
 

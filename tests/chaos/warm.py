@@ -1,27 +1,38 @@
-"""A process that has imported all of the host, and makes hosts by forking.
+"""A process that makes hosts by forking, and is forked itself from one that has imported all of the host.
 
-Most of what a start takes is importing, in which nothing can be lost. A request
+Most of what a start takes is importing, in which nothing can be lost: `tests/server/forked.py`. A request
 is a line of JSON on standard input; the answers are lines too: `began PID`, and
 `ended PID CODE` when it is so, negative where a signal has ended it.
 """
 
+import gc
 import json
 import os
 import selectors
 import signal
 import sys
+from collections.abc import Mapping
 from importlib import import_module
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from tests.deploy.debian import library
 
-HEAVY = ("server.commands.serve", "server.serve", "server.store.postgres", "numpy", "networkx")
+
+def begin(its_in: Connection, its_out: Connection, environment: Mapping[str, str]) -> None:
+    """In a new process, which is a copy of the one that all hosts of tests are copies of: be this one."""
+    for number, end in enumerate((its_in, its_out)):
+        os.dup2(end.fileno(), number)
+        end.close()  # or hosts would have it, and keep it open
+    os.environ.clear()
+    os.environ.update(environment)
+    gc.freeze()
+    main()
 
 
 def main() -> None:
-    for name in HEAVY:
-        import_module(name)
+    import_module("server.store.postgres")
     awake, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
@@ -29,7 +40,6 @@ def main() -> None:
     waiting = selectors.DefaultSelector()
     waiting.register(0, selectors.EVENT_READ)
     waiting.register(awake, selectors.EVENT_READ)
-    said("warm")
     running = set[int]()
     unread = b""
     while True:
@@ -104,7 +114,3 @@ ON = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 def said(line: str) -> None:
     os.write(1, line.encode() + b"\n")
-
-
-if __name__ == "__main__":
-    main()

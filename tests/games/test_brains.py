@@ -293,7 +293,7 @@ def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(brains, "TABLE", 20)
-    for seed in range(tries(2, 5)):
+    for seed in range(tries(1, 5)):
         moves = list(Nim().moves())
         Random(seed).shuffle(moves)
         search = brains._Search(Nim(), moves, lambda _: 0.0, Patience())
@@ -412,8 +412,9 @@ def test_worth_is_for_seat_0_and_sees_what_is_forced(moves: list[int], depth: in
 @each_game
 def test_the_brains_are_in_order_of_strength(game: Game[Any, Any]) -> None:
     random, greedy, alphabeta = (BRAINS[name](game, 1) for name in ("random", "greedy", "alphabeta"))
+    questions = tries(300, 1000)
     assert score(game, greedy, random, (1000, 1), openings=tries(3, 10)) > 0.7
-    assert score(game, alphabeta, random, (1000, 1), openings=tries(3, 5)) > 0.8
+    assert score(game, alphabeta, random, (questions, 1), openings=tries(3, 5)) > 0.8
 
 
 # Matches of Quoridor are long and close: many would be needed to tell. Those of Santorini take longest.
@@ -434,4 +435,6 @@ def test_whoever_looks_further_is_stronger(name: str) -> None:
 @pytest.mark.slow
 def test_ten_times_the_time_is_clearly_stronger_at_connect_4() -> None:
     game = connect4.GAME
-    assert score(game, alphabeta(game, 1), alphabeta(game, 2), (5000, 500), openings=tries(2, 10)) > 0.65
+    little = tries(300, 500)
+    pair = alphabeta(game, 1), alphabeta(game, 2)
+    assert score(game, *pair, (10 * little, little), openings=tries(2, 10)) > 0.65

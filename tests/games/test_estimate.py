@@ -64,7 +64,7 @@ def test_it_is_what_trying_everything_says_three_plies_deep() -> None:
 
 @pytest.mark.parametrize("game", ESTIMATED, ids=lambda game: game.name)
 def test_whoever_looks_as_far_as_the_estimate_is_better_than_whoever_draws_lots(game: Any) -> None:
-    plies = tries(12, 24) if game is quoridor.GAME else 60  # of a match: enough to tell
+    plies = tries(8, 24) if game is quoridor.GAME else 60  # of a match: enough to tell
     lots = estimate(game, {}, match_of(game, random, 1, plies))
     looks = estimate(game, {}, match_of(game, lambda game, seed: alphabeta(game, seed, 2), 1, plies))
     assert lots is not None
@@ -93,8 +93,8 @@ def test_a_win_that_is_not_taken_is_a_slip_if_what_is_left_is_not_good_either() 
 
 
 def test_it_costs_no_more_than_it_may_and_says_what_it_could_not_grade() -> None:
-    moves = match_of(quoridor.GAME, random, 5, tries(16, 60))
-    little = tries(8_000, 20_000)
+    moves = match_of(quoridor.GAME, random, 5, tries(10, 60))
+    little = tries(5_000, 20_000)
     whole, short = estimate(quoridor.GAME, {}, moves), estimate(quoridor.GAME, {}, moves, little)
     assert whole is not None
     assert short is not None

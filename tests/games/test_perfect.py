@@ -66,7 +66,7 @@ def test_tic_tac_toe_is_known_from_every_position_that_a_match_can_reach() -> No
 @own
 def test_connect_4_is_known_where_an_oracle_can_try_everything(begin: Callable[[], Any]) -> None:
     random = Random(4)
-    for _ in range(tries(20, 40)):
+    for _ in range(tries(10, 40)):
         position, moves = at_random(connect4.GAME, random, LATE + random.randrange(8))
         oracle = SlowConnect4()
         for move in moves:
@@ -79,7 +79,7 @@ def test_connect_4_is_known_where_an_oracle_can_try_everything(begin: Callable[[
 def test_both_solvers_of_connect_4_say_the_same_of_whole_matches() -> None:
     expect_bitbully()
     random, theirs = Random(7), solver()
-    for _ in range(tries(10, 40)):
+    for _ in range(tries(6, 40)):
         here, positions = Solver(10**9), [at_random(connect4.GAME, random, 19)[0]]
         while positions[-1].outcome is None:
             positions.append(positions[-1].play(random.choice(list(positions[-1].moves()))))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from games import svg
 from games.game import Illegal, Outcome, Pace, typed
 from games.quoridor import GAME, SQUARE, SQUARES, WALLS, Quoridor, distance, evaluate
+from tests.effort import IS_CAMPAIGN, tries
 from tests.games.play import refusal
 from tests.steps import steps_taken
 
@@ -276,6 +277,8 @@ def test_whoever_has_a_way_out_of_the_two_squares_of_the_pawns_has_a_step() -> N
     """So a player without a move would stand in two squares shut off from the rest: nobody can."""
     checked = 0
     for here, neighbours in NEXT.items():
+        if (ord(here[0]) + int(here[1])) % 2 and not IS_CAMPAIGN:
+            continue  # as on a chessboard: of each two squares, one
         for there in neighbours:
             edges = [(here, to) for to in NEXT[here]] + [(there, to) for to in NEXT[there] if to != here]
             for chosen in range(1 << len(edges)):
@@ -286,7 +289,7 @@ def test_whoever_has_a_way_out_of_the_two_squares_of_the_pawns_has_a_step() -> N
                 stands = position(here, there, " ".join(walls), left=(0, 0))
                 assert bool(steps(stands)) == bool(ways_out)
                 checked += 1
-    assert checked > 20_000
+    assert checked > tries(10_000, 20_000)
 
 
 # Walls

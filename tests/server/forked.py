@@ -13,17 +13,22 @@ from collections.abc import Mapping
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from pkgutil import iter_modules
 from tempfile import TemporaryFile
 from threading import Lock, Thread
 from typing import TextIO
 
+import tournament.pairing
 from server.__main__ import main
 from server.commands import COMMANDS
 from tests.hang import HANG
 
 PARTS = {where.partition(":")[0] for where, _ in COMMANDS.values()}
+PAIRING = [f"tournament.pairing.{found.name}" for found in iter_modules(tournament.pairing.__path__)]
 COMMAND_MODULES = [f"server.commands.{part}" for part in sorted(PARTS)]
-IMPORTED = (*COMMAND_MODULES, "server.serve", "server.show.__main__", __name__)
+# What hosts import when they begin, and what takes longest of all that they need: numpy, and how to sign.
+LATER = (*PAIRING, "cryptography.hazmat.primitives.asymmetric.ed25519")
+IMPORTED = (*COMMAND_MODULES, "server.serve", "server.show.__main__", *LATER, __name__)
 
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(list(IMPORTED))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import tries
 from tests.tournament.holding import Held, field, meetings, toss
 from tournament.format import Aim, Entrant, Format, Pairing, Result, Terms, formats
 
@@ -78,7 +79,7 @@ def test_another_process_draws_the_same() -> None:
             text=True,
             check=True,
         ).stdout
-        for hashing in ("1", "2", "3")
+        for hashing in ("1", "2", "3")[: tries(2, 3)]
     }
     assert len(told) == 1
     assert len(told.pop().splitlines()) == len(formats())

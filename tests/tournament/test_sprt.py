@@ -51,7 +51,7 @@ SHAPES = {  # how the results of pairs are spread if both programs are equally s
     "openings decide": (0.04, 0.0, 0.92, 0.0, 0.04),
 }
 RUNS = tries(100, 1000)
-FAR = tries(100, 40)  # elo1: the nearer it is to elo0, the longer a test takes
+FAR = tries(150, 40)  # elo1: the nearer it is to elo0, the longer a test takes
 
 counts = st.lists(st.integers(0, 2000), min_size=5, max_size=5)
 elos = st.tuples(st.floats(-200, 200), st.floats(-200, 200)).filter(lambda both: both[0] < both[1])
