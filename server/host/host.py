@@ -396,6 +396,14 @@ class Host:
         """The bots that are present in a tournament."""
         return self.placing.here(tournament)
 
+    def on_key_of_game(self, key: str) -> None:
+        """As `on_key`, for a secret in requests whose path says which game they are about.
+
+        That is enough within this host, where one process holds a game for all dialects over HTTP.
+        """
+        if self.shares:
+            self.on_key(key)
+
     async def drain(self) -> None:
         """Let nobody in, begin nothing, and wait for what no restart can resume, while facts can be kept."""
         self._begin_nothing()

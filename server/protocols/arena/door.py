@@ -152,7 +152,7 @@ class Arena:
         host, sides = self._host, self._sides.setdefault(seat.match, {})
         battle = Battle(seat, sides, host.guard, host.limits, self._closed, **extras)
         self._battles[battle.name] = battle
-        host.on_key(battle.name)
+        host.on_key_of_game(battle.name)
         return battle
 
     def _closed(self, battle: Battle) -> None:
@@ -232,7 +232,7 @@ class Arena:
             raise HttpError(503, STOPPING)
         run = await self._evaluations.begin(game, asked, from_here=is_from_here(exchange.request))
         for key in (run.name, *run.cases):
-            self._host.on_key(key)
+            self._host.on_key_of_game(key)
         named = {} if asked.runId is not None else {"runId": run.name}
         exchange.respond(json_response(200, {"battleIds": [*run.cases], "errors": {}, **named}, *PRIVATE))
 

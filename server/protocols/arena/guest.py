@@ -361,7 +361,7 @@ class Guest:
         visit = self.attendance.visit
         if self._held is None and self.url is None and visit is not None and visit.token is not None:
             self._host.untold.tell_later(self.where, visit.token, why)
-            self._host.on_key(visit.token)
+            self._host.on_key_of_game(visit.token)
         self._answer(refused(410, why))
         self._go(for_good=True)
 

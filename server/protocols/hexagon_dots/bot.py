@@ -277,7 +277,7 @@ class Bot(Guest):
         if seat is not None and seat.to_move and self._held is not None and not self._has_to_move(seat):
             self._token = token = self._own.token(seat.match.moves)
             self._tokens[token] = self
-            self._host.on_key(token)
+            self._host.on_key_of_game(token)
             self._reply(Response(200, JSON, encode(self._news(seat.match, self._since)), ((TURN, token),)))
 
     def _has_to_move(self, seat: Seat) -> bool:

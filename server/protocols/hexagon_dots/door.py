@@ -284,7 +284,7 @@ class HexagonDots:
         path, made, secret = awaited.words.split(" ")
         player, match = awaited.player, awaited.seat.match
         gate = self._gates.at(path) or self._gates.open(path, match.options, made == MADE)
-        self._host.on_key(path)
+        self._host.on_key_of_game(path)
         bot = Bot(self._host, player.name, gate, "", self._tokens, self._leave, secret)
         self._bots.setdefault(key(player.name), []).append(bot)
         at_open_table = (player.place or "").startswith(OPEN)

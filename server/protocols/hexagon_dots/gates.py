@@ -49,7 +49,7 @@ class Gates:
         path = f"/g/{secrets.token_hex(4)}"
         while path in self._by_path:
             path = f"/g/{secrets.token_hex(4)}"
-        self._host.on_key(_made(path))
+        self._host.on_key_of_game(_made(path))
         return self.open(path, options, fixed)
 
     def open(self, path: str, options: Mapping[str, Any], fixed: bool) -> Gate:

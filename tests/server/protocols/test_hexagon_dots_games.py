@@ -583,7 +583,10 @@ async def test_an_address_alone_leads_nowhere(autojump_clock: MockClock) -> None
     """Catches a move that goes to where its address was made, when it is quicker than word of its token."""
     async with table() as here:
         keys = list[str]()
-        here.host.on_key = keys.append
+        here.host.on_key, here.host.shares = keys.append, True
         games = await here.found(), await here.made()
         assert len(keys) == 2, "other hosts know that these were made"
         assert set(keys).isdisjoint(games)
+        here.host.shares = False
+        await here.made()
+        assert len(keys) == 2, "within a host, the path says which process has it"
