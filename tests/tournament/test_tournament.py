@@ -576,6 +576,23 @@ async def test_an_estimate_of_what_decide_has_drawn_counts_how_long_an_absent_bo
         nursery.cancel_scope.cancel()
 
 
+async def test_an_estimate_falls_while_an_absent_bot_is_waited_for(autojump_clock: MockClock) -> None:
+    """It stood still until the next pairing was over, though nothing else was left to wait for."""
+    async with world(FOUR) as here, trio.open_nursery() as nursery:
+        dee = here.lobby.find("dee", "tic-tac-toe")
+        assert dee is not None
+        dee.away()
+        began, foreseen = trio.current_time(), list[tuple[float, float]]()
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(25.0)  # the others have played all that they can
+        while here.tournament.record.state is not State.FINISHED:
+            foreseen.append((trio.current_time() - began, here.tournament.eta() or 0.0))
+            await trio.sleep(5.0)
+        ended = foreseen[-1][0] + foreseen[-1][1]
+        assert [at + left for at, left in foreseen] == pytest.approx([ended] * len(foreseen), abs=1.0)
+        assert len(foreseen) > 6
+
+
 def test_nothing_is_remembered_for_a_forecast_where_there_is_no_end_to_foresee() -> None:
     """Anybody can play at a table, under as many names as there are."""
     lengths: dict[str, float] = {}
