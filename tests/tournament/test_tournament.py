@@ -593,6 +593,36 @@ async def test_an_estimate_falls_while_an_absent_bot_is_waited_for(autojump_cloc
         assert len(foreseen) > 6
 
 
+@pytest.mark.parametrize("here_again", [True, False], ids=["all are there", "nobody is there yet"])
+async def test_after_a_restart_an_estimate_knows_how_long_matches_have_taken(
+    here_again: bool, autojump_clock: MockClock
+) -> None:
+    """It knew nothing, or of the rounds to come only how long the absent are waited for."""
+    terms = Terms(rounds=5)
+    async with world(FOUR, format="swiss", terms=terms) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        while len(here.concluded()) < 2:
+            await here.tournament.changed()
+        await here.desk.pause()
+        while here.tournament.matches:
+            await here.tournament.changed()
+        before = here.tournament.eta()
+        nursery.cancel_scope.cancel()
+    assert before is not None
+    assert before > 4 * 5.0
+    again = World(here.tournament.record.opened, here.store)
+    if here_again:
+        for name in FOUR:
+            again.come(name)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(again.tournament.run)
+        await trio.sleep(1.0)
+        after = again.tournament.eta()
+        assert after is not None
+        assert after >= before - 1.0
+        nursery.cancel_scope.cancel()
+
+
 def test_nothing_is_remembered_for_a_forecast_where_there_is_no_end_to_foresee() -> None:
     """Anybody can play at a table, under as many names as there are."""
     lengths: dict[str, float] = {}
