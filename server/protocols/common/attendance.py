@@ -477,6 +477,9 @@ class Attendance:
     async def _hear_why_out(self) -> None:
         """Tell the bot why it is out, after the dialect has done all that it does when a match ends."""
         if self.state in (State.IN, State.AWAY) and (why := self._why_out()) is not None:
+            if self.state is State.IN and self.visit is not None:
+                held = self._host.tournaments[self.visit.player.place or ""]
+                self._host.untold.has_heard(held.record, self.visit.player.name)
             self.happens(Happening.TAKEN_OUT)
             self._taken_out(str(why))
 
