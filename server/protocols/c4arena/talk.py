@@ -227,6 +227,9 @@ class C4Arena:
 
     def _enter(self, against: str | None, visit: Visit) -> None:
         self._tarpit.row = 0
+        if (visit.player.place or "").startswith(OPEN) and (why := self._nothing_left(visit.player.name)):
+            self._give_way(why)  # the end was kept while it was being let in
+            return
         held = self._host.tournaments.get(visit.player.place or "")
         ends = held is not None and not held.record.format.endless
         self._before = (visit.player.name, held.record) if held is not None and ends else None

@@ -333,6 +333,27 @@ async def test_the_host_hangs_up_on_whoever_asks_for_its_next_match_when_there_i
         assert await again.start(name) != [], "over another connection, it meets Cas at the open table"
 
 
+@pytest.mark.parametrize("rounds", range(12))
+async def test_whether_it_asks_before_the_end_is_kept_or_after_makes_no_difference(
+    rounds: int, autojump_clock: MockClock
+) -> None:
+    """Even if the end is kept while it is being let in."""
+    async with place(CUP | {"entrants": "2"}) as host:
+        ann, bob = await pair(host)
+        name = ann.talk.attendance.name or ""
+        await play((ann, bob), WON[:-1])
+        start = msgspec.json.encode({"type": "start", "id": name})
+        ann.talk.hear(b'{"type":"move","move":%d}' % WON[-1], trio.current_time())
+        while END not in ann.heard():
+            await trio.lowlevel.checkpoint()
+        for _ in range(rounds):
+            await trio.lowlevel.checkpoint()
+        ann.talk.hear(start, trio.current_time())
+        await trio.sleep(1.0)
+        assert host.tournaments["cup"].record.state is State.FINISHED
+        assert (ann.cut, ann.heard()) == ("cup is over", [])
+
+
 async def test_it_goes_on_over_the_same_connection_to_a_tournament_that_takes_it(
     autojump_clock: MockClock,
 ) -> None:
