@@ -12,13 +12,17 @@ pairings.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from math import inf
+from statistics import median
 
+from tournament.facts import State
 from tournament.match import Match
 from tournament.record import Record
 
 RECENT = 200  # matches whose length says how long the next ones will take
 LOOKS = 5_000  # pairings in which it is looked up whether both can play; of more, the likely share is taken
+STOPPED = 10  # times the median: a match that seems to have lasted longer went on after a stop of the host
 ONGOING = 0.25  # of the time so far: what a match that lasts longer than expected still takes
 
 Waits = Callable[
@@ -38,6 +42,23 @@ class Forecast:
         self._record = record
         self._lasted: deque[float] = deque(maxlen=RECENT)
         self._total: dict[str, tuple[float, int]] = {}  # of each bot: seconds, and matches
+        self._note_past()
+
+    def _note_past(self) -> None:
+        """Note the latest matches that ended before the host was started; in between it may have stood."""
+        record = self._record
+        if record.format.endless or record.state is State.FINISHED:
+            return
+        latest = [record.matches[match] for match in islice(reversed(record.recent), RECENT)]
+        lasted = [
+            (match.players, match.ended - match.began)
+            for match in reversed(latest)
+            if match.score is not None and match.began is not None and match.ended is not None
+        ]
+        usual = median(seconds for _, seconds in lasted) if lasted else 0.0
+        for names, seconds in lasted:
+            if 0.0 <= seconds <= STOPPED * usual:
+                self.note(names, seconds)
 
     def note(self, names: Iterable[str], seconds: float) -> None:
         """Note how long a match between these bots has lasted; nothing is forecast where there is no end."""

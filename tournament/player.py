@@ -168,6 +168,7 @@ class Player:
         self._changed = changed
         self.dealt: Callable[[Seat], None] = self._queue  # called with each seat; a door sets its own
         self.taken_out: Callable[[], None] = _nothing  # called when an organiser took it out; set as `dealt`
+        self.moved: Callable[[], None] = _nothing  # called when the host has led it elsewhere; the same
 
     @property
     def place(self) -> str | None:
@@ -260,14 +261,14 @@ class Player:
             if "_channel" in vars(self) or self.dealt == self._queue:
                 self._channel[0].close()
             # Whatever took its seats may hold this player: they would keep each other alive.
-            self.dealt, self.taken_out = _nobody, _nothing
+            self.dealt, self.taken_out, self.moved = _nobody, _nothing, _nothing
             if self.seat is not None:
                 self.seat.leave()
             self._changed(self, self._place)
 
 
 def _nothing() -> None:
-    """There is nobody to tell that the player was taken out."""
+    """There is nobody to tell of what an organiser did."""
 
 
 def _nobody(seat: Seat) -> None:

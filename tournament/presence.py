@@ -68,6 +68,7 @@ class Presence:
         self._free: set[str] = set()  # those who were idle when last looked at, and not dealt to since
         self._sought: Sought = {}  # those of these with perhaps something to play
         self._missing: dict[int, dict[str, float]] = {}  # of pairings that wait: for which names, since when
+        self._waits: dict[str, float] = {}  # the same by name: since when its pairing waits
 
     def here(self) -> list[Entrant]:
         """The entrants that a format without an end is given: those that are free, perhaps one that is busy.
@@ -194,7 +195,8 @@ class Presence:
     def wait_left(self, name: str, pairings: int) -> float:
         """Seconds for which this many pairings of an absent entrant hold up the others, if it stays away."""
         if self._absences is None:
-            return pairings * self._grace
+            now = self._now()
+            return max(0.0, pairings * self._grace - (now - self._waits.get(name, now)))
         return self._absences.wait_left(name, pairings, self._now())
 
     def meetings(self) -> Iterator[tuple[Pairing, tuple[Player, Player]]]:
@@ -297,17 +299,21 @@ class Presence:
                     name: before.get(name, begun) for name in pairing.names if name in absent
                 }
         over = [number for number, since in waiting.items() if now >= self._waits_until(since)]
-        self._missing = {number: since for number, since in waiting.items() if number not in over}
+        self._wait({number: since for number, since in waiting.items() if number not in over})
         return [open[number] for number in over]
+
+    def _wait(self, missing: dict[int, dict[str, float]]) -> None:
+        self._missing = missing
+        self._waits = {name: max(since.values()) for since in missing.values() for name in since}
 
     def wait_for_nobody(self) -> None:
         """Stop waiting: nothing more could be played now, even if somebody came."""
-        self._missing.clear()
+        self._wait({})
 
     def pause(self) -> None:
         """Wait for nobody until the tournament goes on, and then anew."""
         self._catch_up()  # with those who enter, a few at a time, and not with thousands when it begins
-        self._missing.clear()
+        self._wait({})
         if self._absences is not None:
             self._absences.forget()
 

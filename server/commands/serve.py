@@ -82,7 +82,7 @@ def serve(
     rounds
         How many rounds, where the format leaves it open.
     until_done
-        End when the tournament has ended, with the final standings.
+        End when the tournament has ended, with the final standings. A ladder has no end: press Ctrl-C.
     json
         Standings as one JSON object instead of a table.
     workers

@@ -272,6 +272,7 @@ class Host:
                 player.place = NOWHERE
                 try:
                     await self.placing.send_on(player)
+                    player.moved()
                     self.reception.moved((player.game, key(player.name)))
                 except Refusal:  # its place is in another process, say
                     self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))

@@ -40,7 +40,7 @@ class TooOften(Unwelcome):
 
     def __init__(self, why: str, rate: Rate) -> None:
         super().__init__(why)
-        self.seconds = ceil(rate.seconds / max(rate.credits, 1))  # until it may come once more
+        self.seconds = until_next(rate)
 
 
 class Guessing(TooOften):
@@ -356,7 +356,8 @@ class Reception:
     def _back(self, where: Key, claim: Claim, token: str, peer: str, *, has_it: bool = True) -> Visit:
         """Let in the bot that has the token, or is given it, and send away any that has the name."""
         if self._visits.get(where) and not claim.takeovers.take(trio.current_time()):
-            raise Unwelcome(f"the name {claim.name} is being taken over too often: wait for a minute")
+            later = wait_for_next(self._limits.takeovers)
+            raise Unwelcome(f"the name {claim.name} is being taken over too often: {later}")
         for old in self._visits.pop(where, []):
             old.replaced(REPLACED)
         claim.acknowledged = has_it
@@ -387,9 +388,8 @@ class Reception:
         if token is None:
             return
         if not self._failures.take(peer, trio.current_time()):
-            raise Guessing(
-                "too many wrong tokens came from your address: wait for a minute", self._limits.wrong_tokens
-            )
+            most = self._limits.wrong_tokens
+            raise Guessing(f"too many wrong tokens came from your address: {wait_for_next(most)}", most)
 
     def _expect_credit(self, peer: str) -> None:
         if not self._new_names.take(peer, trio.current_time()):
@@ -398,6 +398,17 @@ class Reception:
             raise TooManyNames(
                 f"too many new names came from your address: `limits.new_names` allows {rate}", most
             )
+
+
+def until_next(rate: Rate) -> int:
+    """Seconds until whoever has spent all credits has one again."""
+    return ceil(rate.seconds / rate.credits)
+
+
+def wait_for_next(rate: Rate) -> str:
+    """For how long to wait, in words by which clients recognise that they may come again."""
+    seconds = until_next(rate)
+    return "wait for a minute" if seconds <= 60 else f"come again later, in {seconds} seconds"
 
 
 def is_token(brought: str | None) -> bool:

@@ -1,9 +1,9 @@
 """What bots that were away have yet to hear: that their tournament is over, or why it deals them nothing.
 
 Each hears it once, when it comes again with its token and names no other tournament; one that another
-tournament awaits, or would take, plays there at once instead. That a tournament
-is over, and whose the names in it are, its record says, also after a restart and whichever process holds
-it. Here is only which bots have heard it. After a restart nobody knows that any more, unless other processes
+tournament awaits, or would take, plays there at once instead. That a tournament is over, who was taken out
+of it, and whose the names in it are, its record says, also after a restart and whichever process holds it.
+Here is only which bots have heard it. After a restart nobody knows that any more, unless other processes
 do, so what is said of an end is bounded by time, and by what was played since: at worst a bot hears of an
 end twice.
 
@@ -26,6 +26,7 @@ from server.host.view import Held
 from tournament.facts import AnyFact, State, Turned
 from tournament.lobby import Lobby
 from tournament.record import Record
+from tournament.refusals import taken_out
 
 LATE = 3600.0  # seconds after the end of a tournament: whoever comes later has come for something else
 UNTOLD = 1000  # bots of whom is remembered why an organiser has taken them out
@@ -70,8 +71,12 @@ class Untold:
     def hear(self, tournament: Held, fact: AnyFact) -> None:
         """Called with every fact of a tournament that is held here, before anybody is told of it."""
         if isinstance(fact, Turned) and fact.state is State.FINISHED:
-            self._ends.pop(tournament.record.kept_as, None)  # it was over before, and somebody voided a match
-            self._end(tournament.record.kept_as).at = self._wall()
+            record = tournament.record
+            before = self._ends.pop(record.kept_as, None)
+            end = self._end(record.kept_as)
+            end.at = self._wall()
+            if before is not None:  # it was over before, for some at least: only these hear nothing new
+                end.told = before.told & record.out
 
     def tell_later(self, where: Key, token: str, why: str) -> None:
         """Somebody is away and has not heard why nothing is left for it to play."""
@@ -84,10 +89,16 @@ class Untold:
         if (news := self._news_for(wanted)) is not None:
             return news.why
         record = self.end(wanted)
-        return "" if record is None else f"{record.name} is over"
+        if record is None:
+            return ""
+        return str(taken_out(record, checked(wanted.name)) or f"{record.name} is over")
 
     def end(self, wanted: Wanted) -> Record | None:
-        """The tournament of whose end a bot that comes like that has yet to hear; of several, the first."""
+        """The tournament of which a bot that comes like that has yet to hear that it is over for it.
+
+        That is because it has ended, or because an organiser has taken the bot out; of several, the first.
+        Whoever was taken out and names it is refused by the tournament itself.
+        """
         if wanted.token is None:
             return None
         try:
@@ -102,7 +113,7 @@ class Untold:
         its = [
             record
             for record in over
-            if wanted.tournament in (None, record.name)
+            if (wanted.tournament is None or (wanted.tournament == record.name and name not in record.out))
             and hmac.compare_digest(record.claims.get(name, ""), digest)
             and not self._has_gone_on(name, record, records)
         ]
@@ -114,11 +125,11 @@ class Untold:
         """Whoever comes like that has heard why nothing is left for it."""
         if self._news_for(wanted) is not None:
             del self._news[_where(wanted)]
-        elif (record := self.end(wanted)) is not None:
+        if (record := self.end(wanted)) is not None:
             self.has_heard(record, checked(wanted.name))
 
     def has_heard(self, record: Record, name: str) -> None:
-        """The bot of that name has heard that a tournament is over."""
+        """The bot of that name has heard that a tournament is over, or over for it."""
         self.note(record.kept_as, name)
         self.on_told(record.kept_as, name)
 
@@ -147,11 +158,13 @@ class Untold:
         return self._ends.setdefault(tournament, End(now))
 
     def _is_untold(self, record: Record, name: str) -> bool:
-        """Whether a tournament is over, not for long, and the bot of that name may not have heard."""
-        if record.state is not State.FINISHED or name in record.out:
-            return False
+        """Whether a tournament is over, not for long, or for that bot alone, which may not have heard."""
         end = self._ends.get(record.kept_as)
-        return (end is None or name not in end.told) and 0 <= self._wall() - self._ended(record) <= LATE
+        if end is not None and name in end.told:
+            return False
+        if record.state is State.FINISHED:
+            return 0 <= self._wall() - self._ended(record) <= LATE
+        return taken_out(record, name) is not None
 
     def _has_gone_on(self, name: str, record: Record, records: Iterable[Record]) -> bool:
         """Whether somebody of that name is elsewhere, or has played, since that tournament was over."""

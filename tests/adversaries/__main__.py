@@ -8,6 +8,7 @@ How long moves take is told, but it is no reason to fail: machines are shared.
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from contextlib import aclosing
 
 import msgspec
 import trio
@@ -15,6 +16,7 @@ import trio
 from tests.adversaries.event import MATCHES, MATCHES_A_NAME, Past
 from tests.adversaries.league import HEAD, SHOWN, TOGETHER, TURNS, Plan, Row, league, line
 from tests.adversaries.strangers import LEAGUE
+from tests.ending import ended_in_order
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,13 +45,14 @@ async def _held(
     rows = list[Row]()
     if not as_json:
         print(HEAD, flush=True)
-    async for row in league(plan, strangers, alone, together):
-        rows.append(row)
-        if as_json:
-            print(msgspec.json.encode(row).decode(), flush=True)
-        else:
-            cuts = (f"  cut {times} times: {why}" for why, times in list(row.cut.items())[:SHOWN])
-            print(line(row), *(f"  HARM: {harm}" for harm in row.harms), *cuts, sep="\n", flush=True)
+    async with ended_in_order(), aclosing(league(plan, strangers, alone, together)) as found:
+        async for row in found:
+            rows.append(row)
+            if as_json:
+                print(msgspec.json.encode(row).decode(), flush=True)
+            else:
+                cuts = (f"  cut {times} times: {why}" for why, times in list(row.cut.items())[:SHOWN])
+                print(line(row), *(f"  HARM: {harm}" for harm in row.harms), *cuts, sep="\n", flush=True)
     return rows
 
 

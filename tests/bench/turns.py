@@ -28,13 +28,19 @@ def compared(row: Row, checkouts: tuple[Path, Path], matches: int) -> float:
     """The median of the turns' ratios at one start."""
     with ExitStack() as stack:
         sides: list[tuple[Server, CompiledCrowd]] = []
-        for checkout in checkouts:
-            folder = stack.enter_context(TemporaryDirectory())
-            server = stack.enter_context(quintain(folder, checkout=checkout))
+        # Both are started before anybody comes: a bot that stands still for seconds before its first move is
+        # taken for a ghost, and its match ends.
+        folders = [stack.enter_context(TemporaryDirectory()) for _ in checkouts]
+        servers = [
+            stack.enter_context(quintain(folder, checkout=checkout))
+            for folder, checkout in zip(folders, checkouts, strict=True)
+        ]
+        for server in servers:
             crowd = row.crowd(server, matches)
             stack.callback(crowd.leave)
-            crowd.play(WARM)
             sides.append((server, crowd))
+        for _, crowd in sides:
+            crowd.play(WARM)
         ratios: list[float] = []
         for number in range(ROUNDS):
             order = sides if number % 2 else sides[::-1]  # nobody is always the first

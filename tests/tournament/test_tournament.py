@@ -576,6 +576,53 @@ async def test_an_estimate_of_what_decide_has_drawn_counts_how_long_an_absent_bo
         nursery.cancel_scope.cancel()
 
 
+async def test_an_estimate_falls_while_an_absent_bot_is_waited_for(autojump_clock: MockClock) -> None:
+    """It stood still until the next pairing was over, though nothing else was left to wait for."""
+    async with world(FOUR) as here, trio.open_nursery() as nursery:
+        dee = here.lobby.find("dee", "tic-tac-toe")
+        assert dee is not None
+        dee.away()
+        began, foreseen = trio.current_time(), list[tuple[float, float]]()
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(25.0)  # the others have played all that they can
+        while here.tournament.record.state is not State.FINISHED:
+            foreseen.append((trio.current_time() - began, here.tournament.eta() or 0.0))
+            await trio.sleep(5.0)
+        ended = foreseen[-1][0] + foreseen[-1][1]
+        assert [at + left for at, left in foreseen] == pytest.approx([ended] * len(foreseen), abs=1.0)
+        assert len(foreseen) > 6
+
+
+@pytest.mark.parametrize("here_again", [True, False], ids=["all are there", "nobody is there yet"])
+async def test_after_a_restart_an_estimate_knows_how_long_matches_have_taken(
+    here_again: bool, autojump_clock: MockClock
+) -> None:
+    """It knew nothing, or of the rounds to come only how long the absent are waited for."""
+    terms = Terms(rounds=5)
+    async with world(FOUR, format="swiss", terms=terms) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        while len(here.concluded()) < 2:
+            await here.tournament.changed()
+        await here.desk.pause()
+        while here.tournament.matches:
+            await here.tournament.changed()
+        before = here.tournament.eta()
+        nursery.cancel_scope.cancel()
+    assert before is not None
+    assert before > 4 * 5.0
+    again = World(here.tournament.record.opened, here.store)
+    if here_again:
+        for name in FOUR:
+            again.come(name)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(again.tournament.run)
+        await trio.sleep(1.0)
+        after = again.tournament.eta()
+        assert after is not None
+        assert after >= before - 1.0
+        nursery.cancel_scope.cancel()
+
+
 def test_nothing_is_remembered_for_a_forecast_where_there_is_no_end_to_foresee() -> None:
     """Anybody can play at a table, under as many names as there are."""
     lengths: dict[str, float] = {}

@@ -58,8 +58,11 @@ from server.protocols.common.encode_once import Once
 from server.protocols.dialect import Channel
 from tournament.events import AnyEvent, Began, Ended, Ending, Incident, Moved, Refused
 from tournament.facts import AnyFact
+from tournament.facts import State as Stage
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
+from tournament.record import Record
+from tournament.refusals import taken_out
 
 OPPONENTS = {opponent.name: opponent for opponent in GAME.opponents}
 DOOR = "connect-4"
@@ -89,6 +92,7 @@ class C4Arena:
         self._junk = Bucket(self._limits.junk, trio.current_time())
         self._requests = Bucket(self._limits.messages, trio.current_time())
         self._may_ask = False  # for the state: it was ignored, and a client in use then asks
+        self._before: tuple[str, Record] | None = None  # its id and tournament, when it last said `start`
 
     # What a transport calls
 
@@ -136,6 +140,18 @@ class C4Arena:
             self.attendance.ended()
             self.attendance.leave()
 
+    def has_read(self) -> None:
+        """Nothing is told that it would have to be told again."""
+
+    def repeated(self, message: bytes) -> bytes:
+        """The message; none for another process, if the answer is that there is no next match here."""
+        try:
+            said = read(message)
+        except Unreadable:
+            return message
+        ends = isinstance(said, Start) and isinstance(said.id, str) and self._nothing_left(said.id)
+        return b"" if ends else message
+
     # What the bot says
 
     def _understand(self, message: bytes, at: float, fresh: bool) -> str | None:
@@ -179,6 +195,9 @@ class C4Arena:
             return RESERVED.format(name)
         if not isinstance(against, str | None):
             return AGAINST
+        if why := self._nothing_left(name):
+            self._give_way(why)
+            return None
         self.attendance.come(
             name,
             GAME.name,
@@ -192,6 +211,14 @@ class C4Arena:
         )
         return None
 
+    def _nothing_left(self, name: str) -> str:
+        """Why there is no next match for a bot that asks for one where it played; "" if there may be one."""
+        before, record = self._before or ("", None)
+        if record is None or name.strip() != before or self._host.expects(before, GAME.name):
+            return ""
+        ended = f"{record.name} is over" if record.state is Stage.FINISHED else ""
+        return str(taken_out(record, before) or ended)
+
     def _refuse(self, message: bytes, why: Unwelcome) -> None:
         if isinstance(why, PlaysElsewhere):
             self._give_way(str(why))  # over this connection it would say `start` in vain
@@ -200,6 +227,12 @@ class C4Arena:
 
     def _enter(self, against: str | None, visit: Visit) -> None:
         self._tarpit.row = 0
+        if (visit.player.place or "").startswith(OPEN) and (why := self._nothing_left(visit.player.name)):
+            self._give_way(why)  # the end was kept while it was being let in
+            return
+        held = self._host.tournaments.get(visit.player.place or "")
+        ends = held is not None and not held.record.format.endless
+        self._before = (visit.player.name, held.record) if held is not None and ends else None
         wanted = OPPONENTS.get(against or "")
         if wanted is not None and (visit.player.place or "").startswith(OPEN):
             self._host.guard.start_soon(self._challenge, visit, wanted)

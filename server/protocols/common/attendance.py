@@ -242,9 +242,16 @@ class Attendance:
         self.visit = visit
         visit.replaced = self._give_way
         visit.player.dealt, visit.player.taken_out = self.take_seat, self._see_whether_out
+        visit.player.moved = self._await_the_end
         visit.player.connection = self.connection
-        self._stop_waiting = when_over(self._host, visit.player.place or "", self._hear_the_end)
+        self._await_the_end()
         self._see_whether_out()  # it may have been taken out while it was on its way
+
+    def _await_the_end(self) -> None:
+        """Wait for the end of the tournament that the bot is in now."""
+        self._stop_waiting()
+        place = "" if self.visit is None else self.visit.player.place or ""
+        self._stop_waiting = when_over(self._host, place, self._hear_the_end)
 
     def sit_in(self, visit: Visit) -> None:
         """Take in a bot that another process has let in, and that plays one match here."""
@@ -427,7 +434,8 @@ class Attendance:
         self._let_go_of_match()
         if visit is not None:
             if visit.player.dealt == self.take_seat:  # otherwise another connection has come in its place
-                visit.player.dealt, visit.player.taken_out = _nobody, _nothing
+                visit.player.dealt = _nobody
+                visit.player.taken_out = visit.player.moved = _nothing
                 visit.player.connection = None
             visit.leave(for_good=for_good)
         if self.over:  # nothing is told any more, and dialect and attendance would keep each other alive
@@ -477,6 +485,9 @@ class Attendance:
     async def _hear_why_out(self) -> None:
         """Tell the bot why it is out, after the dialect has done all that it does when a match ends."""
         if self.state in (State.IN, State.AWAY) and (why := self._why_out()) is not None:
+            if self.state is State.IN and self.visit is not None:
+                held = self._host.tournaments[self.visit.player.place or ""]
+                self._host.untold.has_heard(held.record, self.visit.player.name)
             self.happens(Happening.TAKEN_OUT)
             self._taken_out(str(why))
 

@@ -44,6 +44,7 @@ from tournament.facts import AnyFact
 from tournament.match import OutOfTurn
 from tournament.player import Seat
 from tournament.record import Record
+from tournament.refusals import taken_out
 from tournament.score_sheet import Board
 
 DOOR = "house"
@@ -294,8 +295,15 @@ class House:
         self._say(Welcome(player.name, visit.token or "", player.game, tournament))
 
     def _meet_the_end(self, hello: messages.Hello, token: str, record: Record) -> None:
-        """Tell a bot that was away that its tournament is over. After that, it may say hello again."""
+        """Tell a bot that was away that its tournament is over. After that, it may say hello again.
+
+        One that was taken out is told why, as if it had been there.
+        """
         name = checked(hello.name)
+        if (why := taken_out(record, name)) is not None:
+            self._host.untold.has_heard(record, name)
+            self._give_way(str(why))
+            return
         self._token, self._under, self._unacknowledged = token, (hello.name, hello.game), False
         self._channel.authenticated()
         log.info("returned after the end", peer=self._channel.peer, player=name, tournament=record.name)

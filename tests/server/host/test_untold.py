@@ -169,9 +169,13 @@ def test_a_tournament_that_goes_on_and_is_over_again_is_told_again() -> None:
         assert world.hears() == ("cup is over" if turned is OVER else "")
 
 
-def test_whoever_was_taken_out_has_no_end_to_hear_of() -> None:
+@pytest.mark.parametrize("over", [(), (OVER,)], ids=["goes on", "over"])
+def test_whoever_was_taken_out_hears_why_once_and_of_no_end(over: tuple[Turned, ...]) -> None:
     world = World("cup")
-    world.add("cup", Withdrew("ann", annulled=False), OVER)
+    world.add("cup", Withdrew("ann", annulled=False), *over)
+    assert not world.hears(tournament="cup"), "which refuses it by itself"
+    assert world.hears() == "ann was withdrawn from cup: ask its organiser why"
+    world.add("cup", OVER)
     assert not world.hears()
 
 

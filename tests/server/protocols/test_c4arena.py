@@ -7,6 +7,7 @@ from functools import partial
 from math import inf, nextafter
 from random import Random
 
+import msgspec
 import pytest
 import trio
 from hypothesis import given
@@ -30,7 +31,7 @@ from tests.server.protocols.fours import (
 )
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.facts import State
+from tournament.facts import Opened, State
 
 CUP = {"tournament": "cup", "game": "connect-4", "format": "round-robin"}
 
@@ -310,6 +311,77 @@ async def test_when_the_tournament_is_over_the_host_hangs_up_on_whoever_still_wa
         ann, bob = Bot(host), Bot(host)
         assert await ann.start("Ann") == []
         assert (await bob.start("Bob"))[0]["moves"] == [], "whoever comes now is at the open table"
+
+
+async def test_the_host_hangs_up_on_whoever_asks_for_its_next_match_when_there_is_none(
+    autojump_clock: MockClock,
+) -> None:
+    """Who asked a moment before the end was hung up on, and who asked a moment after it sat at the table."""
+    async with place(CUP | {"entrants": "2"}) as host:
+        ann, bob = await pair(host)
+        name = ann.talk.attendance.name or ""
+        await play((ann, bob), WON)
+        await trio.sleep(1.0)
+        assert host.tournaments["cup"].record.state is State.FINISHED
+        start = msgspec.json.encode({"type": "start", "id": name})
+        assert ann.talk.repeated(start) == b"", "so that no other process lets it in at the open table"
+        assert await ann.start(name) == []
+        assert ann.cut == "cup is over"
+        await bob.start("Cas")
+        assert (bob.cut, bob.talk.attendance.name) == (None, "Cas"), "another id was in no tournament"
+        again = Bot(host)
+        assert await again.start(name) != [], "over another connection, it meets Cas at the open table"
+
+
+@pytest.mark.parametrize("rounds", range(12))
+async def test_whether_it_asks_before_the_end_is_kept_or_after_makes_no_difference(
+    rounds: int, autojump_clock: MockClock
+) -> None:
+    """Even if the end is kept while it is being let in."""
+    async with place(CUP | {"entrants": "2"}) as host:
+        ann, bob = await pair(host)
+        name = ann.talk.attendance.name or ""
+        await play((ann, bob), WON[:-1])
+        start = msgspec.json.encode({"type": "start", "id": name})
+        ann.talk.hear(b'{"type":"move","move":%d}' % WON[-1], trio.current_time())
+        while END not in ann.heard():
+            await trio.lowlevel.checkpoint()
+        for _ in range(rounds):
+            await trio.lowlevel.checkpoint()
+        ann.talk.hear(start, trio.current_time())
+        await trio.sleep(1.0)
+        assert host.tournaments["cup"].record.state is State.FINISHED
+        assert (ann.cut, ann.heard()) == ("cup is over", [])
+
+
+async def test_it_goes_on_over_the_same_connection_to_a_tournament_that_takes_it(
+    autojump_clock: MockClock,
+) -> None:
+    async with place(CUP | {"entrants": "2"}) as host:
+        ann, bob = await pair(host)
+        name = ann.talk.attendance.name or ""
+        await play((ann, bob), WON)
+        await trio.sleep(1.0)
+        await host.open("league", Opened(GAME.name, "round-robin", 2))
+        await ann.start(name)
+        assert ann.cut is None
+        assert [*host.tournaments["league"].record.entrants] == [name]
+
+
+async def test_the_host_hangs_up_on_whoever_asks_for_its_next_match_and_was_taken_out(
+    autojump_clock: MockClock,
+) -> None:
+    async with place(CUP | {"entrants": "3"}) as host:
+        bots = {name: Bot(host) for name in ("Ann", "Bob", "Cas")}
+        for name, bot in bots.items():
+            await bot.start(name)
+        (match,) = host.tournaments["cup"].matches.values()
+        name = match.names[0]
+        bots[name].heard()
+        await play((bots[name], bots[match.names[1]]), WON)
+        await Desk(host.tournaments["cup"]).disqualify(name, "two bots in one")
+        await bots[name].start(name)
+        assert bots[name].cut == f"{name} was disqualified from cup: ask its organiser why"
 
 
 async def test_the_host_hangs_up_on_whoever_waits_and_is_taken_out(autojump_clock: MockClock) -> None:

@@ -11,11 +11,13 @@ from server.host.untold import LATE
 from tests.server.protocols.interrupted import Late
 from tests.server.protocols.room import Guest, Room, room
 from tests.server.protocols.test_house_http import House, hall
+from tournament.desk import Desk
 from tournament.facts import Opened, State
 from tournament.store import Memory
 
 CUP = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}
 TOKENS = {"ann": "ann-keeps-this-secret", "bob": "bob-has-another-one"}
+OUT = "ann was disqualified from cup: ask its organiser why"
 
 
 async def hello(here: Room, name: str, **more: Any) -> Guest:
@@ -74,6 +76,40 @@ async def test_whoever_is_away_at_the_end_hears_of_it_on_coming_back_and_then_pl
         assert [each["type"] for each in await (await hello(here, "ann", tournament="cup")).messages()] == [
             "refused"
         ]
+
+
+@pytest.mark.parametrize("over", [False, True], ids=["goes on", "over"])
+async def test_whoever_is_taken_out_while_it_is_away_hears_why_once_and_then_plays_on(
+    over: bool, autojump_clock: MockClock
+) -> None:
+    """It was led to the open table without a word, and whoever had restarted it believed it in the cup."""
+    async with room(CUP | {"entrants": "3"}) as here:
+        ann, *_ = [await hello(here, name) for name in TOKENS]
+        if not over:
+            await here.hello("cas", "connect-4")
+        await ann.end.close()
+        desk = Desk(here.host.tournaments["cup"])
+        if over:
+            await desk.start()
+        await desk.disqualify("ann", "two bots in one")
+        await trio.sleep(1.0)
+        assert here.host.tournaments["cup"].record.state is (State.FINISHED if over else State.RUNNING)
+        ann = await hello(here, "ann")
+        assert [(each["type"], each.get("reason")) for each in await ann.messages()] == [
+            ("refused", OUT),
+            ("[closed]", None),
+        ]
+        await is_led_to_the_table(here)
+
+
+async def test_whoever_hears_why_it_is_taken_out_hears_that_once(autojump_clock: MockClock) -> None:
+    async with room(CUP | {"entrants": "3"}) as here:
+        ann, *_ = [await hello(here, name) for name in TOKENS]
+        await here.hello("cas", "connect-4")
+        await Desk(here.host.tournaments["cup"]).disqualify("ann", "two bots in one")
+        await trio.sleep(1.0)
+        assert (await ann.messages())[-2]["reason"] == OUT
+        await is_led_to_the_table(here)
 
 
 async def test_whoever_is_awaited_by_the_next_tournament_comes_into_that(autojump_clock: MockClock) -> None:
@@ -212,6 +248,22 @@ async def test_a_bot_over_http_hears_of_an_end_that_it_did_not_fetch(autojump_cl
         await ann.tell(type="hello", name="ann", game="connect-4")
         assert [(each["type"], each["tournament"]) for each in await ann.news()] == [("welcome", None)]
         await http_hello(come(), "bob", None)
+
+
+async def test_a_bot_over_http_hears_why_it_was_taken_out_while_it_was_away(
+    autojump_clock: MockClock,
+) -> None:
+    async with hall(CUP | {"entrants": "3"}) as (here, come):
+        for name in TOKENS:
+            await http_hello(come(), name, "cup")
+        await trio.sleep(60.0)
+        desk = Desk(here.host.tournaments["cup"])
+        await desk.start()
+        await desk.disqualify("ann", "two bots in one")
+        await trio.sleep(60.0)
+        answer = await come().hello("ann", "connect-4", token=TOKENS["ann"])
+        assert (answer.status, OUT in answer.body.decode()) == (403, True)
+        await http_hello(come(), "ann", None)
 
 
 async def http_hello(bot: House, name: str, tournament: str | None) -> House:

@@ -1,12 +1,15 @@
 """Who waits for the end of a tournament: it is told once, and nobody waits for what never comes."""
 
+import trio
 from trio.testing import MockClock
 
 from server.host.view import Told
 from server.protocols.common.tournament_end import TournamentEnds, when_over
+from tests.server.protocols.fours import Bot, place
 from tests.server.protocols.lists import CUP
+from tests.server.protocols.room import room
 from tests.server.transcripts import hosting
-from tournament.facts import AnyFact, State, Turned
+from tournament.facts import AnyFact, Opened, State, Turned
 from tournament.tournament import Tournament
 
 
@@ -31,6 +34,33 @@ async def test_whoever_waits_hears_of_the_end_of_its_own_tournament_alone(autoju
         assert told == [("ann", "cup"), ("bob", "cup")]
         await league.keep(Turned(State.FINISHED))
         assert told[2:] == [("cas", "league")]
+
+
+async def test_whoever_is_led_elsewhere_hears_of_the_end_there(autojump_clock: MockClock) -> None:
+    """It waited for the end of the tournament that was deleted, and so for ever."""
+    async with room(CUP | {"game": "tic-tac-toe"}) as here:
+        ann = await here.hello("ann")
+        league = await here.host.open("league", Opened("tic-tac-toe", "round-robin", 2))
+        await league.enter("ann")
+        await here.host.delete(here.host.tournaments["cup"], "the organiser")
+        bob = await here.hello("bob", tournament="league")
+        await bob.tell(type="resign")
+        await trio.sleep(1.0)
+        assert league.record.state is State.FINISHED
+        assert [each["tournament"] for each in await ann.messages("standings")] == ["league"]
+
+
+async def test_a_bot_of_an_old_protocol_is_not_kept_waiting_there(autojump_clock: MockClock) -> None:
+    async with place(CUP | {"game": "connect-4"}) as host:
+        ann = Bot(host)
+        await ann.start("ann")
+        league = await host.open("league", Opened("connect-4", "round-robin", 3))
+        for name in ("ann", "bob", "cas"):
+            await league.enter(name)
+        await host.delete(host.tournaments["cup"], "the organiser")
+        await trio.sleep(200.0)
+        assert league.record.state is State.FINISHED
+        assert ann.cut == "league is over"
 
 
 async def test_nobody_waits_for_the_end_of_an_open_table(autojump_clock: MockClock) -> None:

@@ -41,3 +41,15 @@ async def test_by_the_house_protocol_over_tcp_with_a_hang_up(autojump_clock: Moc
         await hall.hello("ann")
         guessers = [await hall.hello("ann", token=f"a guess, number {number}") for number in range(3)]
         assert await guessers[-1].messages() == [{"type": "refused", "reason": WHY}, {"type": "[closed]"}]
+
+
+async def test_for_as_long_as_the_limit_says(autojump_clock: MockClock) -> None:
+    """It said a minute, whatever the organiser had set, and a bot that came after that came in vain."""
+    async with room(limits=Limits(wrong_tokens=Rate(2, 7200.0), takeovers=Rate(1, 600.0))) as hall:
+        own = {"token": "ann-keeps-this-secret"}
+        ann = [await hall.hello("ann", **own) for _ in range(3)]
+        guessers = [await hall.hello("ann", token=f"a guess, number {number}") for number in range(3)]
+        assert [(await bot.messages("refused"))[-1]["reason"] for bot in (ann[-1], guessers[-1])] == [
+            "the name ann is being taken over too often: come again later, in 600 seconds",
+            "too many wrong tokens came from your address: come again later, in 3600 seconds",
+        ]
