@@ -18,7 +18,6 @@ browser can do no more here than any other stranger.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from math import inf
 
 import structlog
@@ -80,6 +79,18 @@ async def _accepted(host: Host, wire: Wire, visitor: Visitor) -> "Connection | N
 class Connection(Passable):
     """One connection, after its handshake."""
 
+    __slots__ = (
+        "_authenticated",
+        "_controls",
+        "_frames",
+        "_host",
+        "_limits",
+        "_lingers_until",
+        "_settled",
+        "_unheard",
+        "_way",
+    )
+
     door = "websocket"
 
     def __init__(
@@ -101,8 +112,8 @@ class Connection(Passable):
         super().__init__(wire, outbox, ahead)
         self._limits = host.limits
         self._frames = Frames(host.limits)
-        self._controls = Bucket(host.limits.control_frames, trio.current_time())
-        self._unheard = Bucket(host.limits.messages, trio.current_time())
+        self._controls: Bucket | None = None  # made when needed, like the other: most bots send none
+        self._unheard: Bucket | None = None
         self._lingers_until = inf  # a peer that has to go
         self._way = frames()[path]
         self._host = host
@@ -111,9 +122,8 @@ class Connection(Passable):
         self._begin(words)
 
     def _begin(self, words: str | None = None) -> None:
-        close, way = partial(self._close, self._way.code), self._way
-        cut = partial(self._close, POLICY)
-        channel = Channel(self._host, self._say, close, self._wire.peer, self._authenticated, cut)
+        way, peer = self._way, self._wire.peer
+        channel = Channel(self._host, self._say, self._hang_up, peer, self._authenticated, self._cut)
         if words is not None and way.goes_on is not None:
             self._talk = way.goes_on(channel, words)
             return
@@ -141,7 +151,7 @@ class Connection(Passable):
 
     async def run(self) -> None:
         """Serve to the end."""
-        self._host.on_stop[self] = partial(self._close, GOING_AWAY, STOPPING)
+        self._host.on_stop[self] = self._say_goodbye
         try:
             while (leaves := await self._read()) is not None:
                 if not await self._hand_over(leaves):
@@ -209,8 +219,13 @@ class Connection(Passable):
         except BadFrame as error:
             here.note_cut(str(error))
             self._close(error.code, str(error))
-        if unheard != here.unheard and not self._unheard.take(at, here.unheard - unheard):
+        if unheard != here.unheard and not self._may_go_unheard(at, here.unheard - unheard):
             self._reading.cancel()
+
+    def _may_go_unheard(self, at: float, count: int) -> bool:
+        if self._unheard is None:
+            self._unheard = Bucket(self._limits.messages, at)
+        return self._unheard.take(at, count)
 
     def _expect_here(self, message: bytes, following: Iterator[Item]) -> None:
         """Raise `Leaves` if the bot that comes with this message plays in another process."""
@@ -235,8 +250,19 @@ class Connection(Passable):
 
     def _control(self, at: float) -> None:
         rate = self._limits.control_frames
+        if self._controls is None:
+            self._controls = Bucket(rate, at)
         if not self._controls.take(at):
             raise BadFrame(POLICY, f"pings and pongs may come {rate.credits} times in {rate.seconds:g} s")
+
+    def _hang_up(self, why: str) -> None:
+        self._close(self._way.code, why)
+
+    def _cut(self, why: str) -> None:
+        self._close(POLICY, why)
+
+    def _say_goodbye(self) -> None:
+        self._close(GOING_AWAY, STOPPING)
 
     def _close(self, code: int | None, why: str = "") -> None:
         """Say goodbye, and give the peer a moment to do the same."""
