@@ -23,7 +23,7 @@ from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
 from server.protocols.common.states import TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
-from server.protocols.common.tournament_end import when_over
+from server.protocols.common.tournament_end import stop_waiting, when_over
 from tournament import verdicts
 from tournament.events import Fault
 from tournament.facts import AnyFact
@@ -58,6 +58,7 @@ class Attendance:
     """The attendance of one bot. A dialect makes one for each connection or session that it serves."""
 
     __slots__ = (
+        "_awaits",
         "_away_since",
         "_dealt",
         "_early",
@@ -66,7 +67,6 @@ class Attendance:
         "_host",
         "_replaced",
         "_resumed",
-        "_stop_waiting",
         "_successor",
         "_taken_out",
         "_tell",
@@ -123,7 +123,7 @@ class Attendance:
         self._taken_out = taken_out or _silence
         self._follower: Follower | None = None
         self._early: list[tuple[bytes, float]] = []  # messages that came while it was arriving
-        self._stop_waiting: Callable[[], None] = _nothing
+        self._awaits: str | None = None  # the tournament for whose end it waits
         self._successor: Attendance | None = None  # the same bot's next attendance, which is arriving
         self._grace = host.limits.away_seconds  # for which the bot may still be away in its match
         self._away_since = 0.0
@@ -243,7 +243,8 @@ class Attendance:
         visit.replaced = self._give_way
         visit.player.dealt, visit.player.taken_out = self.take_seat, self._see_whether_out
         visit.player.connection = self.connection
-        self._stop_waiting = when_over(self._host, visit.player.place or "", self._hear_the_end)
+        self._awaits = visit.player.place or ""
+        when_over(self._host, self._awaits, self._hear_the_end)
         self._see_whether_out()  # it may have been taken out while it was on its way
 
     def sit_in(self, visit: Visit) -> None:
@@ -422,8 +423,9 @@ class Attendance:
 
     def _let_go(self, for_good: bool) -> None:
         visit, self.visit = self.visit, None
-        self._stop_waiting()
-        self._stop_waiting = _nothing
+        if self._awaits is not None:
+            stop_waiting(self._host, self._awaits, self._hear_the_end)
+            self._awaits = None
         self._let_go_of_match()
         if visit is not None:
             if visit.player.dealt == self.take_seat:  # otherwise another connection has come in its place
