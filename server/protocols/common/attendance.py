@@ -122,7 +122,7 @@ class Attendance:
         self._tournament_over = tournament_over or _no_news
         self._taken_out = taken_out or _silence
         self._follower: Follower | None = None
-        self._early: list[tuple[bytes, float]] = []  # messages that came while it was arriving
+        self._early: list[tuple[bytes, float]] | None = None  # messages that came while it was arriving
         self._awaits: str | None = None  # the tournament for whose end it waits
         self._successor: Attendance | None = None  # the same bot's next attendance, which is arriving
         self._grace = host.limits.away_seconds  # for which the bot may still be away in its match
@@ -270,6 +270,8 @@ class Attendance:
 
     def put_off(self, message: bytes, at: float) -> bool:
         """Keep what the bot says while it is arriving; False if it is too much."""
+        if self._early is None:
+            self._early = []
         if len(self._early) >= self._host.limits.early_messages:
             return False
         self._early.append((message, at))
