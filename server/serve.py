@@ -231,17 +231,17 @@ async def _serve(
         if peering is not None:
             await peering.come_in()
         for name, sockets in doors.items():
-            attended = host.measures.counting(name, attend[name])
             for listener in sockets:
                 admit = partial(
                     listening.serve,
                     listener,
-                    attended,
+                    attend[name],
                     guard=host.guard,
                     admission=admission,
                     limits=settings.limits,
                     tls=None if tls is None or name == "tcp" else tls.now,
                     headers=name != "http",  # there, proxies write X-Forwarded-For
+                    count=partial(host.measures.connection, name),
                 )
                 nursery.start_soon(admit)
         await nursery.start(certificate.renew, tls)

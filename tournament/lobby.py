@@ -11,7 +11,7 @@ from functools import partial
 from itertools import count
 
 from tournament.free import Free
-from tournament.player import Player
+from tournament.player import NOWHERE, Player
 from tournament.reputation import Reputation
 
 WAITING = 100  # players that are dealt to at once: a format without an end weighs each against each
@@ -24,15 +24,20 @@ class Lobby:
         self.reputation = Reputation()
         self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
         self._free = defaultdict[str, Free](Free)  # by game
+        self._in_rounds: set[str | None] = {NOWHERE}  # places that never ask who is free
         self._arrivals = count()
         self._listeners: dict[str | None, list[Listener]] = {None: []}  # by the place to which they listen
 
-    def listen(self, listener: Listener, place: str | None = None) -> Callable[[], None]:
+    def listen(
+        self, listener: Listener, place: str | None = None, *, in_rounds: bool = False
+    ) -> Callable[[], None]:
         """Have `listener` called whenever a player comes, goes or is free; returns how to stop that.
 
         With a `place`, it hears of players who are there or at no place in particular, and of those
-        who leave it.
+        who leave it. If matches are dealt `in_rounds` there, nobody will ask for those who are `idle`.
         """
+        if in_rounds:
+            self._in_rounds.add(place)
         self._listeners.setdefault(place, []).append(listener)
         return partial(self._stop_listening, listener, place)
 
@@ -71,10 +76,11 @@ class Lobby:
         self._listeners[place].remove(listener)
         if place is not None and not self._listeners[place]:
             del self._listeners[place]
+            self._in_rounds.discard(place)
 
     def _changed(self, player: Player, before: str | None) -> None:
         free = self._free[player.game]
-        if player.idle:
+        if player.idle and player.place not in self._in_rounds:
             free.add(player)
         else:
             free.remove(player)

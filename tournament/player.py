@@ -5,7 +5,6 @@ from the player, follows the seat's log, and passes on what arrives.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -136,8 +135,35 @@ class Seat:
         self.match.fail(trio.current_time())
 
 
+Seats = tuple[trio.MemorySendChannel[Seat], trio.MemoryReceiveChannel[Seat]]
+
+
 class Player:
     """Somebody under a name, who is dealt one seat at a time."""
+
+    __slots__ = (
+        "_against",
+        "_changed",
+        "_place",
+        "_seats",
+        "arrival",
+        "connection",
+        "dealt",
+        "for_one_match",
+        "game",
+        "key",
+        "kind",
+        "matches_left",
+        "name",
+        "options",
+        "present",
+        "reserved",
+        "retired",
+        "seat",
+        "taken_out",
+        "version",
+        "way_back",
+    )
 
     def __init__(
         self,
@@ -166,6 +192,7 @@ class Player:
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
         self._changed = changed
+        self._seats: Seats | None = None
         self.dealt: Callable[[Seat], None] = self._queue  # called with each seat; a door sets its own
         self.taken_out: Callable[[], None] = _nothing  # called when an organiser took it out; set as `dealt`
         self.moved: Callable[[], None] = _nothing  # called when the host has led it elsewhere; the same
@@ -201,10 +228,12 @@ class Player:
         """Every seat as it is dealt, until the player retires."""
         return aiter(self._channel[1])
 
-    @cached_property
-    def _channel(self) -> tuple[trio.MemorySendChannel[Seat], trio.MemoryReceiveChannel[Seat]]:
+    @property
+    def _channel(self) -> Seats:
         """A channel, made only for those who iterate, because nothing else in a player is as large."""
-        return trio.open_memory_channel[Seat](inf)
+        if self._seats is None:
+            self._seats = trio.open_memory_channel[Seat](inf)
+        return self._seats
 
     def _queue(self, seat: Seat) -> None:
         self._channel[0].send_nowait(seat)
@@ -258,7 +287,7 @@ class Player:
         """Gone for good: it loses the match that it plays, and nothing more is dealt to it."""
         if not self.retired:
             self.present, self.retired = False, True
-            if "_channel" in vars(self) or self.dealt == self._queue:
+            if self._seats is not None or self.dealt == self._queue:
                 self._channel[0].close()
             # Whatever took its seats may hold this player: they would keep each other alive.
             self.dealt, self.taken_out, self.moved = _nobody, _nothing, _nothing

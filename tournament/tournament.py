@@ -137,7 +137,8 @@ class Tournament:
 
     async def run(self) -> None:
         """Run until the tournament is finished; forever, if its format has no end."""
-        stop_listening = self._lobby.listen(self._heard, self.record.name)
+        name, in_rounds = self.record.name, not self.record.format.endless
+        stop_listening = self._lobby.listen(self._heard, name, in_rounds=in_rounds)
         try:
             async with trio.open_nursery() as self._concluding.nursery:
                 try:

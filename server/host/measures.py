@@ -4,16 +4,13 @@ It counts by game, door, ending or fault, of which there are few, and never by a
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import trio
 
 from server.host.histogram import Histogram
 from server.host.view import Held
-from server.net.admission import Visitor
-from server.net.listening import Attend
 from server.net.sockets import readiness
-from server.net.wire import Wire
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Voided
 
@@ -63,21 +60,10 @@ class Measures:
         self._counted = still
         return found
 
-    def counting(self, door: str, attend: Attend) -> Attend:
-        """`attend`, with its connections counted as those of a door."""
-
-        def counted(wire: Wire, visitor: Visitor) -> Awaitable[object]:
-            return self._attended(door, attend, wire, visitor)
-
-        return counted
-
-    async def _attended(self, door: str, attend: Attend, wire: Wire, visitor: Visitor) -> None:
-        self.accepted[door] += 1
-        self.connections[door] += 1
-        try:
-            await attend(wire, visitor)
-        finally:
-            self.connections[door] -= 1
+    def connection(self, door: str, change: int) -> None:
+        """Count one that has come to a door (1), or has ended (-1)."""
+        self.accepted[door] += change > 0
+        self.connections[door] += change
 
 
 def time_move(moves: Mapping[str, Histogram], game: str, arrived: float) -> None:

@@ -62,6 +62,19 @@ class PlaysElsewhere(Unwelcome):
 class Visit:
     """One connection's hold on a player. The player may outlive it, and then belong to another visit."""
 
+    __slots__ = (
+        "_reception",
+        "digest",
+        "key",
+        "peer",
+        "player",
+        "replaced",
+        "resumes",
+        "returned",
+        "shared",
+        "token",
+    )
+
     def __init__(
         self,
         reception: "Reception",
@@ -107,6 +120,8 @@ class Present(Struct, frozen=True, array_like=True):
 
 class Claim:
     """A name that belongs to a token."""
+
+    __slots__ = ("acknowledged", "called", "digest", "name", "player", "takeovers")
 
     def __init__(self, name: str, digest: bytes, now: float, limits: Limits) -> None:
         self.name = name

@@ -50,6 +50,8 @@ class Shared(Protocol):
     pending: Waiting  # requests that wait for their answers, from when they begin to
     now: Callable[[], float]  # trio's clock
 
+    def ended(self, connection: "Connection") -> None: ...
+
 
 class Admitted(Protocol):
     """What is known of the client; `server/net/admission.py` has those that were admitted."""
@@ -127,6 +129,7 @@ class Connection(Answers):
                 self._lose(self._exchange)
                 self._exchange = None
             self._wire.close()
+            self._http.ended(self)
 
     # What an exchange does.
 

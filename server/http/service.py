@@ -8,7 +8,7 @@ needs the first, and the second helps only attackers. HTTP/2 is a proxy's job.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 
 import trio
 
@@ -34,13 +34,13 @@ class Http(Shared):
         self._connections: dict[Connection, None] = {}  # in the order of arrival
         self._sweeping = False
 
-    async def attend(
+    def attend(
         self,
         wire: Wire,
         visitor: Admitted | None = None,
         app: App | None = None,
         ahead: Sequence[Piece] = (),
-    ) -> None:
+    ) -> Coroutine[object, object, None]:
         """Serve one connection to its end, by its own `app`, if it has one, from bytes read `ahead` on."""
         connection = Connection(self, wire, visitor, app, ahead)
         self._connections[connection] = None
@@ -48,10 +48,10 @@ class Http(Shared):
             self._sweeping = True
             self.now = trio.lowlevel.current_clock().current_time  # the same in fewer calls
             self.guard.start_soon(self._sweep)
-        try:
-            await connection.run()
-        finally:
-            del self._connections[connection]
+        return connection.run()
+
+    def ended(self, connection: Connection) -> None:
+        del self._connections[connection]
 
     def drain(self, why: str) -> None:
         """Close idle connections now, and others after their answers: 503 and `why` for those that wait."""

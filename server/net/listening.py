@@ -33,6 +33,7 @@ NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 NOT_LISTENING = (errno.EBADF, errno.EINVAL, errno.ENOTSOCK)  # any other error is that of one connection
 
 Attend = Callable[[Wire, Visitor], Awaitable[object]]
+Count = Callable[[int], None]  # called with 1 when a connection is attended, and with -1 when it has ended
 Listen = Callable[[str, int, Limits], Awaitable[list[socket.socket]]]
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -123,6 +124,7 @@ async def serve(
     limits: Limits,
     tls: Callable[[], ssl.SSLContext] | None = None,
     headers: bool = False,
+    count: Count = lambda change: None,
 ) -> Never:
     """Accept forever, each connection in a task of the guard. The listener is closed at the end.
 
@@ -145,7 +147,7 @@ async def serve(
                     full = False
                     if visitor := admission.admit(wire):
                         may = turns if visitor.proxied else None
-                        attended = partial(_attended, attend, wire, visitor, guard, limits, tls, may)
+                        attended = partial(_attended, attend, wire, visitor, guard, limits, tls, may, count)
                         start_in_turn(guard, accepted, attended)
                     else:
                         wire.close()
@@ -169,6 +171,7 @@ async def _attended(
     limits: Limits,
     tls: Callable[[], ssl.SSLContext] | None,
     introductions: Turns | None,
+    count: Count,
 ) -> None:
     wire: Wire = connected
     try:
@@ -183,7 +186,11 @@ async def _attended(
                 await wire.shake_hands()
             if deadline.cancelled_caught:
                 return
-        await attend(wire, visitor)
+        count(1)
+        try:
+            await attend(wire, visitor)
+        finally:
+            count(-1)
     except BadHeader as error:
         log.warning("cut", peer=wire.peer, why=str(error))
     finally:

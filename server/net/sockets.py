@@ -223,7 +223,11 @@ class SocketWire(Wire):
 
     async def receive(self) -> bytes:
         if self._readiness is not None:
-            return await self._watched(self._readiness)
+            if self._sleeps(self._readiness):
+                await trio.lowlevel.wait_task_rescheduled(self._give_up)
+            else:
+                await trio.lowlevel.checkpoint()
+            return self._woken()
         while True:
             self._check_open()
             if (received := self._received) is not None:
@@ -255,7 +259,13 @@ class SocketWire(Wire):
                 if self._received:  # at once, so that those who come here in order are taken in that order
                     received, self._received = self._received, None
                     take(received)
-                while received := await self._watched(self._readiness):
+                while True:  # not by `receive`, whose frame would be kept for as long as the peer is silent
+                    if self._sleeps(self._readiness):
+                        await trio.lowlevel.wait_task_rescheduled(self._give_up)
+                    else:
+                        await trio.lowlevel.checkpoint()
+                    if not (received := self._woken()):
+                        return
                     take(received)
             finally:
                 self._take = None
@@ -347,19 +357,21 @@ class SocketWire(Wire):
             self._failure = error  # even if the task is awake already, because the wire was closed meanwhile
             self._wake(error)
 
-    async def _watched(self, watcher: Readiness) -> bytes:
-        """Sleep until `read`, `hand_on` or `close` wakes us."""
+    def _sleeps(self, watcher: Readiness) -> bool:
+        """Whether to sleep until `read`, `hand_on` or `close` wakes us; False: something is there already."""
         if self._task is not None:
             raise trio.BusyResourceError("two tasks read from one connection")
         self._check_open()
         self._failure = None
-        if self._received is None:
-            if self._mark is None:
-                watcher.watch(self._socket.fileno(), self)
-            self._task = trio.lowlevel.current_task()
-            await trio.lowlevel.wait_task_rescheduled(self._give_up)
-        else:
-            await trio.lowlevel.checkpoint()
+        if self._received is not None:
+            return False
+        if self._mark is None:
+            watcher.watch(self._socket.fileno(), self)
+        self._task = trio.lowlevel.current_task()
+        return True
+
+    def _woken(self) -> bytes:
+        """What has been read meanwhile; raises why nothing could be."""
         received, self._received = self._received, None
         failure, self._failure = self._failure, None
         if failure is None:

@@ -27,5 +27,7 @@ async def attend(
         await tcp.Connection(host, wire, visitor, pieces, settled=settled).attend()
     else:
         outbox = Outbox(wire, host.guard, host.limits)
-        connection = websocket.Connection(host, wire, outbox, path, visitor.authenticated, settled=settled)
-        await connection.run(pieces)
+        connection = websocket.Connection(
+            host, wire, outbox, path, visitor.authenticated, pieces, settled=settled
+        )
+        await connection.run()

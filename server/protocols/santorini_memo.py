@@ -42,6 +42,8 @@ once = Once()  # both bots are sent the same bytes
 class Memo:
     """One bot's side of Santorini as the memo has it."""
 
+    __slots__ = ("_channel", "_put", "attendance")
+
     def __init__(self, channel: Channel) -> None:
         self.attendance = Attendance(
             channel.host,

@@ -6,7 +6,7 @@ and whenever it comes again (`server/host/abroad.py`).
 """
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from math import inf
 
 import trio
@@ -33,9 +33,9 @@ from server.protocols.dialect import (
 from server.protocols.passable import Passable
 
 
-async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
+def attend(host: Host, wire: Wire, visitor: Visitor) -> Coroutine[object, object, None]:
     """Serve one connection to its end. The caller closes the wire."""
-    await Connection(host, wire, visitor).attend()
+    return Connection(host, wire, visitor).attend()
 
 
 class Connection(Passable):

@@ -18,7 +18,7 @@ browser can do no more here than any other stranger.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from math import inf
 
 import structlog
 import trio
@@ -54,24 +54,42 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
     """Serve one connection until it has ended."""
-    outbox = Outbox(wire, host.guard, host.limits)
-    handshake = await shake_hands(wire, spoken(), host.limits, visitor.objection)
-    outbox.put(handshake.answer)
     try:
-        if isinstance(handshake, Refused):
-            outbox.finish()
-            with trio.move_on_after(host.limits.linger_seconds):
-                await wire.pump(_drop)
-        else:
-            wire.peer = visitor.client(handshake.forwarded)  # the bot's own, even behind a proxy
-            connection = Connection(host, wire, outbox, handshake.path, visitor.authenticated)
-            await connection.run([(handshake.rest, wire.arrived)] if handshake.rest else ())
+        if (connection := await _accepted(host, wire, visitor)) is not None:
+            await connection.run()
     except PEER_GONE:
         pass  # the failure has been dealt with
 
 
+async def _accepted(host: Host, wire: Wire, visitor: Visitor) -> "Connection | None":
+    """Shake hands; None if there is nothing to serve. A request is not kept while its connection lasts."""
+    outbox = Outbox(wire, host.guard, host.limits)
+    handshake = await shake_hands(wire, spoken(), host.limits, visitor.objection)
+    outbox.put(handshake.answer)
+    if isinstance(handshake, Refused):
+        outbox.finish()
+        with trio.move_on_after(host.limits.linger_seconds):
+            await wire.pump(_drop)
+        return None
+    wire.peer = visitor.client(handshake.forwarded)  # the bot's own, even behind a proxy
+    ahead = [(handshake.rest, wire.arrived)] if handshake.rest else ()
+    return Connection(host, wire, outbox, handshake.path, visitor.authenticated, ahead)
+
+
 class Connection(Passable):
     """One connection, after its handshake."""
+
+    __slots__ = (
+        "_authenticated",
+        "_controls",
+        "_frames",
+        "_host",
+        "_limits",
+        "_lingers_until",
+        "_settled",
+        "_unheard",
+        "_way",
+    )
 
     door = "websocket"
 
@@ -82,20 +100,21 @@ class Connection(Passable):
         outbox: Outbox,
         path: str,
         authenticated: Callable[[], None],
+        ahead: Sequence[Piece] = (),
         *,
         settled: bool = False,
         words: str | None = None,
     ) -> None:
-        """`settled`: another process has found that the bot at the beginning plays here.
+        """`ahead` was read before; `settled`: another process has found that the bot that begins plays here.
 
         With `words`, that process has let the bot in, and the bot goes on here from what they say.
         """
-        super().__init__(wire, outbox, ())
+        super().__init__(wire, outbox, ahead)
         self._limits = host.limits
         self._frames = Frames(host.limits)
-        self._controls = Bucket(host.limits.control_frames, trio.current_time())
-        self._unheard = Bucket(host.limits.messages, trio.current_time())
-        self._linger = trio.CancelScope()  # while a peer that has to go lingers
+        self._controls: Bucket | None = None  # made when needed, like the other: most bots send none
+        self._unheard: Bucket | None = None
+        self._lingers_until = inf  # a peer that has to go
         self._way = frames()[path]
         self._host = host
         self._authenticated = authenticated
@@ -103,9 +122,8 @@ class Connection(Passable):
         self._begin(words)
 
     def _begin(self, words: str | None = None) -> None:
-        close, way = partial(self._close, self._way.code), self._way
-        cut = partial(self._close, POLICY)
-        channel = Channel(self._host, self._say, close, self._wire.peer, self._authenticated, cut)
+        way, peer = self._way, self._wire.peer
+        channel = Channel(self._host, self._say, self._hang_up, peer, self._authenticated, self._cut)
         if words is not None and way.goes_on is not None:
             self._talk = way.goes_on(channel, words)
             return
@@ -128,17 +146,16 @@ class Connection(Passable):
 
     async def serve(self) -> bytes | None:
         """Serve until called back; returns what has come of the next message, or None at the end."""
-        await self.run(())
+        await self.run()
         return None if self._talk is None else self._unread
 
-    async def run(self, ahead: Sequence[Piece]) -> None:
-        """Serve to the end, beginning with what was read `ahead`."""
-        self._host.on_stop[self] = partial(self._close, GOING_AWAY, STOPPING)
+    async def run(self) -> None:
+        """Serve to the end."""
+        self._host.on_stop[self] = self._say_goodbye
         try:
-            with self._linger:
-                while (leaves := await self._read(ahead)) is not None:
-                    if not (ahead := await self._hand_over(leaves)):
-                        break
+            while (leaves := await self._read()) is not None:
+                if not await self._hand_over(leaves):
+                    break
             # A stopping host cancels this task: a bot whose end comes just then did not leave its match.
             await trio.lowlevel.checkpoint_if_cancelled()
         except Exception as error:
@@ -151,25 +168,27 @@ class Connection(Passable):
         if not await self._is_called_back(self._limits):
             self._gone()
 
-    async def _read(self, ahead: Sequence[Piece]) -> Leaves | None:
+    async def _read(self) -> Leaves | None:
         """Take what comes, with pauses in a flood, until the peer has said its last word, or has to go."""
         while True:
             try:
                 with self._reading:
-                    for received, self._wire.arrived in ahead:
-                        self._take(received)
-                    ahead = ()
+                    self._take_ahead()
                     await self._wire.pump(self._take)
                     return None
             except Leaves as leaves:
                 self._reading = trio.CancelScope()  # a scope serves once, and the bot may come back
                 return leaves
-            if self._called_back:
+            if self._called_back or trio.current_time() >= self._lingers_until:
                 return None
-            ahead, self._ahead = self._ahead, ()
-            if not ahead:
+            if not self._ahead:
                 await trio.sleep(self._limits.flood_pause_seconds)
-            self._reading = trio.CancelScope()
+            self._reading = trio.CancelScope(deadline=self._lingers_until)
+
+    def _take_ahead(self) -> None:
+        ahead, self._ahead = self._ahead, ()
+        for received, self._wire.arrived in ahead:
+            self._take(received)
 
     def _say(self, message: bytes, urgent: bool) -> None:
         self._outbox.put(framed(message), urgent)
@@ -200,8 +219,13 @@ class Connection(Passable):
         except BadFrame as error:
             here.note_cut(str(error))
             self._close(error.code, str(error))
-        if unheard != here.unheard and not self._unheard.take(at, here.unheard - unheard):
+        if unheard != here.unheard and not self._may_go_unheard(at, here.unheard - unheard):
             self._reading.cancel()
+
+    def _may_go_unheard(self, at: float, count: int) -> bool:
+        if self._unheard is None:
+            self._unheard = Bucket(self._limits.messages, at)
+        return self._unheard.take(at, count)
 
     def _expect_here(self, message: bytes, following: Iterator[Item]) -> None:
         """Raise `Leaves` if the bot that comes with this message plays in another process."""
@@ -211,22 +235,34 @@ class Connection(Passable):
         unread = b"".join(map(repeated, (told_anew(self._talk, message), *following))) + self._frames.unread
         raise Leaves(holder, unread, self._wire.arrived, self._host.leaving.take())
 
-    async def _hand_over(self, leaves: Leaves) -> Sequence[Piece]:
-        """Have another process serve the connection; returns what to serve next, if it has not ended."""
+    async def _hand_over(self, leaves: Leaves) -> bool:
+        """Have another process serve the connection; False if it has ended."""
         self._gone()
         self._frames = Frames(self._limits)
         if not await may_go(leaves, self._outbox, self._limits):
-            return ()
+            return False
         wire, path = self._wire, self._way.path
-        back = await leaves.holder.take(Handed("websocket", wire, path, leaves.pieces, self._authenticated))
-        if back:
+        handed = Handed("websocket", wire, path, leaves.pieces, self._authenticated)
+        self._ahead = await leaves.holder.take(handed)
+        if self._ahead:
             self._begin()
-        return back
+        return bool(self._ahead)
 
     def _control(self, at: float) -> None:
         rate = self._limits.control_frames
+        if self._controls is None:
+            self._controls = Bucket(rate, at)
         if not self._controls.take(at):
             raise BadFrame(POLICY, f"pings and pongs may come {rate.credits} times in {rate.seconds:g} s")
+
+    def _hang_up(self, why: str) -> None:
+        self._close(self._way.code, why)
+
+    def _cut(self, why: str) -> None:
+        self._close(POLICY, why)
+
+    def _say_goodbye(self) -> None:
+        self._close(GOING_AWAY, STOPPING)
 
     def _close(self, code: int | None, why: str = "") -> None:
         """Say goodbye, and give the peer a moment to do the same."""
@@ -234,7 +270,8 @@ class Connection(Passable):
             log.debug("closed", peer=self._wire.peer, code=code, why=why)
             self._outbox.put(closing(code, why))
             self._outbox.finish()
-            self._linger.deadline = trio.current_time() + self._limits.linger_seconds
+            self._lingers_until = trio.current_time() + self._limits.linger_seconds
+            self._reading.deadline = self._lingers_until
             self._gone()
 
 

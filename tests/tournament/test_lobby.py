@@ -1,10 +1,13 @@
 """Who is here, and who is dealt a seat."""
 
+from functools import partial
+
 import structlog
 import trio
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from tests.steps import steps_taken
 from tournament.events import Ending
 from tournament.lobby import Lobby
 from tournament.match import Match
@@ -24,6 +27,33 @@ def test_players_are_known_by_game_and_name() -> None:
     assert lobby.find("ann", "quoridor") is None
     assert lobby.find("bob", "connect-4") is None
     assert list(lobby.players("connect-4")) == [ann]
+
+
+def test_who_is_free_at_a_table_is_found_as_soon_however_many_wait_for_a_round() -> None:
+    """Catches a table that looks, after each of its matches, at all who wait for a tournament."""
+
+    def effort(count: int) -> int:
+        lobby = Lobby()
+        lobby.listen(lambda player: None, "cup", in_rounds=True)
+        for number in range(count):
+            lobby.enter(f"bot-{number}", "connect-4", NOWHERE).place = "cup"
+        ann = lobby.enter("ann", "connect-4", "table")
+        at_the_table = partial(lobby.idle, "connect-4", lambda player: player.place == "table", choosy=True)
+        assert at_the_table() == [ann]
+        return steps_taken(at_the_table)
+
+    assert effort(500) == effort(5)
+
+
+def test_who_goes_from_a_tournament_to_a_table_is_free_there() -> None:
+    lobby = Lobby()
+    stop = lobby.listen(lambda player: None, "cup", in_rounds=True)
+    ann, bob = (lobby.enter(name, "connect-4", "cup") for name in ("ann", "bob"))
+    ann.place = "table"
+    assert lobby.idle("connect-4", lambda player: True, choosy=True) == [ann]
+    stop()
+    bob.place = "table"
+    assert lobby.idle("connect-4", lambda player: True, choosy=True) == [ann, bob]
 
 
 def test_listeners_hear_of_coming_going_and_being_free() -> None:

@@ -75,6 +75,18 @@ once = Once()  # both players are told of a move one right after the other
 class C4Arena:
     """One bot's side of the c4-arena's protocol. What it says are JSON messages without framing."""
 
+    __slots__ = (
+        "_channel",
+        "_host",
+        "_junk",
+        "_limits",
+        "_may_ask",
+        "_opponent",
+        "_requests",
+        "_tarpit",
+        "attendance",
+    )
+
     def __init__(self, channel: Channel) -> None:
         self.attendance = Attendance(
             channel.host,
@@ -89,8 +101,8 @@ class C4Arena:
         self._limits = channel.host.limits
         self._tarpit = Tarpit(self._say, channel.host.guard)
         self._opponent: HousePlayer | None = None  # which came for this bot, and has not been dealt a seat
-        self._junk = Bucket(self._limits.junk, trio.current_time())
-        self._requests = Bucket(self._limits.messages, trio.current_time())
+        self._junk: Bucket | None = None  # made when needed, like the other: most bots only play
+        self._requests: Bucket | None = None
         self._may_ask = False  # for the state: it was ignored, and a client in use then asks
         self._before: tuple[str, Record] | None = None  # its id and tournament, when it last said `start`
 
@@ -288,6 +300,8 @@ class C4Arena:
         if self._tarpit.ends_with_a_view:
             self.attendance.unheard += 1
             return
+        if self._requests is None:
+            self._requests = Bucket(self._limits.messages, at)
         in_time = self._may_ask or self._requests.take(at)
         self._may_ask = False
         state = encode(_state(seat.match, seat.index, seat.match.ply))
@@ -305,11 +319,16 @@ class C4Arena:
                 return
         elif reason == INVALID:
             pass  # the referee counts those
-        elif waiting >= self._limits.junk.credits or not self._junk.take(at):
+        elif waiting >= self._limits.junk.credits or not self._may_be_junk(at):
             self.give_up(TOO_MANY)
             return
         self._may_ask = True
         self._tarpit.answer(encode(Ignored(repeated(message, self._limits.echo_bytes), reason)))
+
+    def _may_be_junk(self, at: float) -> bool:
+        if self._junk is None:
+            self._junk = Bucket(self._limits.junk, at)
+        return self._junk.take(at)
 
 
 def wanted(message: bytes) -> Wanted | None:

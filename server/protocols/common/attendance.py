@@ -23,7 +23,7 @@ from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
 from server.protocols.common.states import TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
-from server.protocols.common.tournament_end import when_over
+from server.protocols.common.tournament_end import stop_waiting, when_over
 from tournament import verdicts
 from tournament.events import Fault
 from tournament.facts import AnyFact
@@ -58,6 +58,7 @@ class Attendance:
     """The attendance of one bot. A dialect makes one for each connection or session that it serves."""
 
     __slots__ = (
+        "_awaits",
         "_away_since",
         "_dealt",
         "_early",
@@ -66,7 +67,6 @@ class Attendance:
         "_host",
         "_replaced",
         "_resumed",
-        "_stop_waiting",
         "_successor",
         "_taken_out",
         "_tell",
@@ -122,8 +122,8 @@ class Attendance:
         self._tournament_over = tournament_over or _no_news
         self._taken_out = taken_out or _silence
         self._follower: Follower | None = None
-        self._early: list[tuple[bytes, float]] = []  # messages that came while it was arriving
-        self._stop_waiting: Callable[[], None] = _nothing
+        self._early: list[tuple[bytes, float]] | None = None  # messages that came while it was arriving
+        self._awaits: str | None = None  # the tournament for whose end it waits
         self._successor: Attendance | None = None  # the same bot's next attendance, which is arriving
         self._grace = host.limits.away_seconds  # for which the bot may still be away in its match
         self._away_since = 0.0
@@ -250,8 +250,13 @@ class Attendance:
     def _await_the_end(self) -> None:
         """Wait for the end of the tournament that the bot is in now."""
         self._stop_waiting()
-        place = "" if self.visit is None else self.visit.player.place or ""
-        self._stop_waiting = when_over(self._host, place, self._hear_the_end)
+        self._awaits = "" if self.visit is None else self.visit.player.place or ""
+        when_over(self._host, self._awaits, self._hear_the_end)
+
+    def _stop_waiting(self) -> None:
+        if self._awaits is not None:
+            stop_waiting(self._host, self._awaits, self._hear_the_end)
+            self._awaits = None
 
     def sit_in(self, visit: Visit) -> None:
         """Take in a bot that another process has let in, and that plays one match here."""
@@ -276,6 +281,8 @@ class Attendance:
 
     def put_off(self, message: bytes, at: float) -> bool:
         """Keep what the bot says while it is arriving; False if it is too much."""
+        if self._early is None:
+            self._early = []
         if len(self._early) >= self._host.limits.early_messages:
             return False
         self._early.append((message, at))
@@ -430,7 +437,6 @@ class Attendance:
     def _let_go(self, for_good: bool) -> None:
         visit, self.visit = self.visit, None
         self._stop_waiting()
-        self._stop_waiting = _nothing
         self._let_go_of_match()
         if visit is not None:
             if visit.player.dealt == self.take_seat:  # otherwise another connection has come in its place

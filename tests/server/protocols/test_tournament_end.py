@@ -4,7 +4,7 @@ import trio
 from trio.testing import MockClock
 
 from server.host.view import Told
-from server.protocols.common.tournament_end import TournamentEnds, when_over
+from server.protocols.common.tournament_end import TournamentEnds, stop_waiting, when_over
 from tests.server.protocols.fours import Bot, place
 from tests.server.protocols.lists import CUP
 from tests.server.protocols.room import room
@@ -27,8 +27,9 @@ async def test_whoever_waits_hears_of_the_end_of_its_own_tournament_alone(autoju
         league = await host.open("league", cup.record.opened)
         for who, where in (("ann", "cup"), ("bob", "cup"), ("cas", "league")):
             when_over(host, where, tell(who))
-        stop_waiting = when_over(host, "cup", tell("dee"))
-        stop_waiting()
+        dee = tell("dee")
+        when_over(host, "cup", dee)
+        stop_waiting(host, "cup", dee)
         assert not told
         await cup.keep(Turned(State.FINISHED))
         assert told == [("ann", "cup"), ("bob", "cup")]
@@ -68,13 +69,17 @@ async def test_nobody_waits_for_the_end_of_an_open_table(autojump_clock: MockClo
     async with hosting({}) as (host, _):
         table = await host.table("tic-tac-toe")
         before = len(host.on_fact)
-        when_over(host, table.record.name, lambda tournament, fact: None)()
+        when_over(host, table.record.name, lambda tournament, fact: None)
         assert len(host.on_fact) == before
 
 
 def test_nothing_is_left_of_those_who_no_longer_wait() -> None:
     ends = TournamentEnds()
-    stops = [ends.wait(name, lambda tournament, fact: None) for name in ("cup", "cup", "league")]
-    for stop_waiting in (*stops, stops[0]):  # a second call does no harm
-        stop_waiting()
+    waiting: list[tuple[str, Told]] = [
+        (name, lambda tournament, fact: None) for name in ("cup", "cup", "league")
+    ]
+    for name, tell in waiting:
+        ends.wait(name, tell)
+    for name, tell in (*waiting, waiting[0]):  # a second call does no harm
+        ends.forget(name, tell)
     assert vars(ends) == vars(TournamentEnds())
