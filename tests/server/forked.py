@@ -1,8 +1,8 @@
 """`quintain` in a process of its own that need not import anything: it is forked from one that has.
 
-Most of what a start takes is importing, which costs a third of a second of a
-processor, and tests make many. What is about the start itself begins with
-Python: `tests/blackbox/inspected.py` does.
+Most of what a start takes is importing, and then making ready for whoever comes:
+half a second of a processor, and tests make many. What is about the start itself
+begins with Python: `tests/blackbox/inspected.py` does.
 """
 
 import gc
@@ -23,7 +23,9 @@ from tests.hang import HANG
 
 PARTS = {where.partition(":")[0] for where, _ in COMMANDS.values()}
 COMMAND_MODULES = [f"server.commands.{part}" for part in sorted(PARTS)]
-IMPORTED = (*COMMAND_MODULES, "server.serve", "server.show.__main__", __name__)
+# What a host imports soon: it has no need to then.
+LATER = ("numpy", "cryptography.hazmat.primitives.asymmetric.ed25519", "encodings.idna", "tests.server.warm")
+IMPORTED = (*COMMAND_MODULES, "server.serve", "server.show.__main__", __name__, *LATER)
 
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(list(IMPORTED))
