@@ -154,6 +154,7 @@ class Player:
         "key",
         "kind",
         "matches_left",
+        "moved",
         "name",
         "options",
         "present",

@@ -1,8 +1,8 @@
 """`quintain` in a process of its own that need not import anything: it is forked from one that has.
 
-Most of what a start takes is importing, which costs a third of a second of a
-processor, and tests make many. What is about the start itself begins with
-Python: `tests/blackbox/inspected.py` does.
+Most of what a start takes is importing, and then making ready for whoever comes:
+half a second of a processor, and tests make many. What is about the start itself
+begins with Python: `tests/blackbox/inspected.py` does.
 """
 
 import gc
@@ -26,9 +26,9 @@ from tests.hang import HANG
 PARTS = {where.partition(":")[0] for where, _ in COMMANDS.values()}
 PAIRING = [f"tournament.pairing.{found.name}" for found in iter_modules(tournament.pairing.__path__)]
 COMMAND_MODULES = [f"server.commands.{part}" for part in sorted(PARTS)]
-# What hosts import when they begin, and what takes longest of all that they need: numpy, and how to sign.
-LATER = (*PAIRING, "cryptography.hazmat.primitives.asymmetric.ed25519")
-IMPORTED = (*COMMAND_MODULES, "server.serve", "server.show.__main__", *LATER, __name__)
+# What hosts import when they begin, or soon after: numpy with the formats, and how to sign, take longest.
+LATER = (*PAIRING, "cryptography.hazmat.primitives.asymmetric.ed25519", "encodings.idna", "tests.server.warm")
+IMPORTED = (*COMMAND_MODULES, "server.serve", "server.show.__main__", __name__, *LATER)
 
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(list(IMPORTED))

@@ -27,7 +27,8 @@ pytestmark = pytest.mark.slow
 )
 def test_a_forked_command_says_what_a_started_one_says(words: str, tmp_path: Path) -> None:
     """In the same folder, with the same environment and with the same on standard input."""
-    told = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "QUINTAIN_PORTS__TCP": "1234"}
+    places = {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": sys.pycache_prefix or ""}
+    told = {"PATH": os.environ["PATH"], "QUINTAIN_PORTS__TCP": "1234"} | places
     source = b"this is no line of an export\n"
     command = [sys.executable, "-m", "server", *words.split()]
     started = subprocess.run(

@@ -43,11 +43,12 @@ from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
 from tests.server.test_certificate import issue
 from tournament import entries
-from tournament.entries import PAGE, Entry
+from tournament.entries import Entry
 from tournament.events import Ending
 from tournament.facts import AnyFact, Claimed, Concluded, Dealt, Drew, Entered, Kept, Opened, Ordered, Turned
 from tournament.facts import State as Stage
 from tournament.format import Pairing
+from tournament.record import LATEST
 
 pytestmark = pytest.mark.slow
 
@@ -180,7 +181,7 @@ def test_an_import_needs_less_memory_than_the_tournament_does(tmp_path: Path) ->
 
 def test_an_export_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
     peaks, size = list[int](), 0
-    for matches in (1, PAGE, 2 * PAGE):  # a record has more of its latest matches
+    for matches in (1, 3 * LATEST // 2, 5 * LATEST // 2):  # a record has more of its latest matches
         table_of_long_matches(tmp_path / f"{matches}.sqlite", matches, plies=50)
         size = (tmp_path / f"{matches}.sqlite").stat().st_size
         with closing(SqliteReader(tmp_path / f"{matches}.sqlite")) as reader:

@@ -106,10 +106,10 @@ class Client:
 
     async def rest(self) -> bytes:
         """All until the server ends the connection, to the byte."""
-        got = self.over
+        got = bytearray(self.over)
         while received := await self.end.receive():
             got += received
-        return got
+        return bytes(got)
 
     async def now(self) -> bytes:
         """What has come when nothing more happens, to the byte."""

@@ -61,7 +61,7 @@ def test_a_host_that_may_open_hardly_any_file_says_so_in_one_line_and_touches_no
     command = (sys.executable, "-m", "server", "serve", "--tcp", "0", "--websocket", "0", "--http", "0")
     ended = subprocess.run(
         ["/bin/sh", "-c", f'ulimit -n {files} && cd "$0" && exec "$@"', str(tmp_path), *command],
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": sys.pycache_prefix or ""},
         capture_output=True,
         text=True,
         timeout=HANG,
