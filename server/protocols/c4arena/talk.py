@@ -76,6 +76,7 @@ class C4Arena:
     """One bot's side of the c4-arena's protocol. What it says are JSON messages without framing."""
 
     __slots__ = (
+        "_before",
         "_channel",
         "_host",
         "_junk",
