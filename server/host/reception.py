@@ -417,7 +417,7 @@ class Reception:
 
 def until_next(rate: Rate) -> int:
     """Seconds until whoever has spent all credits has one again."""
-    return ceil(rate.seconds / rate.credits)
+    return ceil(rate.seconds / max(rate.credits, 1))  # nobody at all may come where it is 0
 
 
 def wait_for_next(rate: Rate) -> str:

@@ -167,6 +167,8 @@ async def match(call: Look, found: Held, name: str) -> Response:
 async def export(call: Look, found: Held) -> None:
     """Export the tournament as of now; moves of old matches, and facts, are fetched as they are needed."""
     record = call.seen(found.record).after()
+    left = record.facts
+    rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
     chunks = call.exchange.stream(200, (("Content-Type", LINES),))
     written = b"".join(map(_line, before_matches(record, everything=call.organiser)))
     for name in record.endings:
@@ -176,10 +178,10 @@ async def export(call: Look, found: Held) -> None:
             written = b""
     await put(chunks, written)
     chain = FactLines(record.kept_as, everything=False)
-    after, left = 0, record.facts
-    while left > 0 and (rows := list(await found.entries(after))[:left]):
-        after, left = rows[-1].number, left - len(rows)
+    while rows:
         await put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
+        left -= len(rows)
+        rows = list(await found.entries(rows[-1].number))[:left] if left > 0 else []
     await put(chunks, _line(chain.last(call.signer)))
     await put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
     chunks.close()

@@ -585,26 +585,27 @@ async def test_what_takes_long_is_done_one_after_the_other_with_rest_between(
         assert begun - ended == pytest.approx(0.1 * REST)
 
 
-async def test_while_the_journal_cannot_be_read_whoever_asks_for_a_match_is_told_to_come_again(
+async def test_while_the_journal_cannot_be_read_whoever_asks_for_it_is_told_to_come_again(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a failing disk that is taken for a fault of ours: the gallery ends with none caught."""
 
-    async def away(tournament: str, match: str) -> NoReturn:
+    async def away(tournament: str, match: str | int) -> NoReturn:
         raise Unavailable("quintain.sqlite: the disk fails")
 
     async with gallery() as here:
         await played(here, "ann", "bob")
-        path = "/matches/cup-1"
-        answer, here.host.store.concluded = here.host.store.concluded, away
-        for address in (path, f"/embed{path}", f"{path}/frames", f"/api{path}"):
+        path, export = "/matches/cup-1", "/api/tournaments/cup/export"
+        store = here.host.store
+        answers, store.concluded, store.entries = (store.concluded, store.entries), away, away
+        for address in (path, f"/embed{path}", f"{path}/frames", f"/api{path}", export):
             told = await here.ask(address)
             assert (told.status, told.headers["retry-after"]) == (503, "1")
             assert "cannot read its journal just now" in told.body.decode()
             assert "the disk" not in told.body.decode()
             assert told.body.startswith(b"<!doctype html") == (not address.startswith("/api"))
-        here.host.store.concluded = answer
-        assert (await here.ask(path)).status == 200
+        store.concluded, store.entries = answers
+        assert [(await here.ask(address)).status for address in (path, export)] == [200, 200]
 
 
 @pytest.mark.parametrize("path", ["/matches/cup-1", "/embed/matches/cup-1", "/matches/cup-1/frames"])
