@@ -55,6 +55,7 @@ def verdicts_on_ann() -> Iterator[Ended]:
     yield verdicts.both_gone([gone(0, -inf, lost=False)], 0, [], void=True)
     yield verdicts.both_gone([gone(0, 30, lost=True)], 30, [], void=True)
     yield verdicts.not_resumed(["bob"], 0, [])
+    yield Ended(0, None, Ending.VOID, CUT_SHORT, Fault.HOST, ())
     yield Ended(0, None, Ending.VOID, verdicts.not_kept("bob"), Fault.HOST, ())
     yield Ended(0, None, Ending.VOID, verdicts.link_lost("bob"), Fault.HOST, ())
     yield Ended(0, None, Ending.VOID, verdicts.voided(""), None, ())
