@@ -23,7 +23,7 @@ class Script:
         self.port: int = self._listener.getsockname()[1]
 
     def accept(self) -> None:
-        self._connection, _ = self._listener.accept()
+        self._connection, (_, self.peer, *_) = self._listener.accept()
         self._connection.settimeout(HANG)
         self._lines = self._connection.makefile("r")
 
