@@ -310,47 +310,44 @@ def test_no_host_is_said_at_once() -> None:
             quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=f"{scheme}://127.0.0.1:{nobody}")
 
 
+def unreachable(scheme: str, answer: Callable[[socket.socket], None]) -> tuple[str, str]:
+    """The address of what deals like that with a connection, and what a bot says of it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(HANG)
+        thread = threading.Thread(target=lambda: answer(server.accept()[0]))
+        thread.start()
+        url = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(Unreachable) as told:
+            quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=url)
+        thread.join(HANG)
+    return url, str(told.value)
+
+
 @pytest.mark.parametrize("scheme", ["wss", "https"])
 def test_of_a_host_whose_certificate_is_not_trusted_nobody_says_that_it_does_not_answer(scheme: str) -> None:
     """Its author would look for the host, and not for the certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
 
-    def greet() -> None:
-        connection, _ = server.accept()
+    def greet(connection: socket.socket) -> None:
         with connection, contextlib.suppress(ssl.SSLError):  # it hangs up on us
             context.wrap_socket(connection, server_side=True).close()
 
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(HANG)
-        thread = threading.Thread(target=greet)
-        thread.start()
-        url = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(Unreachable) as told:
-            quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=url)
-        thread.join(HANG)
+    url, told = unreachable(scheme, greet)
     why = "unable to get local issuer certificate; SSL_CERT_FILE names a file of those that are"
-    assert str(told.value) == f"a host answers at {url}: its certificate is not trusted here: {why}"
+    assert told == f"a host answers at {url}: its certificate is not trusted here: {why}"
 
 
 def test_what_is_no_web_server_is_said_in_one_line() -> None:
     """Such as the host's TCP port, whose words end with a line."""
 
-    def say() -> None:
-        connection, _ = server.accept()
+    def say(connection: socket.socket) -> None:
         with connection:
             connection.recv(65536)
             connection.sendall(b"this is no web server: the first line is the name of a bot\r\n")
 
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(HANG)
-        thread = threading.Thread(target=say)
-        thread.start()
-        url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(Unreachable) as told:
-            quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=url)
-        thread.join(HANG)
-    assert str(told.value).endswith("the name of a bot")
+    _, told = unreachable("http", say)
+    assert told.endswith("the name of a bot")
 
 
 @pytest.mark.parametrize("wrong", ["localhost:8000", "ftp://x", "tcp://", "tcp://x:99999", "tcp://x:a", ""])

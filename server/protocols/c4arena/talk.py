@@ -240,14 +240,15 @@ class C4Arena:
 
     def _enter(self, against: str | None, visit: Visit) -> None:
         self._tarpit.row = 0
-        if (visit.player.place or "").startswith(OPEN) and (why := self._nothing_left(visit.player.name)):
+        name, place = visit.player.name, visit.player.place or ""
+        at_open_table = place.startswith(OPEN)
+        if at_open_table and (why := self._nothing_left(name)):
             self._give_way(why)  # the end was kept while it was being let in
             return
-        held = self._host.tournaments.get(visit.player.place or "")
-        ends = held is not None and not held.record.format.endless
-        self._before = (visit.player.name, held.record) if held is not None and ends else None
+        held = self._host.tournaments.get(place)
+        self._before = (name, held.record) if held is not None and not held.record.format.endless else None
         wanted = OPPONENTS.get(against or "")
-        if wanted is not None and (visit.player.place or "").startswith(OPEN):
+        if at_open_table and wanted is not None:
             self._host.guard.start_soon(self._challenge, visit, wanted)
 
     async def _challenge(self, visit: Visit, wanted: Opponent) -> None:

@@ -3,6 +3,8 @@
 What is ignored is in `test_c4arena_ignored.py`; the bytes are in the transcripts of the protocol's page.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from math import inf, nextafter
 from random import Random
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from games.connect4 import GAME
+from server.host.host import Host
 from server.protocols.c4arena.messages import ONLY_START
 from tests.server.protocols.fours import (
     DISCONNECTED,
@@ -313,16 +316,23 @@ async def test_when_the_tournament_is_over_the_host_hangs_up_on_whoever_still_wa
         assert (await bob.start("Bob"))[0]["moves"] == [], "whoever comes now is at the open table"
 
 
-async def test_the_host_hangs_up_on_whoever_asks_for_its_next_match_when_there_is_none(
-    autojump_clock: MockClock,
-) -> None:
-    """Who asked a moment before the end was hung up on, and who asked a moment after it sat at the table."""
+@asynccontextmanager
+async def after_a_cup() -> AsyncIterator[tuple[Host, Bot, Bot, str]]:
+    """Two bots whose cup is over with their match, over the same connections, and the name of the first."""
     async with place(CUP | {"entrants": "2"}) as host:
         ann, bob = await pair(host)
         name = ann.talk.attendance.name or ""
         await play((ann, bob), WON)
         await trio.sleep(1.0)
         assert host.tournaments["cup"].record.state is State.FINISHED
+        yield host, ann, bob, name
+
+
+async def test_the_host_hangs_up_on_whoever_asks_for_its_next_match_when_there_is_none(
+    autojump_clock: MockClock,
+) -> None:
+    """Who asked a moment before the end was hung up on, and who asked a moment after it sat at the table."""
+    async with after_a_cup() as (host, ann, bob, name):
         start = msgspec.json.encode({"type": "start", "id": name})
         assert ann.talk.repeated(start) == b"", "so that no other process lets it in at the open table"
         assert await ann.start(name) == []
@@ -357,11 +367,7 @@ async def test_whether_it_asks_before_the_end_is_kept_or_after_makes_no_differen
 async def test_it_goes_on_over_the_same_connection_to_a_tournament_that_takes_it(
     autojump_clock: MockClock,
 ) -> None:
-    async with place(CUP | {"entrants": "2"}) as host:
-        ann, bob = await pair(host)
-        name = ann.talk.attendance.name or ""
-        await play((ann, bob), WON)
-        await trio.sleep(1.0)
+    async with after_a_cup() as (host, ann, _, name):
         await host.open("league", Opened(GAME.name, "round-robin", 2))
         await ann.start(name)
         assert ann.cut is None
