@@ -28,7 +28,7 @@ from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
 from server.store.journal import kept
 from server.store.schema import Newer, Nothing, Older
-from server.store.sqlite import SOUND
+from server.store.sqlite_database import SOUND
 
 try:
     import fcntl

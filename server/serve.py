@@ -57,7 +57,7 @@ from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_
 from server.store.journal import Engine
 from server.store.ledger import Ledger
 from server.store.regular_backups import RegularBackups
-from server.store.sqlite import warn_of_faults
+from server.store.sqlite_database import warn_of_faults
 from server.version import own_version
 from server.webhooks import positions
 from server.webhooks.delivery import deliver

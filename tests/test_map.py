@@ -251,6 +251,7 @@ ELSEWHERE = {
     "server/store/reserve.py": "server/store/test_sqlite.py",
     "server/store/restore.py": "server/test_resume.py",
     "server/store/schema.py": "server/store/test_sqlite.py",
+    "server/store/sqlite_database.py": "server/store/test_sqlite.py",
 }
 
 

@@ -12,7 +12,8 @@ from server.store.journal import Engine, Reader
 from server.store.reserve import Reserve
 from server.store.schema import Nothing
 from server.store.snapshots import FILE, OF_WHOLE
-from server.store.sqlite import Sqlite, SqliteReader, unusable
+from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite_database import unusable
 
 
 def opened(settings: Settings, folder: Path) -> Engine:

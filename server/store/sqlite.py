@@ -4,94 +4,50 @@ It has a write-ahead log, and a commit is on the disk when it returns. One
 connection writes and checkpoints; others only read.
 """
 
-import os
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol, TypeVar
-from urllib.parse import quote
+from typing import Any, TypeVar
 
 import structlog
 
-from server.exits import ConfigError, Failure, Unavailable, Unusable
+from server.exits import ConfigError, Unavailable
 from server.store import private, schema
-from server.store.copies import BESIDE, backups, whole_or_none
+from server.store.copies import BESIDE, backups
 from server.store.journal import LAST, Jot, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
+from server.store.sqlite_database import (
+    BUSY_TIMEOUT,
+    DAMAGED,
+    PASSING,
+    Connect,
+    Connection,
+    connected,
+    copy,
+    expect_rights,
+    findings,
+    primary_code,
+    reading,
+    refusal,
+    unusable,
+)
 from server.store.whereabouts import Whereabouts
 from tournament.chain import START, Heads, heads
 from tournament.entries import PAGE, Entry, concluded_key, salted
 from tournament.store import Conflict
 
 MIGRATIONS = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
-SOUND = (3, 51, 3)  # the first version without a rare bug in resetting the write-ahead log
-BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked the database
 WAL_BYTES = 64 << 20  # the size to which the write-ahead log is cut back after it had to grow
 LARGE = 64 << 20  # bytes: a larger database is examined after it has been opened, as that takes seconds
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
 BATCH = 200  # rows in a statement: SQLite takes some thousands of values
-PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_IOERR: "the disk fails",
-    sqlite3.SQLITE_BUSY: "somebody else has locked it",
-    sqlite3.SQLITE_LOCKED: "somebody else has locked it",
-    sqlite3.SQLITE_READONLY: "it is read-only",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
-}
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-# What SQLite says where it cannot put anything beside a database.
-UNWRITABLE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
-
 T = TypeVar("T")
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
-
-
-class Connection(Protocol):
-    """What is needed of a connection, which is `sqlite3`'s or, in tests, one that simulates the disk."""
-
-    @property
-    def in_transaction(self) -> bool: ...
-    @property
-    def total_changes(self) -> int: ...
-    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
-    def executescript(self, sql: str, /) -> Any: ...
-    def close(self) -> None: ...
-
-
-Connect = Callable[[Path], Connection]
-
-
-def reading(path: Path) -> Connection:
-    """A connection for whoever only reads, also on a disk that takes nothing any more: full, or read-only.
-
-    There SQLite cannot open a database that was closed, because it wants a write-ahead log beside it. Where
-    nothing is in one, and nobody can make one, no host has it open.
-    """
-    connection = connected(path)
-    try:
-        connection.execute("PRAGMA user_version")
-    except sqlite3.OperationalError as error:
-        connection.close()
-        log_of_writes = path.with_name(path.name + "-wal")
-        if _code(error) not in UNWRITABLE or (log_of_writes.exists() and log_of_writes.stat().st_size):
-            raise
-        return only_read(path)
-    return connection
-
-
-def only_read(path: Path) -> sqlite3.Connection:
-    """A connection that cannot change the file or put anything beside it."""
-    address = f"file:{quote(str(path))}?mode=ro&immutable=1"
-    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-
-
-def connected(path: Path) -> Connection:
-    return sqlite3.connect(path, timeout=BUSY_TIMEOUT / 1000, isolation_level=None, check_same_thread=False)
 
 
 class SqliteReader:
@@ -116,7 +72,7 @@ class SqliteReader:
                 version: int = reader.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.Error as error:
             self._hang_up()
-            raise _refusal(path, error) from error
+            raise refusal(path, error) from error
         try:
             (schema.expect_this if upgraded else schema.refuse_newer)(path, version, len(MIGRATIONS))
         except ConfigError:
@@ -149,12 +105,12 @@ class SqliteReader:
 
     def backup(self, path: Path) -> None:
         with closing(self._connect(self._path)) as connection:  # a reader may not do this
-            _copy(connection, path)
+            copy(connection, path)
 
     def check(self) -> list[str]:
         try:
             with self._reader() as reader:
-                return _findings(reader.execute("PRAGMA integrity_check"))
+                return findings(reader.execute("PRAGMA integrity_check"))
         except sqlite3.DatabaseError as error:  # so damaged that it cannot even be looked at
             return [str(error)]
 
@@ -197,7 +153,7 @@ class SqliteReader:
 
     def _expect_lasting(self, error: sqlite3.Error) -> None:
         """Raise `Unavailable` for an error after which trying again makes sense."""
-        if reason := PASSING.get(_code(error)):
+        if reason := PASSING.get(primary_code(error)):
             raise Unavailable(f"{self._path}: {reason} ({error})") from error
 
 
@@ -210,7 +166,7 @@ class Sqlite(SqliteReader):
         self._reserve = reserve
         self._connect = connect
         self._heads: dict[str, bytes] = {}  # the latest head by tournament, as far as known
-        _expect_rights(path)
+        expect_rights(path)
         try:
             self._writer = connect(path)
         except sqlite3.Error as error:
@@ -219,7 +175,7 @@ class Sqlite(SqliteReader):
             self._set_up()
         except sqlite3.Error as error:
             self._writer.close()
-            raise _refusal(path, error) from error
+            raise refusal(path, error) from error
         except ConfigError:
             self._writer.close()
             raise
@@ -250,10 +206,10 @@ class Sqlite(SqliteReader):
             if self._writer.in_transaction:  # after some errors SQLite has rolled back by itself
                 self._writer.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error):
-                if _code(error) == sqlite3.SQLITE_FULL and self._reserve is not None:
+                if primary_code(error) == sqlite3.SQLITE_FULL and self._reserve is not None:
                     self._reserve.give_up()
                 self._expect_lasting(error)
-                if _code(error) in DAMAGED:
+                if primary_code(error) in DAMAGED:
                     raise unusable(self._path, str(error)) from error
             raise
         if self._reserve is not None:
@@ -294,7 +250,7 @@ class Sqlite(SqliteReader):
             if place == self._path:
                 for end in BESIDE:  # of the deleted file: they would be taken for those of the new one
                     place.with_name(place.name + end).unlink(missing_ok=True)
-            _copy(self._writer, place)
+            copy(self._writer, place)
         except (OSError, sqlite3.Error) as error:
             log.error("the journal was deleted, and cannot be written again", file=str(place), why=str(error))
         else:
@@ -380,7 +336,7 @@ class Sqlite(SqliteReader):
     # Opening
 
     def _quick_check(self, connection: Connection) -> None:
-        if found := _findings(connection.execute("PRAGMA quick_check")):
+        if found := findings(connection.execute("PRAGMA quick_check")):
             raise unusable(self._path, found[0])
 
     def _set_up(self) -> None:
@@ -404,7 +360,7 @@ class Sqlite(SqliteReader):
             version,
             newest,
             backups(self._path),
-            partial(_copy, writer),
+            partial(copy, writer),
             lambda: writer.execute(LAST).fetchone()[0],
         )
         for number, migration in enumerate(MIGRATIONS[version:], version + 1):
@@ -430,54 +386,3 @@ def _batched(rows: Sequence[T]) -> Iterator[Sequence[T]]:
 
 def _marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
-
-
-def warn_of_faults() -> None:
-    if sqlite3.sqlite_version_info < SOUND:
-        log.warning(
-            "this SQLite has a rare fault that may damage a database; newer ones have not",
-            version=sqlite3.sqlite_version,
-            sound=".".join(map(str, SOUND)),
-        )
-
-
-def _copy(connection: Connection, target: Path) -> None:
-    """Copy all of it as of now."""
-    with whole_or_none(target) as part:
-        connection.execute("VACUUM INTO ?", (str(part),))
-
-
-def _code(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def _findings(rows: Iterable[tuple[str]]) -> list[str]:
-    """What SQLite finds wrong with a database; one row may have several findings, under a heading."""
-    lines = (line for (said,) in rows for line in said.splitlines())
-    return [line for line in lines if line != "ok" and not line.startswith("***")]
-
-
-def _expect_rights(path: Path) -> None:
-    """Raise `ConfigError` for a file that this process may not write: SQLite does not say which it is."""
-    for file in (path, *(path.with_name(path.name + end) for end in BESIDE)):
-        if file.exists() and not (file.is_file() and os.access(file, os.R_OK | os.W_OK)):
-            what = "a file" if file.is_file() else "no file"
-            raise ConfigError(
-                f"{file}: expected a file that this host may read and write, found {what} that it may not: "
-                "perhaps another user has started a host here"
-            )
-
-
-def _refusal(path: Path, error: sqlite3.Error) -> Failure:
-    """Why a database is not opened; `Unavailable` where a later start may get on."""
-    if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return Unavailable(f"{path}: {PASSING[_code(error)]} ({error})")
-    return unusable(path, str(error))
-
-
-def unusable(path: Path, why: str) -> Unusable:
-    """What is told of a database that is damaged, with the newest backup."""
-    folder = backups(path)
-    copies = sorted(folder.glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
-    newest = f"the newest backup is {copies[-1]}" if copies else f"there is no backup in {folder}"
-    return Unusable(f"{path}: this database cannot be used: {why}; {newest}")

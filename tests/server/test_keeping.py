@@ -27,11 +27,12 @@ from server.doctor import Answer, State, examination
 from server.exits import DONE, FAILED, INTERRUPTED, ConfigError, Failure, Unavailable, Unusable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
-from server.store import sqlite
+from server.store import sqlite_database
 from server.store.choice import opened
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
 from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite_database import connected
 from tests.hang import HANG
 from tests.lacking import lacking
 from tests.ports import free_ports
@@ -654,11 +655,11 @@ def test_the_doctor_sends_nobody_back_to_a_backup_for_a_journal_that_is_only_of_
 def test_what_somebody_else_has_locked_is_waited_for_and_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    monkeypatch.setattr(sqlite_database, "BUSY_TIMEOUT", 50)
     folder = prepared(str(tmp_path / "data"))
     path = folder / "quintain.sqlite"
     filled(path)
-    with closing(sqlite.connected(path)) as other:
+    with closing(connected(path)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
         found = answers(folder)["journal"]

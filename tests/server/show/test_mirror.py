@@ -29,7 +29,8 @@ from server.show.feed import (
 from server.show.mirror import RETRY, Mirror
 from server.store import snapshots
 from server.store.ledger import Ledger
-from server.store.sqlite import Sqlite, SqliteReader, connected
+from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite_database import connected
 from tests.crashes.world import at_once
 from tournament.events import Moved, Refused
 from tournament.facts import Entered, Opened, State

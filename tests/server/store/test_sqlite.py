@@ -14,7 +14,8 @@ from server.store import journal, sqlite
 from server.store.copies import backups, whole_or_none
 from server.store.journal import Jot
 from server.store.reserve import Reserve
-from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
+from server.store.sqlite import MIGRATIONS, Sqlite
+from server.store.sqlite_database import Connection, connected
 from tests.server.store.faults import little_room
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries

@@ -8,7 +8,8 @@ import pytest
 
 from server.exits import Unavailable
 from server.store.journal import Jot
-from server.store.sqlite import Sqlite, connected
+from server.store.sqlite import Sqlite
+from server.store.sqlite_database import connected
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import Entered

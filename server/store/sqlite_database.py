@@ -1,0 +1,123 @@
+"""An SQLite file as hosts see it: connections, what its errors mean, copies, and what is said of it."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+import structlog
+
+from server.exits import ConfigError, Failure, Unavailable, Unusable
+from server.store.copies import BESIDE, backups, whole_or_none
+
+SOUND = (3, 51, 3)  # the first version without a rare bug in resetting the write-ahead log
+BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked the database
+PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk fails",
+    sqlite3.SQLITE_BUSY: "somebody else has locked it",
+    sqlite3.SQLITE_LOCKED: "somebody else has locked it",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+}
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# What SQLite says where it cannot put anything beside a database.
+UNWRITABLE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Connection(Protocol):
+    """What is needed of a connection, which is `sqlite3`'s or, in tests, one that simulates the disk."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+    @property
+    def total_changes(self) -> int: ...
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
+    def executescript(self, sql: str, /) -> Any: ...
+    def close(self) -> None: ...
+
+
+Connect = Callable[[Path], Connection]
+
+
+def reading(path: Path) -> Connection:
+    """A connection for whoever only reads, also on a disk that takes nothing any more: full, or read-only.
+
+    There SQLite cannot open a database that was closed, because it wants a write-ahead log beside it. Where
+    nothing is in one, and nobody can make one, no host has it open.
+    """
+    connection = connected(path)
+    try:
+        connection.execute("PRAGMA user_version")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        log_of_writes = path.with_name(path.name + "-wal")
+        if primary_code(error) not in UNWRITABLE or (log_of_writes.exists() and log_of_writes.stat().st_size):
+            raise
+        return only_read(path)
+    return connection
+
+
+def only_read(path: Path) -> sqlite3.Connection:
+    """A connection that cannot change the file or put anything beside it."""
+    address = f"file:{quote(str(path))}?mode=ro&immutable=1"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def connected(path: Path) -> Connection:
+    return sqlite3.connect(path, timeout=BUSY_TIMEOUT / 1000, isolation_level=None, check_same_thread=False)
+
+
+def warn_of_faults() -> None:
+    if sqlite3.sqlite_version_info < SOUND:
+        log.warning(
+            "this SQLite has a rare fault that may damage a database; newer ones have not",
+            version=sqlite3.sqlite_version,
+            sound=".".join(map(str, SOUND)),
+        )
+
+
+def copy(connection: Connection, target: Path) -> None:
+    """Copy all of it as of now."""
+    with whole_or_none(target) as part:
+        connection.execute("VACUUM INTO ?", (str(part),))
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def findings(rows: Iterable[tuple[str]]) -> list[str]:
+    """What SQLite finds wrong with a database; one row may have several findings, under a heading."""
+    lines = (line for (said,) in rows for line in said.splitlines())
+    return [line for line in lines if line != "ok" and not line.startswith("***")]
+
+
+def expect_rights(path: Path) -> None:
+    """Raise `ConfigError` for a file that this process may not write: SQLite does not say which it is."""
+    for file in (path, *(path.with_name(path.name + end) for end in BESIDE)):
+        if file.exists() and not (file.is_file() and os.access(file, os.R_OK | os.W_OK)):
+            what = "a file" if file.is_file() else "no file"
+            raise ConfigError(
+                f"{file}: expected a file that this host may read and write, found {what} that it may not: "
+                "perhaps another user has started a host here"
+            )
+
+
+def refusal(path: Path, error: sqlite3.Error) -> Failure:
+    """Why a database is not opened; `Unavailable` where a later start may get on."""
+    if primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Unavailable(f"{path}: {PASSING[primary_code(error)]} ({error})")
+    return unusable(path, str(error))
+
+
+def unusable(path: Path, why: str) -> Unusable:
+    """What is told of a database that is damaged, with the newest backup."""
+    folder = backups(path)
+    copies = sorted(folder.glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
+    newest = f"the newest backup is {copies[-1]}" if copies else f"there is no backup in {folder}"
+    return Unusable(f"{path}: this database cannot be used: {why}; {newest}")
