@@ -28,7 +28,7 @@ from server.host.grading import Grader
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
-from server.host.names import key
+from server.host.names import bare, key
 from server.host.opening import OPEN, Opening, check, taken
 from server.host.placing import Placing
 from server.host.reception import Out, PlaysElsewhere, Reception, Unwelcome, Visit, is_token
@@ -351,6 +351,7 @@ class Host:
             await after_hang_ups()  # it may be the same bot, which has just hung up
         if self.draining:
             raise Unwelcome(STOPPING)
+        against = None if against is None else bare(against)
         try:
             visit = self.reception.arrive(
                 name,

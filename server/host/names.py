@@ -40,7 +40,7 @@ class LatelyReserved(BadName):
 @lru_cache(KNOWN)
 def checked(name: str) -> str:
     """The name without spaces around it; raises `BadName` if nobody may have it."""
-    name = name.strip(" \t\r")
+    name = bare(name)
     if not name:
         raise BadName("a name has at least one character")
     if len(name) > LONGEST:
@@ -58,6 +58,11 @@ def checked(name: str) -> str:
         lately = key(name) in map(key, LATELY)
         raise (LatelyReserved if lately else BadName)(f"{name} is a reserved word")
     return name
+
+
+def bare(name: str) -> str:
+    """A name as everybody is told it: without the spaces that a bot has put around it."""
+    return name.strip(" \t\r")
 
 
 @cache

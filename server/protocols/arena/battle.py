@@ -218,7 +218,7 @@ class Battle:
             case Began():
                 pass
             case Refused(seat=seat, sent=sent):
-                self._tell_move(seats[seat], refused_move(sent))
+                self._tell_move(seats[seat], refused_move(sent, self.match.game, self.match.position))
             case Ended():
                 # Else this and the code that it calls would keep each other alive
                 then, self._ended = self._ended, _nothing

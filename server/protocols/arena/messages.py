@@ -6,13 +6,14 @@ of evaluations (`cases.py`), nothing in the Arena knows one game from another.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, ValidationError, convert, to_builtins
 from msgspec.json import encode
 
 from games.catalogue import catalogue
-from games.game import SHOWN, Game, quoted
+from games.game import SHOWN, Game, Illegal, quoted
 from server.http.head import HttpError
 from server.http.wire import JSON
 
@@ -49,11 +50,13 @@ def written(message: Mapping[str, Any]) -> bytes:
     return b"data: %b\n\n" % encode(message)
 
 
-def refused_move(sent: Any) -> Mapping[str, Any]:
-    """Something that was not a move, shown as one and cut; bots of other protocols may have sent anything."""
+def refused_move(sent: Any, game: Game[Any, Any], position: Any) -> Mapping[str, Any]:
+    """What may not be played, shown as a move and cut; bots of other protocols may have sent anything."""
+    with suppress(Illegal):  # what is against the rules can be read; elsewhere it may be written short
+        sent = game.write(game.read(sent, position))
     match sent:
-        case {"action": str() as action, "position": str() as position}:
-            return {"action": action[:SHOWN], "position": position[:SHOWN]}
+        case {"action": str() as action, "position": str() as place}:
+            return {"action": action[:SHOWN], "position": place[:SHOWN]}
         case {"action": str() as action}:
             return {"action": action[:SHOWN]}
         case _:

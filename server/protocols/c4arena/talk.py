@@ -215,7 +215,7 @@ class C4Arena:
             name,
             GAME.name,
             self._channel.authenticated,
-            partial(self._enter, against),
+            self._enter,
             partial(self._refuse, message),
             keeps=False,
             door=DOOR,
@@ -238,7 +238,7 @@ class C4Arena:
         else:
             self._ignore(message, str(why), trio.current_time())
 
-    def _enter(self, against: str | None, visit: Visit) -> None:
+    def _enter(self, visit: Visit) -> None:
         self._tarpit.row = 0
         name, place = visit.player.name, visit.player.place or ""
         at_open_table = place.startswith(OPEN)
@@ -247,7 +247,7 @@ class C4Arena:
             return
         held = self._host.tournaments.get(place)
         self._before = (name, held.record) if held is not None and not held.record.format.endless else None
-        wanted = OPPONENTS.get(against or "")
+        wanted = OPPONENTS.get(visit.player.against or "")
         if at_open_table and wanted is not None:
             self._host.guard.start_soon(self._challenge, visit, wanted)
 

@@ -134,6 +134,15 @@ async def test_two_meet_only_if_each_wants_the_other(autojump_clock: MockClock) 
         assert (len(bob.heard()), len(ann.heard())) == (1, 0)
 
 
+async def test_spaces_around_an_id_keep_nobody_from_meeting(autojump_clock: MockClock) -> None:
+    """Catches an id that loses them as the bot's own, and keeps them as that of an opponent."""
+    async with place() as host:
+        ann, bob, cas = Bot(host), Bot(host), Bot(host)
+        await ann.start(" Ann")
+        assert len(await bob.start("Bob", against=" Ann")) == 1
+        assert await cas.start("Cas", against="random ")
+
+
 async def test_two_sockets_with_one_id_may_wait_and_never_meet_each_other(autojump_clock: MockClock) -> None:
     async with place() as host:
         one, other, bob, cas = (Bot(host) for _ in range(4))

@@ -826,6 +826,21 @@ async def test_what_an_opponent_sends_elsewhere_is_shown_here(
         assert ann.stream.over
 
 
+async def test_a_move_against_the_rules_that_is_written_short_elsewhere_is_shown_as_a_move(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches `"C"` as an action of its own, which no bot of the Arena knows."""
+    async with lists() as here:
+        bob = await Room(here.host, here.nursery).hello("bob")
+        ann = Fighter(here, await answered(await here.join("ann")))
+        await ann.start()
+        await bob.tell(type="move", move="C")
+        await ann.put("NW")
+        await bob.tell(type="move", move="C")
+        assert await ann.told() == [put("O", "C"), put("X", "NW"), put("O", "C")]
+        assert (await ann.flip())[0] == 200
+
+
 async def test_a_line_that_is_no_text_anywhere_is_shown_too(autojump_clock: MockClock) -> None:
     """Catches an event that cannot be written: the lone surrogate that a typed line may hold."""
     async with lists() as here:
