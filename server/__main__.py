@@ -96,10 +96,13 @@ def _open_missing_streams() -> None:
     """Open the standard streams that the process was started without.
 
     Else they would be None, and what is opened next, such as the journal, would get their descriptors.
+    The processes that this one starts have them, too.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as the process lives
+            stream = open(os.devnull, mode)  # noqa: SIM115 - for as long as the process lives
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def bad_catalogue() -> tuple[type[Exception], ...]:
