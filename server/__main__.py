@@ -84,6 +84,13 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except* KeyboardInterrupt:
         code = INTERRUPTED
+    except* UnicodeEncodeError:
+        from server.programs.terminal import note
+
+        if (word := _not_utf8(sys.argv)) is None:
+            raise
+        note(f"quintain: expected words in UTF-8, not {word!r}")
+        code = MISUSED
     except* bad_catalogue() as faults:
         from server.programs.terminal import note
 
@@ -96,10 +103,13 @@ def _open_missing_streams() -> None:
     """Open the standard streams that the process was started without.
 
     Else they would be None, and what is opened next, such as the journal, would get their descriptors.
+    The processes that this one starts have them, too.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as the process lives
+            stream = open(os.devnull, mode)  # noqa: SIM115 - for as long as the process lives
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def bad_catalogue() -> tuple[type[Exception], ...]:
@@ -122,6 +132,11 @@ def _sentence(misread: CycloptsError) -> str:
         case _:
             pass
     return said.replace(". Must be", ": it has to be").replace(". Choose from", "; choose from")
+
+
+def _not_utf8(words: Sequence[str]) -> str | None:
+    """A word that was not given in UTF-8: it may name a file, and cannot be sent to anybody."""
+    return next((word for word in words if any("\ud800" <= letter <= "\udfff" for letter in word)), None)
 
 
 def _first(errors: ExceptionGroup[Raised]) -> Raised:

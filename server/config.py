@@ -31,6 +31,7 @@ from tournament.refusals import Refusal
 FILE = "quintain.toml"
 HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?\.?")
 WEBSOCKET = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
+UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")  # the last ones are bytes that are not UTF-8
 SCHEMES = ("postgresql://", "postgres://")  # of a database
 PREFIX = "QUINTAIN_"
 # These are read where they are used: the organiser's token, which is a secret, and settings for bots.
@@ -222,6 +223,9 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
     except BadDuration as error:
         raise ConfigError(f"{origin}: {error}") from None
     _check_webhooks(found.webhook, origin)
+    for key, text in (("data", found.data), ("store", found.store)):
+        if UNWRITABLE.search(text):
+            raise ConfigError(f"{origin}: {key}: expected one line in UTF-8")  # it may hold a password
     _check_addresses(found, origin)
     for key, listed, reads in (
         ("proxies", found.proxies, Proxies),

@@ -10,6 +10,7 @@ from collections.abc import MutableMapping
 
 READY, STOPPING = "READY=1", "STOPPING=1"
 DOORS = ("tcp", "websocket", "http")
+TIMEOUT = 1.0  # seconds for a manager that reads nothing: nobody is served meanwhile
 FIRST = 3  # the first descriptor: those before are standard input, output and error
 
 
@@ -24,6 +25,7 @@ def notify(state: str, environment: MutableMapping[str, str] = os.environ) -> bo
         return False
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as said:
+            said.settimeout(TIMEOUT)
             said.connect("\0" + address[1:] if address.startswith("@") else address)
             said.send(state.encode())
     except OSError:

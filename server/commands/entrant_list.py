@@ -103,7 +103,10 @@ def invite(
     invited: list[Invited], folder: Path, about: dict[str, Any], url: str, ask: Callable[[Invited], str]
 ) -> Iterator[Path]:
     """Invite bots one by one, writing each token down as soon as it comes: it is told only once."""
-    make_folder(folder)
+    try:
+        make_folder(folder)
+    except OSError as error:
+        raise Failure(f"{folder}: cannot be made: {error.strerror}") from None
     digits = max(DIGITS, len(str(len(invited))))  # as many for each: else 1000 would stand before 101
     for number, one in enumerate(invited, 1):
         path = folder / f"{number:0{digits}}-{PLAIN.sub('_', one.name)}.txt"

@@ -7,7 +7,11 @@ around. The organiser still has to make room on the disk.
 import os
 from pathlib import Path
 
+import structlog
+
 BLOCK = 512  # bytes, in which the system counts what a file takes of the disk
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Reserve:
@@ -28,8 +32,12 @@ class Reserve:
         return self._held
 
     def give_up(self) -> None:
+        """Delete it, or leave it to the next start, where its folder has become read-only meanwhile."""
         self._held = self._size == 0
-        self._path.unlink(missing_ok=True)
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("the reserve cannot be given up", file=str(self._path), why=error.strerror)
 
     def _is_there(self) -> bool:
         """Whether there is a whole one of this size."""

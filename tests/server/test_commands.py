@@ -24,6 +24,7 @@ SUBCOMMANDS = tuple(name for name in tournaments if not name.startswith("-"))
 PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
 DOCUMENTED = (ROOT / "docs/command-line.md").read_text()
 DECIDE = ("--game", "quoridor", "--format", "decide", "--entrants", "4")
+NOT_UTF8 = os.fsdecode(b"caf\xe9")
 PLAYS = ("play", "--game", "quoridor", "--bot", "cat", "--token", "sixteen-or-more-of-it")
 
 
@@ -139,6 +140,8 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("standings", "friday", "--url", "nowhere"), 2, "expected an address"),
         (("tournament", "start", "friday", "--data", "nowhere"), 1, "needs the organiser's token"),
         (("tournament", "create", "x", "--game", "quoridor", "--option", "walls"), 2, "NAME=VALUE"),
+        (("standings", NOT_UTF8, "--url", "http://127.0.0.1:1"), 2, r"words in UTF-8, not 'caf\udce9'"),
+        (("bot", "first", "--game", "quoridor", "--name", NOT_UTF8), 2, "expected words in UTF-8"),
         (("config", "--config", "is-not-there.toml"), 2, "is-not-there.toml: cannot be read"),
         (("demolish",), 2, "demolish"),
         (("play", "--game", "quoridor", "--bot", "python3", "bot.py"), 2, "nothing more, and got 'bot.py'"),

@@ -1,5 +1,6 @@
 """What an organiser may set, and what it is told when it is wrong."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -118,6 +119,8 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
         ("bind = '127.0.0.1:8000'", "quintain.toml: bind: expected an address .* without a port, not '127"),
         ("bind = 'not an address'", "quintain.toml: bind: expected an address .*, not 'not an address'"),
         ("data = ''", "quintain.toml: data: expected a text of 1 or more characters"),
+        (r'data = "a\u0000b"', "quintain.toml: data: expected one line in UTF-8$"),
+        (r'store = "postgresql://ann:\u0000@here"', "quintain.toml: store: expected one line in UTF-8$"),
         (
             2 * "[[tournament]]\nname = 'x'\ngame = 'quoridor'\n",
             r"quintain.toml: tournament\[1\].name: x is there already",
@@ -142,6 +145,11 @@ def test_what_is_wrong_with_the_environment_or_a_flag_says_so(file: Path) -> Non
         ConfigError, match=r"^the flags: ports.http: expected a whole number of 0 or more, not -1"
     ):
         settings(None, {}, {"ports": {"http": -1}})
+    not_utf8 = os.fsdecode(b"caf\xe9")
+    with pytest.raises(ConfigError, match=r"^the environment: data: expected one line in UTF-8$"):
+        settings(None, {"QUINTAIN_DATA": not_utf8}, {})
+    with pytest.raises(ConfigError, match=r"^the flags: data: expected one line in UTF-8$"):
+        settings(None, {}, {"data": not_utf8})
 
 
 def test_what_does_not_go_together_names_where_the_key_at_fault_was_set_last(file: Path) -> None:

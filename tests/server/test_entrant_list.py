@@ -84,6 +84,16 @@ def test_a_full_disk_costs_no_token_for_it_is_told_only_once(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_where_no_folder_can_be_made_nobody_is_invited(tmp_path: Path) -> None:
+    """Catches a traceback."""
+    file = tmp_path / "letters"
+    file.touch()
+    with pytest.raises(Failure, match=r"letters: cannot be made: File exists"):
+        list(
+            invite([Invited("ann")], file, ABOUT, "http://host", lambda bot: pytest.fail("it was asked for"))
+        )
+
+
 def test_whoever_is_refused_has_no_invitation_and_those_before_keep_theirs(tmp_path: Path) -> None:
     def ask(bot: Invited) -> str:
         if bot.name == "bob":

@@ -114,6 +114,22 @@ def test_a_host_needs_no_standard_stream(serve: Any, closed: str) -> None:
     assert b"Traceback" not in run.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it takes a shell that closes a stream")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_what_a_command_starts_has_every_standard_stream_though_the_command_was_started_without(
+    closed: str,
+) -> None:
+    """Workers failed at once without a standard error, and were started again, for ever."""
+    child = "import sys; sys.exit(None in (sys.stdin, sys.stdout, sys.stderr))"
+    command = (
+        "import subprocess, sys, server.__main__ as command\n"
+        "command.command_line = lambda words: lambda **_: subprocess.call([sys.executable, '-c', *words])\n"
+        "command.main()"
+    )
+    start = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", command, child]
+    assert subprocess.call(start, cwd=ROOT) == 0
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file here is always full")
 async def test_standings_without_room_are_no_reason_to_stop_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async with hosting(CUP) as (host, _):

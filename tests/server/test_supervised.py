@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,19 @@ def test_an_abstract_address_is_one_too() -> None:
 def test_where_nobody_wants_to_know_or_can_be_told_nothing_happens(tmp_path: Path) -> None:
     assert not notify(READY, {})
     assert not notify(READY, {"NOTIFY_SOCKET": str(tmp_path / "nobody")})
+
+
+@linux
+def test_a_manager_that_reads_nothing_is_not_waited_for(manager: socket.socket) -> None:
+    """Catches a host that says it is ready, serves nobody and cannot be stopped."""
+    environment = {"NOTIFY_SOCKET": manager.getsockname()}
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as others:
+        others.connect(manager.getsockname())
+        others.setblocking(False)
+        with suppress(BlockingIOError):
+            while True:
+                others.send(b"WATCHDOG=1")
+    assert not notify(READY, environment)
 
 
 def test_sockets_of_another_process_are_left_alone() -> None:

@@ -20,7 +20,7 @@ from math import inf
 import structlog
 import trio
 
-from server.host.host import Host
+from server.host.host import STOPPING, Host
 from server.http.exchange import Chunks, Exchange
 from server.http.head import HttpError
 from server.http.sharing import BOTS
@@ -49,6 +49,7 @@ class HouseHttp:
         self._host = host
         self._sessions: dict[str, Session] = {}
         self._sweeping = False
+        host.on_stop[self] = self._say_goodbye
 
     def answer(self, exchange: Exchange) -> None:
         method, path = exchange.request.method, exchange.request.path
@@ -109,6 +110,10 @@ class HouseHttp:
 
     def _forget(self, session: "Session") -> None:
         self._sessions.pop(session.name, None)
+
+    def _say_goodbye(self) -> None:
+        for session in tuple(self._sessions.values()):
+            session.say_goodbye()
 
     async def _sweep(self) -> None:
         try:
@@ -239,6 +244,11 @@ class Session:
                 self._hang_up("nothing was heard from the bot for too long")
         else:
             self._note_silence(now)
+
+    def say_goodbye(self) -> None:
+        """The host stops: end the stream. A poll is answered as any request is that is held then."""
+        if self._stream is not None and self._house is not None:
+            self._house.give_up(STOPPING)
 
     def _gone(self, exchange: Exchange) -> None:
         """The client that listened there has hung up."""

@@ -12,6 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from server.host.host import STOPPING
 from server.net.limits import Limits, Rate
 from server.protocols import tcp
 from tests.server.ends import in_memory
@@ -295,6 +296,25 @@ async def test_a_stream_tells_everything_once_and_goes_on_after_the_last_event(
         await ann.tell(type="move", move="NW")
         await stream.open(ann.session, after=4)
         assert [(number, turn["ply"]) for number, turn in await stream.events()] == [(5, 2), (6, 3)]
+
+
+async def test_when_the_host_stops_a_stream_ends_with_the_reason_and_its_bot_loses_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    async with hall() as (here, come):
+        ann, bob = await pair(come)
+        stream = Stream(here.server.connect)
+        await stream.open(ann.session, after=ann.last)
+        await bob.listen()
+        assert await stream.events() == []
+        await here.host.stop()
+        said_last = await stream.client.now()
+        number = ann.last + 1
+        assert f'id: {number}\ndata: {{"type":"refused","reason":"{STOPPING}"'.encode() in said_last
+        assert said_last.endswith(b"\r\n0\r\n\r\n"), "it is over, and not only interrupted"
+        assert await bob.ear.heard() is None, "a request that is held is answered by whoever holds it"
+        await trio.sleep(60.0)
+        assert not here.host.known[TABLE].record.ended, "their match goes on at the next start"
 
 
 async def test_a_silent_stream_gives_signs_of_life(autojump_clock: MockClock) -> None:

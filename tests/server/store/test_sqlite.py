@@ -212,6 +212,17 @@ def test_where_nothing_is_to_be_kept_back_nothing_is_missing(path: Path) -> None
     assert not path.with_name("reserve").exists()
 
 
+def test_a_reserve_that_cannot_be_given_up_is_said_and_hinders_nothing(path: Path) -> None:
+    """As in a folder that has become read-only: a host that was told to stop there ended in a traceback."""
+    there = path.with_name("reserve")
+    engine = Sqlite(path, Reserve(there, 1 << 20))
+    there.unlink()
+    there.mkdir()  # no file that could be deleted, for root either
+    with capture_logs() as logs:
+        engine.close()
+    assert [line["event"] for line in logs] == ["the reserve cannot be given up"]
+
+
 def test_a_reserve_is_not_taken_of_a_disk_that_has_no_more_than_that(path: Path) -> None:
     assert not Reserve(path.with_name("reserve"), 1 << 60).take()
     assert not path.with_name("reserve").exists()
