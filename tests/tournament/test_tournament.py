@@ -288,6 +288,8 @@ async def test_withdrawn_early_a_players_results_are_annulled(autojump_clock: Mo
         played = [fact for fact in here.concluded() if "a" in fact.players]
         assert 1 <= len(played) <= 2
         await here.desk.withdraw("a")
+        with pytest.raises(Refusal, match="a was taken out of cup, which is final: it is not let in again"):
+            await here.desk.enter("a")
     record = here.tournament.record
     assert record.annulled == {"a"}
     assert sum(row.points for row in record.standings()) == 10.0, "as if the other five had been alone"
