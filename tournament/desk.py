@@ -137,6 +137,10 @@ class Desk:
             record = self._tournament.record
             if record.state is State.REGISTERING and not record.opened.by_invitation:
                 raise Refusal(f"{record.name} has not begun: whoever comes enters; invite whoever is to come")
+            if name in record.out and name not in record.no_shows:
+                raise Refusal(
+                    f"{name} was taken out of {record.name}, which is final: it is not let in again"
+                )
             if name in record.entrants and name not in record.no_shows:
                 raise Refusal(f"{name} is an entrant of {record.name} already")
             expect_room(record, let_in=True)

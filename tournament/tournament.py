@@ -345,8 +345,9 @@ class Tournament:
         if record.chose is not None and record.revealed is None:
             await self.keep(revealed(record.chose))
         await self._dealing.take_up()
+        decided = not (record.open or record.dealt)  # otherwise there may be more to draw when that is over
         drawn = await self._draws.drawn(self._dealing.room)
-        if not (drawn or record.open or record.dealt or record.format.endless):
+        if decided and not (drawn or record.open or record.dealt or record.format.endless):
             await self.keep(Turned(State.FINISHED))
             return inf
         begins = inf

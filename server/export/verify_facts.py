@@ -249,6 +249,8 @@ def decided(record: Record, facts: Sequence[AnyFact], index: int) -> str | None:
     decision that was made without it. So results directly before a decision may count for it or not.
     """
     fact, rules = facts[index], f"a {record.format.name}"
+    if fact == Turned(State.FINISHED):
+        return None if record.format.endless or not _drawn(record) else _unfinished(record, facts[:index])
     if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):
         return None  # what a format without an end draws depends on who was there
     while not _follows(record, fact):
@@ -277,5 +279,17 @@ def other_rules(made: str, known: int) -> str:
 def _follows(record: Record, fact: Drew | Withdrew) -> bool:
     if isinstance(fact, Withdrew):
         return annulled(record, fact.name) == fact.annulled
-    entrants = list(record.entrants.values())
-    return tuple(record.format.draw(entrants, *record.past(), record.terms)) == fact.pairings
+    return _drawn(record) == fact.pairings
+
+
+def _drawn(record: Record) -> tuple[Pairing, ...]:
+    return tuple(record.format.draw(list(record.entrants.values()), *record.past(), record.terms))
+
+
+def _unfinished(record: Record, facts: Sequence[AnyFact]) -> str:
+    """Why a tournament is not over whose format has more to draw."""
+    rules = f"a {record.format.name}"
+    made = next((fact.rules for fact in reversed(facts) if isinstance(fact, Drew)), record.format.rules)
+    if made != record.format.rules:
+        return other_rules(f"held by version {made} of the rules of {rules}", record.format.rules)
+    return f"it cannot have finished: by the rules of {rules} there is more to draw"

@@ -13,10 +13,11 @@ from games.catalogue import catalogue
 from games.game import Pace
 from tests.tournament.world import World, first, leaves, play, silent, world
 from tournament.desk import About, Desk
+from tournament.draws import FEW
 from tournament.events import NOBODY, Ended, Ending
 from tournament.facts import Concluded, Drew, Opened, State
 from tournament.forecast import Forecast
-from tournament.format import Terms
+from tournament.format import Pairing, Terms
 from tournament.match import Match
 from tournament.player import Seat
 from tournament.record import Record
@@ -287,6 +288,8 @@ async def test_withdrawn_early_a_players_results_are_annulled(autojump_clock: Mo
         played = [fact for fact in here.concluded() if "a" in fact.players]
         assert 1 <= len(played) <= 2
         await here.desk.withdraw("a")
+        with pytest.raises(Refusal, match="a was taken out of cup, which is final: it is not let in again"):
+            await here.desk.enter("a")
     record = here.tournament.record
     assert record.annulled == {"a"}
     assert sum(row.points for row in record.standings()) == 10.0, "as if the other five had been alone"
@@ -633,12 +636,43 @@ def test_nothing_is_remembered_for_a_forecast_where_there_is_no_end_to_foresee()
     assert lengths == {"round-robin": 3.0, "decide": 3.0, "open": 0.0, "ladder": 0.0}
 
 
+async def unhurried(seat: Seat) -> None:
+    """Play like `first`, but begin each match three seconds later."""
+    await trio.sleep(3.0)
+    await first(seat)
+
+
 @pytest.mark.parametrize("format", ["double-round-robin", "swiss", "knockout", "gauntlet"])
 async def test_every_format_comes_to_an_end(autojump_clock: MockClock, format: str) -> None:
     async with world(dict.fromkeys("abcdefg", first), format=format) as here:
         await here.tournament.run()
     assert here.tournament.record.state is State.FINISHED
     assert here.tournament.record.results.remembered()
+
+
+@pytest.mark.parametrize("format", ["swiss", "knockout"])
+async def test_it_is_not_over_where_the_last_matches_of_a_round_end_while_its_format_is_asked_for_more(
+    autojump_clock: MockClock, format: str
+) -> None:
+    """A knockout of 300 was over after four of its nine rounds: the format had nothing to add while three
+    matches were in play, and when it had said so they were over.
+    """
+
+    async def slowly(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
+        drawn = draw()
+        await trio.sleep(60.0)
+        return drawn
+
+    many = {f"p{index}": first if index % 2 else unhurried for index in range(FEW + 2)}
+    async with world(many, format=format, elsewhere=slowly) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(61.0)
+        assert len(here.tournament.matches) == len(many) / 2
+        await here.desk.describe("p0", About("ETH Zürich"))  # a Swiss asks anew when an entrant has changed
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    record = here.tournament.record
+    assert record.drawn[record.last_drawn].round == {"swiss": 7, "knockout": 5}[format]
 
 
 async def test_it_is_not_over_after_a_round_of_nothing_but_byes(autojump_clock: MockClock) -> None:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from games.catalogue import catalogue
-from server.host.boards import Run
+from server.host.boards import NoBoard, Run
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.http.exchange import Exchange
@@ -31,6 +31,7 @@ from tournament.format import offered
 from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.rounds import coming
+from tournament.score_sheet import Board
 from tournament.tournament import Tournament
 
 PAGE = 100  # tournaments on a page of the overview, and orders on one of the audit
@@ -104,12 +105,8 @@ class Inside:
     ) -> None:
         """Show a tournament, and what was `wrong` with an order for it."""
         record = tournament.record
-        board = await self._host.boards.exact(record)
-        table = await self._run(
-            lambda: rendering.part(
-                "standings", tables.standings(record, board, page=0) | {"whole": True, "frozen": False}
-            )
-        )
+        board = await self._board(record)
+        table = None if board is None else await self._run(partial(_table, record, board))
         latest = (record.matches[name] for name in reversed(record.recent))
         audit = (each for each in reversed(self._host.audit) if each.tournament == record.name)
         seen: dict[str, Any] = {
@@ -128,8 +125,19 @@ class Inside:
             "decided": record.decided,
             "orders": list(islice(audit, LATELY)),
         }
-        seen |= {"wrong": wrong, "standings": table}
+        late = board is not None and board.version < record.version
+        seen |= {"wrong": wrong, "standings": table, "late": late}
         await self._give_long(exchange, session, "tournament", 409 if wrong else 200, **seen)
+
+    async def _board(self, record: Record) -> Board | None:
+        """The present standings, or the latest if these take long; None if there are none yet.
+
+        Whoever has an order to give in the middle of a large event does not wait for its strengths.
+        """
+        try:
+            return await self._host.boards.current(record)
+        except NoBoard:
+            return None
 
     def _entrants(self, tournament: Tournament) -> list[dict[str, Any]]:
         record = tournament.record
@@ -247,3 +255,9 @@ def enters(record: Record) -> bool:
 
 def voidable(record: Record, match: str) -> bool:
     return match not in record.voided and record.matches[match].ending is not Ending.VOID
+
+
+def _table(record: Record, board: Board) -> object:
+    return rendering.part(
+        "standings", tables.standings(record, board, page=0) | {"whole": True, "frozen": False}
+    )

@@ -26,6 +26,16 @@ def objection(drew: Drew) -> str | None:
     return decided(record, [*BEFORE, drew], len(BEFORE))
 
 
+def finished(before: list[AnyFact]) -> str | None:
+    """What is wrong with being over after these."""
+    opened, *later = before
+    assert isinstance(opened, Opened)
+    record = Record("cup", opened)
+    for fact in later:
+        record.add(fact)
+    return decided(record, [*before, Turned(State.FINISHED)], len(before))
+
+
 def drawn() -> tuple[Pairing, ...]:
     record = Record("cup", OPENED)
     for fact in BEFORE[1:]:
@@ -83,3 +93,20 @@ def test_what_is_drawn_today_says_so_and_formats_that_never_changed_are_written_
         said = {fact.get("rules", 1) for fact in facts if fact["type"] == "drew"}
         assert said == {rules}
         assert ("rules" in {key for fact in facts for key in fact}) is (rules > 1)
+
+
+def test_a_tournament_that_finished_although_there_was_more_to_draw_is_found() -> None:
+    """`verify` found nothing in a knockout of 300 that was over after four rounds."""
+    facts = [each.fact for each in held("knockout")]
+    over = facts.index(Turned(State.FINISHED))
+    assert finished(facts[:over]) is None
+    drew = max(index for index, fact in enumerate(facts) if isinstance(fact, Drew))
+    assert (
+        finished(facts[:drew]) == "it cannot have finished: by the rules of a knockout there is more to draw"
+    )
+    assert (
+        said := finished(
+            [structs.replace(fact, rules=99) if isinstance(fact, Drew) else fact for fact in facts[:drew]]
+        )
+    )
+    assert said.startswith("this was held by version 99 of the rules of a knockout")

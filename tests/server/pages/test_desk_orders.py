@@ -1,6 +1,7 @@
 """What an organiser orders at the desk, and what comes of it: for entrants, for the public, in the audit."""
 
 import re
+from collections.abc import Callable
 from html import unescape
 from typing import Any
 
@@ -10,6 +11,7 @@ from msgspec.structs import fields
 from trio.testing import MockClock
 
 from server.export.verify import verify
+from server.host.boards import WAIT
 from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits
@@ -362,6 +364,31 @@ async def test_a_tournament_is_added_up_once_however_often_its_page_at_the_desk_
         pages = {tuple(table(await browser.read("/admin/tournaments/cup"), "standings")[0][1]) for _ in "12"}
         assert len(pages) == 1
         assert here.host.boards.made == made + 1
+
+
+@pytest.mark.slow
+async def test_an_organiser_does_not_wait_for_strengths_to_give_an_order(autojump_clock: MockClock) -> None:
+    """The page of 300 entrants at the desk took up to 20 seconds, and again whenever a match had ended."""
+
+    async def slowly(work: Callable[[], Any]) -> Any:
+        await trio.sleep(20.0)
+        return work()
+
+    async with sitting() as here:
+        browser = await here.log_in()
+        await played(here, "ann", "bob", "cas")
+        here.host.boards.run = slowly
+        asked = trio.current_time()
+        page = await browser.read("/admin/tournaments/cup")
+        assert "The standings are being computed" in page
+        assert trio.current_time() - asked == WAIT
+        await trio.sleep(30.0)
+        page = await browser.read("/admin/tournaments/cup")
+        assert "The standings are being computed" not in page
+        assert [row[1] for row in table(page, "standings")]
+        await Desk(here.host.tournaments["cup"]).disqualify("ann", "two bots in one")
+        page = await browser.read("/admin/tournaments/cup")
+        assert "More has happened since these standings were computed" in page
 
 
 async def test_standings_stay_frozen_over_a_restart(autojump_clock: MockClock) -> None:
