@@ -18,7 +18,7 @@ from server.host.host import Host
 from server.host.reception import taken
 from server.http.routes import routed
 from server.http.service import Http
-from server.net.admission import Visitor
+from server.net.admission import Admission, Visitor
 from server.net.limits import Limits
 from server.net.wire import Wire
 from server.protocols.api.door import Api
@@ -32,6 +32,7 @@ from tests.server.protocols.table import (
     SIDES,
     TURN,
     Answer,
+    Caller,
     Dots,
     Slow,
     Table,
@@ -48,7 +49,7 @@ from tests.server.protocols.table import (
 )
 from tests.server.transcripts import hosting
 from tests.server.web import Client
-from tests.server.windowed import Weather
+from tests.server.windowed import Weather, windowed_pair
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Dealt, Entered, Opened, State, Turned
@@ -476,6 +477,18 @@ async def test_whoever_observes_sees_the_game_and_then_every_change(autojump_clo
 def lines_of(chunks: bytes) -> list[dict[str, Any]]:
     """The JSON in the chunks of a stream."""
     return [msgspec.json.decode(piece) for piece in chunks.split(b"\r\n") if piece[:1] == b"{"]
+
+
+async def test_a_flood_of_strangers_drives_out_nobody_who_observes(autojump_clock: MockClock) -> None:
+    admission = Admission(Limits(unauthenticated=1))
+    watching, *strangers = (windowed_pair(peer=f"192.0.2.{number}")[0] for number in range(3))
+    async with table() as here:
+        watcher = Caller(partial(here.server.connect, visitor=admission.admit(watching)))
+        await watcher.send("POST", f"{await here.made()}/observers")
+        assert (await watcher.client.now()).startswith(b"HTTP/1.1 200")
+        for stranger in strangers:
+            assert admission.admit(stranger)
+        await watching.send_some(b"still open")
 
 
 async def test_an_observer_who_does_not_read_is_cut_and_nobody_else_notices(
