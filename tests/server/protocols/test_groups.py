@@ -104,14 +104,17 @@ async def test_a_bot_is_told_of_with_the_word_that_standings_are_frozen(autojump
     assert [career["frozen"] for bot in told for career in bot["games"]] == [False, True]
 
 
-async def test_the_page_of_a_bot_says_that_standings_are_frozen(autojump_clock: MockClock) -> None:
+async def test_the_page_of_a_bot_and_the_schedule_say_that_standings_are_frozen(
+    autojump_clock: MockClock,
+) -> None:
     async with gallery() as here:
         await week(here, "one", "spring", "ann", "bob")
-        pages = [await here.read("/bots/ann")]
+        paths = ("/bots/ann", "/tournaments/one/schedule")
+        plain = [await here.read(path) for path in paths]
         here.host.tournaments["one"].record.add(Froze(True))
         await trio.sleep(5.0)
-        pages.append(await here.read("/bots/ann"))
-    assert ["are frozen" in page for page in pages] == [False, True]
+        frozen = [await here.read(path) for path in paths]
+    assert ["are frozen" in page for page in plain + frozen] == [False, False, True, True]
 
 
 async def test_the_page_and_the_wall_say_that_standings_are_frozen(autojump_clock: MockClock) -> None:
