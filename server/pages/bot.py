@@ -68,6 +68,7 @@ class Career(Struct, frozen=True):
     tournaments: list[str]
     affiliation: str  # from the latest tournament
     versions: list[Version]  # the latest first
+    frozen: bool  # whether the standings of any of them are
 
 
 def seen(
@@ -167,4 +168,5 @@ def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rate
     said = [record.affiliations[name] for record, _ in mine if name in record.affiliations]
     affiliation, title = said[-1] if said else "", catalogue()[game].title
     done = versions(name, mine, rated)
-    return Career(game, title, total, most, curve, tournaments, affiliation, done)
+    frozen = any(record.frozen is not None for record, _ in mine)
+    return Career(game, title, total, most, curve, tournaments, affiliation, done, frozen)

@@ -68,8 +68,8 @@ def signed(figure: float) -> str:
 
 
 def tie_break(value: float) -> str:
-    """A tie-break as points, if it can be, or else with one decimal."""
-    return points(value) if (value * 2) % 1 == 0 else f"{value:.1f}"
+    """A tie-break as points, if it can be, or else whole: hundredths may be what sets two entrants apart."""
+    return points(value) if (value * 2) % 1 == 0 else f"{value:g}"
 
 
 def percent(share: float) -> str:

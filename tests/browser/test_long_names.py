@@ -94,6 +94,20 @@ def test_a_long_name_leaves_room_for_the_points_and_a_short_one_stays_on_its_lin
         assert lines == 1
 
 
+def test_a_projector_is_no_wider_than_its_screen_after_thousands_of_matches(
+    browser: Browser, host: Served
+) -> None:
+    """The figures are written into the page: to play for them takes too long."""
+    with visitor(browser, host.http) as spectator:
+        page = spectator.open(f"/wall/{CUP}")
+        page.locator(".standings .figure:not(.rank)").evaluate_all(
+            "(cells) => cells.forEach((cell) => {"
+            " cell.textContent = cell.matches('.points') ? '6019½' : '5248–1543–5187'; })"
+        )
+        expect(page.locator(".standings .points").first).to_have_text("6019½")
+        fits(page, "a projector after thousands of matches")
+
+
 def test_the_heading_of_a_game_is_not_broken_at_its_hyphen_and_its_fields_look_like_others(
     browser: Browser, host: Served
 ) -> None:

@@ -249,6 +249,7 @@ class Career(Struct, frozen=True):
 
     game: str
     tournaments: list[str]
+    frozen: bool
     affiliation: str | None
     version: str | None
     rating: float | None

@@ -42,6 +42,7 @@ def _career(name: str, game: str, mine: Found, rated: Rated) -> dict[str, Any]:
     return {
         "game": game,
         "tournaments": [record.name for record in theirs],
+        "frozen": any(record.frozen is not None for record in theirs),
         "affiliation": said[-1] if said else None,
         **{key: latest[key] for key in ("version", "rating", "interval")},
         "versions": shown,

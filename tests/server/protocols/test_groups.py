@@ -91,6 +91,32 @@ async def test_the_table_of_a_group_says_that_standings_are_frozen_and_an_organi
     assert b'"name":"ann"' in present
 
 
+@pytest.mark.slow
+async def test_a_bot_is_told_of_with_the_word_that_standings_are_frozen(autojump_clock: MockClock) -> None:
+    """Catches a bot that seems to have played fewer matches than it has."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
+        await here.come("ann", "bob")
+        await trio.sleep(100.0)
+        told = [await here.read("/api/bots/ann")]
+        await here.tell("/api/tournaments/cup/freeze")
+        told.append(await here.read("/api/bots/ann"))
+    assert [career["frozen"] for bot in told for career in bot["games"]] == [False, True]
+
+
+async def test_the_page_of_a_bot_and_the_schedule_say_that_standings_are_frozen(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await week(here, "one", "spring", "ann", "bob")
+        paths = ("/bots/ann", "/tournaments/one/schedule")
+        plain = [await here.read(path) for path in paths]
+        here.host.tournaments["one"].record.add(Froze(True))
+        await trio.sleep(5.0)
+        frozen = [await here.read(path) for path in paths]
+    assert ["are frozen" in page for page in plain + frozen] == [False, False, True, True]
+
+
 async def test_the_page_and_the_wall_say_that_standings_are_frozen(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         record = (await here.hold("one", group="spring")).record
