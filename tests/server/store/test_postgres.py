@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from server.exits import FAILED, ConfigError, Unavailable
-from server.store import postgres_database
+from server.store import postgres, postgres_database
 from server.store.journal import Jot
 from server.store.postgres import Postgres
 from server.store.postgres_database import where
@@ -186,6 +186,21 @@ def test_a_start_at_a_standby_that_has_not_taken_over_yet_is_a_failure_that_may_
 
 
 @pytest.mark.usefixtures("hasty")
+def test_a_host_that_finds_the_journal_locked_does_not_keep_itself_out_afterwards(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "STATEMENT", 100)
+    engine = Postgres(url)
+    engine.write([entry(1)])
+    with psycopg.connect(url) as somebody:
+        somebody.execute("LOCK TABLE journal IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(Unavailable, match="statement timeout"):
+            engine.write([entry(2)])
+    engine.write([entry(2)])
+    assert engine.last() == 2
+    engine.close()
+
+
 def test_a_database_that_is_not_there_is_a_fault_in_the_address(url: str) -> None:
     """To start again would not help, and whatever looks after the host is told so."""
     with pytest.raises(ConfigError, match=r"cannot be used: .*\"nowhere\" does not exist"):
