@@ -119,7 +119,7 @@ class PostgresReader:
                         copy.write(list(map(entry, rows)))
                     for rows in batches(session, JOTTED):
                         copy.write([Jot(*row) for row in rows])
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        except LOST as error:
             raise self._database.unavailable(error) from error
 
     def _expect_schema(self) -> None:
@@ -157,7 +157,7 @@ class PostgresReader:
             with self._database.session() as session, session.transaction():
                 for rows in batches(session, query):
                     yield from rows
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        except LOST as error:
             raise self._database.unavailable(error) from error
 
 
