@@ -119,7 +119,7 @@ class PostgresReader:
                         copy.write(list(map(entry, rows)))
                     for rows in batches(session, JOTTED):
                         copy.write([Jot(*row) for row in rows])
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        except LOST as error:
             raise self._database.unavailable(error) from error
 
     def _expect_schema(self) -> None:
@@ -157,7 +157,7 @@ class PostgresReader:
             with self._database.session() as session, session.transaction():
                 for rows in batches(session, query):
                     yield from rows
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        except LOST as error:
             raise self._database.unavailable(error) from error
 
 
@@ -263,10 +263,13 @@ class Postgres(PostgresReader):
     def _back(self) -> Connection:
         """A new session after one was lost; fails if anybody wrote while nobody held the lock."""
         session = self._locked()
-        found = session.execute(LAST).fetchone() or (0,)
-        if found[0] > self._asked:
-            session.close()
-            raise Conflict(f"{self._database.where}: another host has written to it meanwhile")
+        try:
+            found = session.execute(LAST).fetchone() or (0,)
+            if found[0] > self._asked:
+                raise Conflict(f"{self._database.where}: another host has written to it meanwhile")
+        except BaseException:
+            session.close()  # or its lock would keep this host itself out
+            raise
         return session
 
     def _drop_writer(self) -> None:

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from server.exits import FAILED, ConfigError, Unavailable
-from server.store import postgres_database
+from server.store import postgres, postgres_database
 from server.store.journal import Jot
 from server.store.postgres import Postgres
 from server.store.postgres_database import where
@@ -186,6 +186,42 @@ def test_a_start_at_a_standby_that_has_not_taken_over_yet_is_a_failure_that_may_
 
 
 @pytest.mark.usefixtures("hasty")
+def test_a_host_that_finds_the_journal_locked_does_not_keep_itself_out_afterwards(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "STATEMENT", 100)
+    engine = Postgres(url)
+    engine.write([entry(1)])
+    with psycopg.connect(url) as somebody:
+        somebody.execute("LOCK TABLE journal IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(Unavailable, match="statement timeout"):
+            engine.write([entry(2)])
+    engine.write([entry(2)])
+    assert engine.last() == 2
+    engine.close()
+
+
+def test_rights_that_are_taken_away_from_a_host_are_trouble_that_passes_when_they_are_back(
+    server: Server, url: str
+) -> None:
+    role = f"host_of_{url.rpartition('/')[2]}"
+    server.execute(f"CREATE ROLE {role} LOGIN; GRANT ALL ON SCHEMA public TO {role}", url)
+    engine = Postgres(url.replace("quintain@", f"{role}@"))
+    engine.write([entry(1, "entered 1"), Jot("cup-2", 1, "[1]", "[0.5]")])
+    server.execute(f"REVOKE ALL ON journal, jotted FROM {role}", url)
+    for use in (
+        lambda: engine.write([entry(2, "entered 2"), Jot("cup-2", 2, "[2]", "[0.5]")]),
+        engine.last,
+        lambda: list(engine.jotted()),
+    ):
+        with pytest.raises(Unavailable, match="permission denied"):
+            use()
+    server.execute(f"GRANT ALL ON journal, jotted TO {role}", url)
+    engine.write([entry(2, "entered 2"), Jot("cup-2", 2, "[2]", "[0.5]")])
+    assert ([each.number for each in engine.kept()], len(list(engine.jotted()))) == ([1, 2], 2)
+    engine.close()
+
+
 def test_a_database_that_is_not_there_is_a_fault_in_the_address(url: str) -> None:
     """To start again would not help, and whatever looks after the host is told so."""
     with pytest.raises(ConfigError, match=r"cannot be used: .*\"nowhere\" does not exist"):
