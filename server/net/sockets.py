@@ -248,6 +248,11 @@ class SocketWire(Wire):
         """Give bytes back for the next read. Nothing may have been read since, and nobody may be reading."""
         self._received = received or None
 
+    def rest(self) -> bytes:
+        """What was read and nobody has taken, when nobody reads any more."""
+        received, self._received = self._received, None
+        return received or b""
+
     async def pump(self, take: Callable[[bytes], None]) -> None:
         if self._readiness is None:
             await super().pump(take)

@@ -185,6 +185,7 @@ class Guests:
         finally:
             attendance = self._attendances.pop(guest.number)
             arrived = guest.wire.arrived
+            rest = guest.wire.rest()  # read together with what had the match go home, and not taken
             guest.wire.close()
             del self._guests[guest.number]
             if unread is None:
@@ -193,7 +194,7 @@ class Guests:
                     self._say(Closed(guest.number))
             else:
                 attendance.hand_back()
-                pieces = ((unread, arrived),) if unread else ()
+                pieces = ((unread + rest, arrived),) if unread or rest else ()
                 self._say(Returned(guest.number, pieces, self._tape(guest), guest.acknowledged))
 
     def _tape(self, guest: Guest) -> TapeSnapshot:

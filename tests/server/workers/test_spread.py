@@ -63,11 +63,16 @@ class Bot:
         self.ends: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self.you = ""
+        self._connected = connected
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(connected))
         self._unread = b""
 
     async def say(self, **message: Any) -> None:
         await self._stream.send_all(json.dumps(message).encode() + b"\n")
+
+    def say_at_once(self, **message: Any) -> None:
+        """Say something before any other task runs."""
+        self._connected.send(json.dumps(message).encode() + b"\n")
 
     async def hear(self) -> dict[str, Any]:
         while b"\n" not in self._unread:
@@ -337,6 +342,15 @@ async def test_a_bot_may_take_its_seat_over_from_itself() -> None:
         await back.until("turn")
         ends = await both_play_on(back, second)
         assert [end["ending"] for end in ends] == ["played", "played"]
+
+
+async def test_what_a_bot_says_just_as_its_opponent_leaves_is_answered() -> None:
+    """Both messages are read before either is taken, and the first has the match and its bots go home."""
+    async with playing() as (_, _, first, second):
+        second.say_at_once(type="bye")
+        first.say_at_once(type="state")
+        await first.until("end")
+        await first.until("turn", "refused")
 
 
 async def test_a_match_that_is_decided_is_not_fetched_whoever_leaves_it() -> None:
