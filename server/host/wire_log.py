@@ -39,6 +39,7 @@ class TapeSnapshot(Struct, frozen=True, array_like=True):
 
     messages: tuple[Message, ...] = ()
     omitted: int = 0  # messages before these
+    size: int = 0  # bytes that the messages take up
 
 
 class Tape:
@@ -98,19 +99,24 @@ class Tape:
 
     @property
     def snapshot(self) -> TapeSnapshot:
-        return TapeSnapshot(tuple(self.messages), self.omitted)
+        return TapeSnapshot(tuple(self.messages), self.omitted, self._size - self._room)
 
     def repeat(self, snapshot: TapeSnapshot) -> None:
         """Copy what was noted on another tape."""
-        if self._kept_by is not None:
-            self.omitted += snapshot.omitted
-        for each in snapshot.messages:
-            room = self._room - len(each.text) - BESIDES
-            if room < 0:
+        log = self._kept_by
+        if log is None:
+            return
+        self.omitted += snapshot.omitted
+        more = max(0, snapshot.size - self._room + PIECE - 1) // PIECE * PIECE
+        if self._size + more > log.most_of_a_seat:
+            for each in snapshot.messages:
                 self._add(each.text, each.at, each.by_bot)
-            else:
-                self._room = room
-                self.messages.append(each)
+        else:  # nearly always
+            self._size += more
+            self._room += more - snapshot.size
+            log.size += more
+            self.messages.extend(snapshot.messages)
+            self._stay_within(log)
 
     def erase(self) -> int:
         """Forget everything, and keep nothing from now on; returns how many bytes that frees."""
@@ -139,6 +145,10 @@ class Tape:
         else:
             self._room -= size
             self.messages.append(Message(at, by_bot, text))
+        self._stay_within(log)
+
+    def _stay_within(self, log: "WireLog") -> None:
+        """Give back the room that is too much, and have others give back theirs if all take up too much."""
         if (surplus := self._room - log.longest) > 0:
             self._room -= surplus
             self._size -= surplus

@@ -17,6 +17,7 @@ from tournament.match import Match
 from tournament.player import Seat
 from tournament.timekeeper import Timekeeper
 
+LARGE = Limits(wire_log_seat_bytes=1_000_000)
 SMALL = Limits(wire_log_bytes=60_000, wire_log_seat_bytes=8192, wire_log_message_bytes=1000)
 UUID = "0b5c3c76-5f5e-4a6e-9d3b-1f2e3d4c5b6a"
 
@@ -160,9 +161,9 @@ def test_tokens_are_cut_and_nothing_else(said: str, shown: str) -> None:
     assert unmarked(shown) == shown
 
 
-async def test_what_was_noted_elsewhere_is_repeated_as_if_it_were_noted_here() -> None:
-    large = Limits(wire_log_seat_bytes=1_000_000)
-    random, there, here, again = Random(3), WireLog(large), WireLog(SMALL), WireLog(SMALL)
+@pytest.mark.parametrize("limits", [SMALL, LARGE], ids=["not all fits", "all fits"])
+async def test_what_was_noted_elsewhere_is_repeated_as_if_it_were_noted_here(limits: Limits) -> None:
+    random, there, here, again = Random(3), WireLog(LARGE), WireLog(limits), WireLog(limits)
     noted, expected = there.tape(seat("cup-1"), None), here.tape(seat("cup-1"), None)
     for number in range(200):
         text, at = random.randbytes(random.randrange(2000)), float(number)
@@ -174,8 +175,12 @@ async def test_what_was_noted_elsewhere_is_repeated_as_if_it_were_noted_here() -
     tape = again.tape(seat("cup-1"), None)
     tape.repeat(noted.snapshot)
     assert tape.messages == expected.messages
-    assert tape.omitted == expected.omitted > 0
+    assert tape.omitted == expected.omitted
+    assert (tape.omitted > 0) == (limits is SMALL)
     assert again.size == here.size
+    tape.told(b"x" * 5000, 200.0)
+    expected.told(b"x" * 5000, 200.0)
+    assert (tape.messages, again.size) == (expected.messages, here.size)
 
 
 async def test_a_tape_that_is_repeated_says_how_much_the_other_had_omitted() -> None:
