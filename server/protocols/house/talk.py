@@ -355,8 +355,10 @@ class House:
         match event:
             case events.Moved(ply=ply, at=at):
                 noted = at if match.verdict is None else None  # a deciding move is told after a commit
-                self._put(once(event, turned, match, ply, at), seat.to_move, noted)
-                self._ask(seat, ply)
+                to_move = seat.to_move
+                self._put(once(event, turned, match, ply, at), to_move, noted)
+                if to_move:
+                    self._ask(seat, ply)
             case events.Began(at=at):
                 self._say(begin(seat, 0))  # a house player may have moved already
                 self._put(once(event, turned, match, 0, at))
