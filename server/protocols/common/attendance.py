@@ -21,7 +21,7 @@ from server.host.reception import REPLACED, Unwelcome, Visit
 from server.host.view import Held, Told
 from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
-from server.protocols.common.states import TABLE, Happening, Impossible, State
+from server.protocols.common.states import OVER, TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import stop_waiting, when_over
 from tournament import verdicts
@@ -130,7 +130,7 @@ class Attendance:
 
     @property
     def over(self) -> bool:
-        return self.state is State.OVER
+        return self.state is OVER
 
     @property
     def current(self) -> bool:

@@ -23,7 +23,7 @@ from server.host.reception import Guessing, TooOften, Unwelcome, Visit
 from server.host.view import Held
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
-from server.protocols.common.states import State
+from server.protocols.common.states import ARRIVING, OVER
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.messages import (
@@ -98,7 +98,7 @@ class House:
         It is not `fresh` if it had already been read when the last question was asked.
         """
         here = self.attendance
-        if here.state is State.OVER:
+        if here.state is OVER:
             return
         if self._unacknowledged and here.visit is not None:
             self._unacknowledged = False
@@ -107,7 +107,7 @@ class House:
             self.has_read()
         if not here.budget.message(at, empty=not message.strip()):
             self.give_up("too many messages, and no answers to questions")
-        elif here.state is not State.ARRIVING:
+        elif here.state is not ARRIVING:
             self._understand(message, at, fresh)
         elif not here.put_off(message, at):
             self.give_up("too many messages before the welcome")
