@@ -44,9 +44,9 @@ class Draws:
         """
         record = self._record
         if record.format.endless:
-            if room <= 0 or record.open or len(self._presence.idle()) < 2:
+            if room <= 0 or record.open or len(idle := self._presence.idle()) < 2:
                 return ()
-            return record.format.draw(self._presence.here(), *record.past(), record.terms)
+            return record.format.draw(self._presence.here(idle), *record.past(), record.terms)
         now = record.arrivals, record.ended if record.format.midway else 0
         if now == self._asked and (record.open or record.dealt):
             self._put_off = ()

@@ -58,7 +58,8 @@ class Seat:
         `spent` is how many seconds the bot says it has thought, and `note` is kept with the move.
         """
         match, timekeeper = self.match, self._timekeeper
-        self.expect_open()
+        if timekeeper.too_late is not None:  # here as well, to spare each move the call
+            self.expect_open()
         now = timekeeper.now()
         if now > timekeeper.wake:
             timekeeper.catch_up(now)

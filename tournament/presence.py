@@ -70,14 +70,14 @@ class Presence:
         self._missing: dict[int, dict[str, float]] = {}  # of pairings that wait: for which names, since when
         self._waits: dict[str, float] = {}  # the same by name: since when its pairing waits
 
-    def here(self) -> list[Entrant]:
-        """The entrants that a format without an end is given: those that are free, perhaps one that is busy.
+    def here(self, idle: Iterable[Player]) -> list[Entrant]:
+        """The entrants that a format without an end is given: the `idle` ones, perhaps one that is busy.
 
         They are in the order of arrival. Of many that are free, these are some that have waited longest. An
         entrant that is here several times is listed once for each opponent that it came for.
         """
-        idle = ((player, self._entrant(player.name)) for player in self.idle())
-        free = [self._shown(entrant, player) for player, entrant in idle if entrant is not None]
+        entrants = ((player, self._entrant(player.name)) for player in idle)
+        free = [self._shown(entrant, player) for player, entrant in entrants if entrant is not None]
         if self._record.format.choosy:
             return free  # there it makes no difference who is busy, and a look for it might pass by thousands
         return [*free, *islice(self._busy(), 1)]

@@ -63,9 +63,13 @@ class Placing:
         While it is being opened, others come to it. They go on in the order in which they came, and so do
         those who come when it is open already: whoever goes on enters at once, before the next one does.
         """
-        turn = self._in_turn.setdefault(game, trio.Lock())
+        turn, table = self._in_turn.get(game), self._holding.tournaments.get(OPEN + game)
+        if table is not None and (turn is None or not turn.locked()):
+            return table  # as for most who come: nobody waits, so no lock is needed
+        if turn is None:
+            turn = self._in_turn[game] = trio.Lock()
         try:
-            turn.acquire_nowait()  # without a checkpoint: most come when it is open and nobody waits
+            turn.acquire_nowait()  # without a checkpoint
         except trio.WouldBlock:
             await turn.acquire()
         try:

@@ -77,7 +77,7 @@ def told(tournament: Held, fact: AnyFact) -> None:
 
 
 def _verdict(fact: Concluded) -> None:
-    log.debug(
+    log.bind().debug(  # without `bind`, structlog looks in vain for `debug`, at the end of every match
         "over",
         match=fact.match,
         players=fact.players,

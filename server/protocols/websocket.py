@@ -201,7 +201,7 @@ class Connection(Passable):
         try:
             found = iter(self._frames.receive(received))
             for item in found:
-                if self.talk is not talk:
+                if self._talk is not talk:
                     return  # one of the messages before this was the last
                 match item:
                     case bytes():

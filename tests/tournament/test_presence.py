@@ -20,14 +20,14 @@ async def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
     stranger, ann, bob, cas, dee, eve = (lobby.enter(name, "tic-tac-toe") for name in ("zoe", *names))
     lobby.enter("ann", "connect-4").reserved = True
     bob.against = "ann"
-    assert presence.here() == [
+    assert presence.here(presence.idle()) == [
         Entrant("ann"), Entrant("bob", against="ann"), Entrant("cas"), Entrant("dee"), Entrant("eve")
     ]  # fmt: skip
     stranger.reserved = cas.reserved = dee.reserved = True
     eve.away()
     ann.free()
-    assert presence.here() == [Entrant("ann"), Entrant("bob", against="ann"), Entrant("cas", free=False)]
+    assert presence.here(presence.idle()) == [Entrant("ann"), Entrant("bob", against="ann"), Entrant("cas", free=False)]
     record.add(Withdrew("cas", False))
-    assert presence.here()[2:] == [Entrant("dee", free=False)]
+    assert presence.here(presence.idle())[2:] == [Entrant("dee", free=False)]
     dee.place = "another"
-    assert presence.here()[2:] == []
+    assert presence.here(presence.idle())[2:] == []

@@ -26,6 +26,8 @@ def when_over(host: Host, tournament: str, tell: Told) -> None:
 
 def stop_waiting(host: Host, tournament: str, tell: Told) -> None:
     """Have `tell` not called any more. Where nothing waits, this does nothing."""
+    if tournament.startswith(OPEN):
+        return  # nothing waits there
     if (ends := _ends(host)) is not None:
         ends.forget(tournament, tell)
 

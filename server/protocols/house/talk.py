@@ -23,7 +23,7 @@ from server.host.reception import Guessing, TooOften, Unwelcome, Visit
 from server.host.view import Held
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
-from server.protocols.common.states import State
+from server.protocols.common.states import ARRIVING, OVER
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.messages import (
@@ -98,7 +98,7 @@ class House:
         It is not `fresh` if it had already been read when the last question was asked.
         """
         here = self.attendance
-        if here.state is State.OVER:
+        if here.state is OVER:
             return
         if self._unacknowledged and here.visit is not None:
             self._unacknowledged = False
@@ -107,7 +107,7 @@ class House:
             self.has_read()
         if not here.budget.message(at, empty=not message.strip()):
             self.give_up("too many messages, and no answers to questions")
-        elif here.state is not State.ARRIVING:
+        elif here.state is not ARRIVING:
             self._understand(message, at, fresh)
         elif not here.put_off(message, at):
             self.give_up("too many messages before the welcome")
@@ -355,8 +355,10 @@ class House:
         match event:
             case events.Moved(ply=ply, at=at):
                 noted = at if match.verdict is None else None  # a deciding move is told after a commit
-                self._put(once(event, turned, match, ply, at), seat.to_move, noted)
-                self._ask(seat, ply)
+                to_move = seat.to_move
+                self._put(once(event, turned, match, ply, at), to_move, noted)
+                if to_move:
+                    self._ask(seat, ply)
             case events.Began(at=at):
                 self._say(begin(seat, 0))  # a house player may have moved already
                 self._put(once(event, turned, match, 0, at))
