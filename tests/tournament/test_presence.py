@@ -26,7 +26,11 @@ async def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
     stranger.reserved = cas.reserved = dee.reserved = True
     eve.away()
     ann.free()
-    assert presence.here(presence.idle()) == [Entrant("ann"), Entrant("bob", against="ann"), Entrant("cas", free=False)]
+    assert presence.here(presence.idle()) == [
+        Entrant("ann"),
+        Entrant("bob", against="ann"),
+        Entrant("cas", free=False),
+    ]
     record.add(Withdrew("cas", False))
     assert presence.here(presence.idle())[2:] == [Entrant("dee", free=False)]
     dee.place = "another"
