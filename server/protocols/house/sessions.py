@@ -49,7 +49,6 @@ class HouseHttp:
         self._host = host
         self._sessions: dict[str, Session] = {}
         self._sweeping = False
-        host.on_stop[self] = self._say_goodbye
 
     def answer(self, exchange: Exchange) -> None:
         method, path = exchange.request.method, exchange.request.path
@@ -110,10 +109,6 @@ class HouseHttp:
 
     def _forget(self, session: "Session") -> None:
         self._sessions.pop(session.name, None)
-
-    def _say_goodbye(self) -> None:
-        for session in tuple(self._sessions.values()):
-            session.say_goodbye()
 
     async def _sweep(self) -> None:
         try:
@@ -213,6 +208,7 @@ class Session:
         now = trio.current_time()
         if not polls:
             self._stream = exchange.stream(200, STREAM)
+            self._host.on_stop[self] = self._say_goodbye
             self._until = now + self._limits.heartbeat_seconds
             for number, message in enumerate(behind, self._last - len(behind) + 1):
                 self._stream.put(_event(number, message))
@@ -245,9 +241,9 @@ class Session:
         else:
             self._note_silence(now)
 
-    def say_goodbye(self) -> None:
+    def _say_goodbye(self) -> None:
         """The host stops: end the stream. A poll is answered as any request is that is held then."""
-        if self._stream is not None and self._house is not None:
+        if self._house is not None:
             self._house.give_up(STOPPING)
 
     def _gone(self, exchange: Exchange) -> None:
@@ -255,7 +251,7 @@ class Session:
         if self._poll is exchange:
             self._poll = None
         if self._stream is not None and self._stream.exchange is exchange:
-            self._stream = None
+            self._drop_stream()
         self._stay(trio.current_time())
         self._look()
 
@@ -296,8 +292,13 @@ class Session:
             self._missed.here()
         self._missed = seat
 
-    def _stop_listening(self) -> None:
+    def _drop_stream(self) -> Chunks | None:
+        self._host.on_stop.pop(self, None)
         stream, self._stream = self._stream, None
+        return stream
+
+    def _stop_listening(self) -> None:
+        stream = self._drop_stream()
         poll, self._poll = self._poll, None
         if stream is not None:
             stream.close()
