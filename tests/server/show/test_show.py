@@ -193,7 +193,8 @@ def test_everybody_is_told_of_a_journal_that_is_damaged_under_a_host_and_play_go
     status, said = host.get("/readyz")
     assert (status, said["ready"]) == (200, True), "it takes bots"
     assert f"end of match {match}" in said["damaged"]
-    assert host.head(f"/tournaments/{table}")[0] == 200
+    # Until the standings are computed, their page asks to come again.
+    wait_for(lambda: host.head(f"/tournaments/{table}")[0] == 200, "the page of its tournament")
     assert host.show == before
     os.kill(before, signal.SIGKILL)  # the next one cannot read the journal
     until_gone(before)
