@@ -1,6 +1,6 @@
 """Tournaments that belong together, by the name of their group, and the table over all of them."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from server.host.view import Held, View
 from tournament.across import Across, across
@@ -23,9 +23,9 @@ def members(tournaments: Mapping[str, Held], name: str) -> list[Held]:
     return [each for each in tournaments.values() if each.record.opened.belongs == name]
 
 
-def frozen(held: Sequence[Held]) -> bool:
+def frozen(records: Iterable[Record]) -> bool:
     """Whether the standings of any of them are."""
-    return any(each.record.frozen is not None for each in held)
+    return any(record.frozen is not None for record in records)
 
 
 async def table_over(view: View, held: Sequence[Held], board: Boarded) -> list[Across]:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from server.host.appearances import Found, Index
 from server.host.grading import Kept
+from server.host.grouping import frozen
 from server.host.versions import OWN, Rated, Version, versions
 from server.host.view import View
 from server.pages import formatting
@@ -168,5 +169,5 @@ def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rate
     said = [record.affiliations[name] for record, _ in mine if name in record.affiliations]
     affiliation, title = said[-1] if said else "", catalogue()[game].title
     done = versions(name, mine, rated)
-    frozen = any(record.frozen is not None for record, _ in mine)
-    return Career(game, title, total, most, curve, tournaments, affiliation, done, frozen)
+    still = frozen(record for record, _ in mine)
+    return Career(game, title, total, most, curve, tournaments, affiliation, done, still)

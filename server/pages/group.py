@@ -21,7 +21,7 @@ async def page(host: View, name: str, asked: int) -> dict[str, Any] | None:
     return {
         "name": name,
         "held": held,
-        "frozen": frozen(held),
+        "frozen": frozen(each.record for each in held),
         "rows": shown,
         "affiliations": {row.name: said[row.name] for row in shown if row.name in said},
         "page": number,

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from server.export.json_views import moment_or_none, rounded
 from server.host.appearances import Found, unseen
+from server.host.grouping import frozen
 from server.host.versions import Rated, Version, versions
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
@@ -42,7 +43,7 @@ def _career(name: str, game: str, mine: Found, rated: Rated) -> dict[str, Any]:
     return {
         "game": game,
         "tournaments": [record.name for record in theirs],
-        "frozen": any(record.frozen is not None for record in theirs),
+        "frozen": frozen(theirs),
         "affiliation": said[-1] if said else None,
         **{key: latest[key] for key in ("version", "rating", "interval")},
         "versions": shown,

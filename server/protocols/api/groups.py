@@ -25,5 +25,5 @@ async def table(call: Look, name: str, held: list[Held]) -> Response:
     except NoBoard as error:
         raise not_yet(error) from None
     names = [each.record.name for each in held]
-    shown = {"group": name, "tournaments": names, "frozen": frozen(held)}
+    shown = {"group": name, "tournaments": names, "frozen": frozen(each.record for each in held)}
     return json_response(200, shown | {"rows": rows[page.after : page.end], "next": page.next(len(rows))})
