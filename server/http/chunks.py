@@ -17,8 +17,8 @@ _BEGUN_SIZE = re.compile(rb"[0-9A-Fa-f]{0,8}\r?|[0-9A-Fa-f]{1,8};.*", re.DOTALL)
 _NAME = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _QUOTED = rb'"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*+"'
 _VALUE = rb"(?:%b|%b)" % (_NAME, _QUOTED)
-# No group that holds others is possessive: in early releases of Python 3.11 such a group takes what does not match. It
-# makes no difference, for whatever follows an extension or a trailer is no part of it, so little is tried twice.
+# No group that holds others is possessive: in early releases of Python 3.11 such a group takes what does not
+# match. Whatever follows an extension or a trailer is no part of it, so little is tried twice all the same.
 _EXTENSIONS = re.compile(rb"(?:[\t ]*+;[\t ]*+%b(?:[\t ]*+=[\t ]*+%b)?)+" % (_NAME, _VALUE))
 _FRAMING = rb"(?!(?:%b):)" % "|".join(ONCE).encode()  # what another server might merge into the head
 _TRAILERS = re.compile(rb"(?:%b%b:[\t -~\x80-\xff]*+\r\n)+\r\n" % (_FRAMING, _NAME), re.IGNORECASE)
