@@ -53,6 +53,43 @@ class OutOfTurn(Illegal):
 
 
 class Match:
+    # Where there are more than thirty attributes, each match would have a dictionary of its own, of 1.3 KB.
+    __slots__ = (
+        "__weakref__",
+        "_counts",
+        "_credited",
+        "_decided",
+        "_early_grace",
+        "_eventful",
+        "_excused",
+        "_gone",
+        "_last",
+        "_losses",
+        "_notebook",
+        "_paused",
+        "_played_before",
+        "_ply_limit",
+        "_refusals",
+        "_replayable",
+        "_thinking",
+        "clock",
+        "dealt_at",
+        "epoch",
+        "game",
+        "grace",
+        "interrupted",
+        "log",
+        "moves",
+        "name",
+        "names",
+        "options",
+        "positions",
+        "receipt",
+        "times",
+        "to_move",
+        "verdict",
+    )
+
     elsewhere = False  # whether another process plays the match, and this stands in for it
     taken_back = 0  # how often moves were, that the process which played them had not kept
 

@@ -39,6 +39,11 @@ def test_a_match_is_played_to_its_end_and_tells_it() -> None:
     assert played.to_move is None
 
 
+def test_a_match_has_no_dictionary() -> None:
+    """Catches an attribute that is not in `__slots__`: a thousand matches would take twice the memory."""
+    assert not hasattr(match(), "__dict__")
+
+
 def test_every_move_is_recorded_with_its_time_and_the_clock_after_it() -> None:
     played = match()
     played.play(0, "C", 3.0)
