@@ -59,6 +59,15 @@ ADDRESSES = (
 )
 
 
+async def test_a_curve_is_not_said_to_be_surer_than_it_is(autojump_clock: MockClock) -> None:
+    """Unlike strengths, whose intervals are tested: `docs/standings.md` has the figures of both."""
+    async with gallery() as here:
+        await played(here, "ann", "bob", "cas")
+        (said,) = re.findall(r"<p[^>]*>(Elo, match by match[^<]*)</p>", await here.read("/bots/ann"))
+    assert "95 times in 100" not in said
+    assert "68 to 99 times in 100" in said
+
+
 async def test_every_page_has_a_title_a_description_and_a_strict_policy(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await played(here, "ann", "bob", "cas")
