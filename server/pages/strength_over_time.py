@@ -9,7 +9,7 @@ from itertools import islice
 
 from markupsafe import Markup
 
-from server.host.versions import backwards
+from server.host.versions import counting
 from server.pages import drawings, formatting
 from tournament.record import Record
 from tournament.skill import ELO, NEW, Skill, after, in_elo
@@ -40,7 +40,7 @@ class Curves:
 
 def _believed(records: Sequence[Record]) -> Believed:
     found: dict[str, list[Skill]] = {}
-    for _, result in reversed(list(islice(backwards(records), RATED))):
+    for _, result in reversed(list(islice(counting(records), RATED))):
         one, other = (found.setdefault(name, []) for name in result.pairing.names)
         for story, skill in zip(
             (one, other), after(_latest(one), _latest(other), result.score[0]), strict=True
