@@ -534,6 +534,8 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
         (lambda: formatting.signed(1.2), "+1"),
         (lambda: formatting.percent(0.004), "< 1 %"),
         (lambda: formatting.percent(1.0), "100 %"),
+        (lambda: formatting.chance(0.305), "30 %"),
+        (lambda: formatting.chance(1.0), "> 99 %"),
         (lambda: formatting.headline(("ann", "bob"), None, Ending.LEFT), "Both have lost"),
         (lambda: formatting.headline(("ann", "bob"), 0, Ending.RESIGNED), "ann wins: bob resigned"),
         (lambda: formatting.reason("X is here", Ending.PLAYED, ("ann", "bob"), ("O", "X")), "bob is here"),
