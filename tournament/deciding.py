@@ -163,28 +163,32 @@ class Outlook:
 def decision(outlook: Outlook, names: Collection[str], aim: Aim) -> Decision:
     """Who stands where among these, and what of that is still open."""
     order = outlook.order(names)
-    places = wanted(len(order), aim)
-    still = [(place, claim) for place in range(places) for claim in open_claims(outlook, order, place, aim)]
+    places, needed = wanted(len(order), aim), needed_by_each(len(order), aim)
+    still = [
+        (place, claim)
+        for place in range(places)
+        for claim in open_claims(outlook, order, place, aim.within, needed)
+    ]
     settled = still[0][0] if still else places
     still.sort(key=lambda each: round(each[1].evidence, DIGITS))
     open = tuple([claim for _, claim in still])
     return Decision(tuple(order), places, settled, open, most_times(open))
 
 
-def open_claims(outlook: Outlook, order: Sequence[str], place: int, aim: Aim) -> list[Claim]:
+def open_claims(
+    outlook: Outlook, order: Sequence[str], place: int, within: float, needed: float
+) -> list[Claim]:
     """The claims that whoever has this place is better than those after it, as far as they are open."""
     better, others = order[place], order[place + 1 :]
-    made = claims(len(order), wanted(len(order), aim))
-    needed = log(made / (1 - aim.confidence)) if made else 0.0
     found = [
-        Claim(better, worse, evidence(ahead + aim.within, variance), needed, ahead + aim.within, variance)
+        Claim(better, worse, evidence(ahead + within, variance), needed, ahead + within, variance)
         for worse, ahead, variance in zip(
             others, outlook.all_ahead(better, others), outlook.variances(better, others), strict=True
         )
     ]
     found = [claim for claim in found if claim.evidence < needed]
     far = [claim.worse for claim in found if claim.ahead > APART]
-    beyond = dict(zip(far, outlook.variances_beyond(better, far, aim.within), strict=True))
+    beyond = dict(zip(far, outlook.variances_beyond(better, far, within), strict=True))
     return [
         claim for each in found if (claim := _with_variance(each, beyond.get(each.worse))).evidence < needed
     ]
@@ -217,6 +221,12 @@ def claims(entrants: int, places: int) -> int:
     The second place may go wrong before the best of those that are left, and so on.
     """
     return places * (2 * entrants - places - 1) // 2
+
+
+def needed_by_each(entrants: int, aim: Aim) -> float:
+    """The evidence for a claim to be made: all that could be false and be made share the risk."""
+    made = claims(entrants, wanted(entrants, aim))
+    return log(made / (1 - aim.confidence)) if made else 0.0
 
 
 def evidence(ahead: float, variance: float) -> float:

@@ -108,6 +108,16 @@ class Model:
         """What moving first is worth, at the likeliest point."""
         return float(self.start[self.size])
 
+    @property
+    def told(self) -> "Floats":
+        """What each one's own games tell of its strength: a game between equals tells a quarter."""
+        import numpy as np
+
+        games, expected = self.games, self._expected(self.start[:, None])[:, 0]
+        told = games.weight * expected * (1 - expected) / self.calm
+        both = np.bincount(games.first, told, self.size) + np.bincount(games.second, told, self.size)
+        return both.astype(np.float64)
+
     def calm_down(self, spread: float) -> None:
         """Take φ from what is likely at this spread.
 

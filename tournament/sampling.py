@@ -4,7 +4,8 @@ At each spread the posterior is nearly normal, and which normal distribution tha
 A draw is therefore kept as a spread and a point in the units of its normal distribution. Walks start
 from draws of the approximation. Each walk alternately goes a stride at its spread (Hamiltonian Monte
 Carlo) and takes a new spread for the same point. As spread and point have little to do with each other,
-a dozen strides lead anywhere. With so many games that the approximation is as good, there are no walks.
+a dozen strides lead anywhere. Where the games tell so much of everybody that the approximation is as good,
+there are no walks.
 
 Chance is seeded by the results, so the same results have the same draws.
 """
@@ -28,7 +29,8 @@ STRIDES, FIRST = 12, 2  # strides of each walk, and how many of the first are dr
 STEPS, STEP = 4, 0.45  # steps in a stride, and their length in deviations
 FEW, WALKS = 50, 1_000  # walks, at the least and at the most
 LOOKS = 3_000  # walks, times the root of the number of pairs: each step has to look at all pairs
-PLENTY = 100  # games for each on average: the approximation is as good as walks
+PLENTY = 50  # games between equals: of whoever is known as well as by so many, the approximation is as good
+MANY = 15_000  # pairs, by who moves first: with more, walks would take up to ten seconds, and nobody walks
 USUAL = (170.0, 0.5)  # Elo, and the deviation of its logarithm: the prior of the spread, for draws only
 CALMING = 3  # times; more change hardly anything
 SELDOM = 1e-4  # spreads less likely than this are not looked at
@@ -49,7 +51,7 @@ def drawn(model: Model) -> "Floats":
     share = np.array([each.share for each in approximations])
     walks = int(max(FEW, min(WALKS, LOOKS / sqrt(model.rows))))
     count = walks * (STRIDES - FIRST)
-    if 2 * games.weight.sum() >= PLENTY * model.size:
+    if model.told.min() >= PLENTY / 4 or model.rows > MANY:
         spread = random.choice(len(share), count, p=share / share.sum())
         points = placed(approximations, spread, noise(model, count, random))
     else:

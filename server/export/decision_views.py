@@ -5,6 +5,7 @@
 
 import time
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import islice, pairwise
 from typing import Any
 
@@ -94,7 +95,8 @@ def said(record: Record, board: Board) -> Iterator[str]:
     """The decision in sentences, and who beats whom in a circle."""
     if (decision := board.decision) is not None:
         aim, settled = aim_of(record.opened.terms), ", ".join(decision.order[: decision.settled])
-        certain = f"with {100 * aim.confidence:.4g} % confidence, to within {aim.within:g} Elo"
+        confidence = Decimal(str(aim.confidence)) * 100  # whole, for 99.999 % is not 100 %
+        certain = f"with {confidence.normalize():f} % confidence, to within {aim.within:g} Elo"
         if settled:
             yield f"{'Decided' if decision.decided else 'Settled'} {certain}: {settled}."
         if decision.open and record.decided:

@@ -118,8 +118,7 @@ def _stamp(records: Sequence[Record]) -> object:
 def rated(records: Sequence[Record]) -> Rated:
     """How strong each version of each bot is, by the latest matches."""
     ratings = Ratings()
-    latest = list(islice((each for each in backwards(records) if not _is_out(*each)), RATED))
-    for record, result in reversed(latest):
+    for record, result in reversed(list(islice(counting(records), RATED))):
         ratings.add(_of_versions(record, result))
     return strengths(ratings).of
 
@@ -127,6 +126,11 @@ def rated(records: Sequence[Record]) -> Rated:
 def backwards(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:
     """The results that say something about strength, the latest first, whatever the tournament."""
     return merge(*map(_backwards, reversed(records)), key=_ended, reverse=True)
+
+
+def counting(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:
+    """The same, without those that no longer count, because a player withdrew or was disqualified."""
+    return (each for each in backwards(records) if not _is_out(*each))
 
 
 def _backwards(record: Record) -> Iterator[tuple[Record, Result]]:
@@ -191,7 +195,7 @@ def _version(version: str | None, tally: Tally, strength: Strength | None) -> Ve
 
 
 def _is_out(record: Record, result: Result) -> bool:
-    """Whether a result no longer counts, because a player withdrew or was disqualified."""
+    """Whether a result no longer counts."""
     out = record.annulled | record.disqualified
     return bool(out) and not out.isdisjoint(result.pairing.names)
 

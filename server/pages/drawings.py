@@ -49,7 +49,7 @@ def bar(interval: tuple[float, float], middle: float, on: Scale, words: str) -> 
 
 
 def curve(middles: Sequence[float], spread: Sequence[float], words: str) -> Markup:
-    """A rating after each match, and how certain it is: the band holds the truth 95 times in 100."""
+    """A rating after each match, in a band that reaches as far to both sides as its `spread`."""
     step = max(1, -(-len(middles) // POINTS))
     chosen = [*range(0, len(middles), step)]
     if chosen[-1] != len(middles) - 1:

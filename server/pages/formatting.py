@@ -78,6 +78,11 @@ def percent(share: float) -> str:
     return "> 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
 
 
+def chance(share: float) -> str:
+    """A probability that was counted in random draws: all of them, or none, are no certainty."""
+    return "< 1 %" if share < 0.01 else "> 99 %" if share > 0.99 else percent(share)
+
+
 def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
@@ -180,6 +185,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "duration": duration,
     "signed": signed,
     "percent": percent,
+    "chance": chance,
     "pace": pace,
     "moment": moment,
     "lasted": lasted,

@@ -9,13 +9,15 @@ from itertools import islice
 
 from markupsafe import Markup
 
-from server.host.versions import backwards
+from server.host.versions import counting
 from server.pages import drawings, formatting
 from tournament.record import Record
 from tournament.skill import ELO, NEW, Skill, after, in_elo
 
 RATED = 20_000  # the latest matches of a game, through which ratings are followed
-FIRM = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
+FIRM = (
+    1.959963984540054  # standard deviations either side of the mean: of a normal distribution, 95 % is within
+)
 
 Believed = Mapping[str, Sequence[Skill]]  # by bot, after each of its matches
 Stamp = tuple[tuple[str, int], ...]
@@ -38,7 +40,7 @@ class Curves:
 
 def _believed(records: Sequence[Record]) -> Believed:
     found: dict[str, list[Skill]] = {}
-    for _, result in reversed(list(islice(backwards(records), RATED))):
+    for _, result in reversed(list(islice(counting(records), RATED))):
         one, other = (found.setdefault(name, []) for name in result.pairing.names)
         for story, skill in zip(
             (one, other), after(_latest(one), _latest(other), result.score[0]), strict=True

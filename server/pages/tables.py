@@ -23,7 +23,7 @@ from tournament.format import Pairing
 from tournament.record import Record
 from tournament.rounds import coming
 from tournament.score_sheet import ALL_CROSSED, Board
-from tournament.standings import CRITERIA, Row
+from tournament.standings import CRITERIA, UNPLAYED, Row
 
 ROWS = 40  # rows of the table on a page that is kept up to date; the table's own pages have all
 CELL = 6  # matches of one pair to which a cell of the crosstable links
@@ -116,8 +116,13 @@ def _column(name: str) -> Column:
     criterion = CRITERIA[name]
     if name == LADDER:
         return AT_LEAST
-    put = formatting.signed if name == ESTIMATE else formatting.tie_break
+    put = _estimate if name == ESTIMATE else formatting.tie_break
     return Column(criterion.title, criterion.explanation, put)
+
+
+def _estimate(figure: float) -> str:
+    """Empty where nothing has been played: what stands for that in data is no strength."""
+    return formatting.signed(figure) if figure > UNPLAYED / 2 else ""
 
 
 def latest(record: Record) -> float | None:

@@ -17,7 +17,7 @@ from statistics import median
 from msgspec import Struct
 
 from tests.calibration.truth import World, world
-from tournament.deciding import EACH, Outlook, decision
+from tournament.deciding import EACH, Outlook, decision, needed_by_each
 from tournament.format import Aim, Entrant, Pairing, Terms, formats
 from tournament.meetings import Meetings
 from tournament.pairing.decide import both_ways, chosen, opening
@@ -97,7 +97,9 @@ def as_decided(random: Random, aim: Aim, seed: object) -> Next:
             rounds = opening(names)
         else:
             order = outlook.order(NAMES)
-            rounds = both_ways(chosen(outlook, order, aim, (seed, next(rounds_drawn))))
+            rounds = both_ways(
+                chosen(outlook, order, aim, (seed, next(rounds_drawn)), needed_by_each(BOTS, aim))
+            )
         return [pair for round in rounds for pair in round]
 
     return after

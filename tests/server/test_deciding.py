@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec import structs
 from trio.testing import MockClock
 
 from server.commands.tournament_answers import cells, shown
@@ -70,6 +71,18 @@ def test_what_is_open_is_said_until_it_is_decided() -> None:
     assert [*said(late, last)] == ["Decided with 95 % confidence, to within 20 Elo: ada."]
     assert 0 < (more(early, first.decision) or 0) <= 500 - early.decided
     assert more(late, last.decision) == 0
+
+
+@pytest.mark.parametrize(
+    ("confidence", "told"),
+    [(0.5, "50"), (0.975, "97.5"), (0.99999, "99.999"), (1 - 2**-53, "99.99999999999999")],
+)
+def test_what_is_not_certain_is_not_told_to_be(confidence: float, told: str) -> None:
+    opened, *rest = facts(150)
+    assert isinstance(opened, Opened)
+    terms = Terms(aim=Aim(confidence=confidence, games=1000))
+    record = fold(Kept("cup", 0.0, fact) for fact in (structs.replace(opened, terms=terms), *rest))["cup"]
+    assert next(said(record, board_of(record, 0.0))).startswith(f"Decided with {told} % confidence")
 
 
 def test_one_pair_more_than_are_named_is_one_pair() -> None:

@@ -8,7 +8,7 @@ from tests.calibration.truth import World
 from tests.effort import tries
 from tests.steps import steps_taken
 from tests.tournament.holding import Held, Scorer, field
-from tournament.deciding import Outlook, claims, decision, evidence
+from tournament.deciding import EACH, Outlook, claims, decision, evidence
 from tournament.format import Aim, Pairing, Result, Score, Terms, formats
 from tournament.pairing.decide import GONE, aim_objection, decided_by, outlook_on
 from tournament.pairing.drawing import Sides
@@ -264,23 +264,38 @@ def test_whoever_comes_back_is_asked_again_and_takes_part() -> None:
     assert "p4" in decided_by(found.entrants, found.results, found.terms).order
 
 
-def test_without_whoever_played_and_went_it_ends_undecided() -> None:
-    """The best plays the opening and is not seen again: nobody can say that another is better."""
-    random = Random(14)
-    score = scorer(random, 300, 0, -200, -250, -300)
-    found = Held(DECIDE, field(5), Terms(seed=14, aim=Aim()))
+def held_left_by(seed: int, away: str, *strengths: float) -> Held:
+    """Somebody plays the opening, and is not seen again."""
+    score = scorer(Random(seed), *strengths)
+    found = Held(DECIDE, field(len(strengths)), Terms(seed=seed, aim=Aim()))
+    opening = True
     while found.advance():
-        opening = not found.results
         while found.open:
             pairing = found.open[0]
             found.conclude(pairing, score(pairing))
-            if "p0" in pairing.names and not opening and len(found.results) > 20:
-                lost = (0.0, 1.0) if pairing.first == "p0" else (1.0, 0.0)
+            if away in pairing.names and not opening:
+                lost = (0.0, 1.0) if pairing.first == away else (1.0, 0.0)
                 found.results[-1] = Result(pairing, lost, played=False)
+        opening = False
+    return found
+
+
+def test_without_whoever_played_and_went_it_ends_undecided() -> None:
+    """The best plays the opening and is not seen again: nobody can say that another is better."""
+    found = held_left_by(14, "p0", 300, 0, -200, -250, -300)
     known = decided_by(found.entrants, found.results, found.terms)
     assert len(found.drawn) < 400
     assert known.order[0] == "p0"
     assert not known.decided
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_open_between_those_who_stay_when_it_ends_without_somebody_who_went(seed: int) -> None:
+    """Claims about whoever went share the risk, so the others need more evidence: it was not sought."""
+    found = held_left_by(seed, "p3", 150, 0, -100, -400)
+    known = decided_by(found.entrants, found.results, found.terms)
+    assert len(found.drawn) < EACH * 4
+    assert {claim.worse for claim in known.open} <= {"p3"}
 
 
 def test_the_table_is_in_the_order_in_which_it_is_decided() -> None:

@@ -21,7 +21,18 @@ from typing import TYPE_CHECKING
 from msgspec import UnsetType
 from msgspec.structs import replace
 
-from tournament.deciding import DIGITS, EACH, Claim, Decision, Outlook, claims, decision, open_claims, wanted
+from tournament.deciding import (
+    DIGITS,
+    EACH,
+    Claim,
+    Decision,
+    Outlook,
+    claims,
+    decision,
+    needed_by_each,
+    open_claims,
+    wanted,
+)
 from tournament.format import Aim, Entrant, Format, Pairing, Result, Terms
 from tournament.meetings import Meetings
 from tournament.pairing import round_robin
@@ -50,7 +61,8 @@ def draw(
     outlook = outlook_on(names, results)
     missed = unplayed(results)
     order = outlook.order([name for name in names if missed[name] < AWAY])
-    meetings = chosen(outlook, order, aim, (terms.seed, len(drawn)))
+    needed = needed_by_each(len(contenders(names, missed, results)), aim)  # as when it is told who has won
+    meetings = chosen(outlook, order, aim, (terms.seed, len(drawn)), needed)
     if not meetings:  # all is decided
         late = [name for name in names if AWAY <= missed[name] < GONE]
         meetings = [(best, name) for best in order[:1] for name in late]
@@ -127,10 +139,12 @@ def contenders(names: Iterable[str], missed: Counter[str], results: Iterable[Res
     return [name for name in names if name in played or missed[name] < AWAY]
 
 
-def chosen(outlook: Outlook, order: Sequence[str], aim: Aim, seed: object) -> list[tuple[str, str]]:
+def chosen(
+    outlook: Outlook, order: Sequence[str], aim: Aim, seed: object, needed: float
+) -> list[tuple[str, str]]:
     """The pairs that meet next, of those in doubt: enough for a round; none if all is decided.
 
-    Each pair changes the outlook.
+    Each pair changes the outlook. A claim is open until there is as much evidence as is `needed`.
     """
     import numpy as np
 
@@ -140,7 +154,7 @@ def chosen(outlook: Outlook, order: Sequence[str], aim: Aim, seed: object) -> li
     place, places = 0, wanted(len(order), aim)
     for number in range(max(1, len(order) // 2)):
         # More games are more evidence for any claim that can be made, so a settled place stays settled.
-        while place < places and not (still := open_claims(outlook, order, place, aim)):
+        while place < places and not (still := open_claims(outlook, order, place, aim.within, needed)):
             place += 1
         if place == places:
             break
@@ -180,8 +194,9 @@ FORMAT = Format(
     title="Decide",
     draw=draw,
     # 1: before near equals were taken as equal; 2: before the first open place came first; 3: before it
-    # passed over entrants that stay away; 4: before matches against somebody disqualified said nothing
-    rules=5,
+    # passed over entrants that stay away; 4: before matches against somebody disqualified said nothing; 5:
+    # before claims about those who stay away shared the risk
+    rules=6,
     order=("strength",),
     decides=True,
     pairs=pairs,

@@ -59,6 +59,15 @@ ADDRESSES = (
 )
 
 
+async def test_a_curve_is_not_said_to_be_surer_than_it_is(autojump_clock: MockClock) -> None:
+    """Unlike strengths, whose intervals are tested: `docs/standings.md` has the figures of both."""
+    async with gallery() as here:
+        await played(here, "ann", "bob", "cas")
+        (said,) = re.findall(r"<p[^>]*>(Elo, match by match[^<]*)</p>", await here.read("/bots/ann"))
+    assert "95 times in 100" not in said
+    assert "68 to 99 times in 100" in said
+
+
 async def test_every_page_has_a_title_a_description_and_a_strict_policy(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await played(here, "ann", "bob", "cas")
@@ -525,6 +534,8 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
         (lambda: formatting.signed(1.2), "+1"),
         (lambda: formatting.percent(0.004), "< 1 %"),
         (lambda: formatting.percent(1.0), "100 %"),
+        (lambda: formatting.chance(0.305), "30 %"),
+        (lambda: formatting.chance(1.0), "> 99 %"),
         (lambda: formatting.headline(("ann", "bob"), None, Ending.LEFT), "Both have lost"),
         (lambda: formatting.headline(("ann", "bob"), 0, Ending.RESIGNED), "ann wins: bob resigned"),
         (lambda: formatting.reason("X is here", Ending.PLAYED, ("ann", "bob"), ("O", "X")), "bob is here"),

@@ -9,6 +9,7 @@ from server.pages.strength_over_time import Curves
 from tests.server.pages.test_tables import large
 from tests.steps import steps_taken
 from tests.tournament.test_score_sheet import play
+from tournament.facts import Disqualified, Entered, Withdrew
 
 
 @pytest.mark.slow
@@ -30,6 +31,20 @@ def test_a_match_that_has_ended_since_is_in_the_curve() -> None:
     play(record, Random(2), "bot 1", "bot 2")
     assert before != curves.find("connect-4", "bot 1", [record])
     assert curves.find("connect-4", "bot 1", [record]) == Curves().find("connect-4", "bot 1", [record])
+
+
+@pytest.mark.parametrize("is_out", [Disqualified("out", "two in one"), Withdrew("out", annulled=True)])
+def test_matches_against_somebody_who_is_out_and_whose_matches_do_not_count_are_not_in_the_curve(
+    is_out: Disqualified | Withdrew,
+) -> None:
+    record, curves = large(50), Curves()
+    before = curves.find("connect-4", "bot 1", [record])
+    record.add(Entered("out"))
+    for number in range(9):
+        play(record, Random(number), "bot 1", "out")
+    assert before != curves.find("connect-4", "bot 1", [record])
+    record.add(is_out)
+    assert before == curves.find("connect-4", "bot 1", [record])
 
 
 def test_a_tournament_with_the_name_of_a_deleted_one_has_a_curve_of_its_own() -> None:

@@ -157,6 +157,25 @@ def test_the_estimate_by_which_a_tournament_is_decided_is_shown_as_elo_is() -> N
     assert re.findall(r'<td class="figure tie">([^<]*)</td>', shown) == ["+130", "−186"]
 
 
+def test_whoever_has_played_nothing_has_no_estimate() -> None:
+    record = event("decide", ("ann", "bob", "cyd"))
+    play(record, Random(1), "ann", "bob")
+    shown = part("standings", tables.standings(record, board_of(record, 0.0)) | {"whole": False})
+    assert [bool(each) for each in re.findall(r'<td class="figure tie">([^<]*)</td>', shown)] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_nobody_is_certain_to_be_the_strongest_or_not_to_be() -> None:
+    record = finished("round-robin", *[(1.0, 0.0)] * 40)
+    board = board_of(record, 0.0)
+    assert {row.first for row in board.rows} == {0.0, 1.0}, "in all draws that there are"
+    shown = part("standings", tables.standings(record, board) | {"whole": False})
+    assert re.findall(r'<td class="figure">([^<]* %)</td>', shown) == ["&gt; 99 %", "&lt; 1 %"]
+
+
 def test_a_pairing_that_is_to_be_played_again_has_not_ended() -> None:
     record = large(1)
     drew, over = happened(record, Random(1), "bot 1", "bot 2")
