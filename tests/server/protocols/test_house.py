@@ -26,9 +26,10 @@ from server.protocols.house.talk import House
 from server.stopping import LINGER, until_bots_know
 from tests.server.cutting import cut, places
 from tests.server.protocols.room import Guest, Room, room
+from tests.server.protocols.table import Slow
 from tests.server.windowed import Weather
 from tournament.desk import Desk
-from tournament.facts import State
+from tournament.facts import Concluded, State
 
 SCHEMA = Path(__file__).parents[3] / "docs/protocols/house.schema.json"
 FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
@@ -445,6 +446,23 @@ async def test_a_match_that_is_over_asks_for_nothing_while_its_end_is_being_kept
         await ann.send(b'SE\n{"type":"move","ply":4,"move":"E"}\n{"type":"state"}\n')
         late, state, _, end = (await ann.messages())[:4]
         assert [late["reason"], state["reason"]] == ["the match is over"] * 2
+        assert (end["type"], end["winner"]) == ("end", "O")
+
+
+async def test_whoever_comes_back_to_a_match_that_is_over_is_told_the_end_and_asked_for_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is asked for the deciding move once more, and refused as often as it answers."""
+    async with room(store=Slow(Concluded)) as hall:
+        ann, bob = await pair(hall)
+        for ply, field in enumerate(("C", "N", "NW", "S", "SE")):
+            await (ann, bob)[ply % 2].say(field)
+        await ann.end.close()
+        ann = await hall.hello("ann", token=OWN)
+        assert [message["type"] for message in await ann.messages()] == ["welcome", "begin"]
+        await trio.sleep(15.0)
+        turn, end = (await ann.messages())[:2]
+        assert (turn["ply"], turn["turn"]) == (5, None)
         assert (end["type"], end["winner"]) == ("end", "O")
 
 
