@@ -16,6 +16,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.export.json_views import match_in_play, moment
+from server.host.host import STOPPING
 from server.net.limits import Limits, Rate
 from server.net.listening import Admission
 from server.pages.match import item
@@ -797,6 +798,28 @@ async def test_when_its_tournament_is_over_a_bot_is_told_the_standings_and_may_s
         welcome, begin, _ = await ann.messages()
         assert (welcome["tournament"], welcome["token"]) == (None, OWN)
         assert begin["players"] == ["ann", "bob"]
+
+
+async def test_a_host_that_is_to_stop_lets_nobody_in_but_those_who_come_back_to_their_match(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is kept out while the host waits for others, and loses its match by that."""
+    async with room() as hall:
+        for name in ("Cas", "Dee"):  # for whose match it waits: nobody can come back to that
+            await hall.come(name)
+        ann, bob = await pair(hall)
+        await ann.end.close()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(hall.host.drain)
+            ann = await hall.hello("ann", token=OWN)
+            assert [message["type"] for message in await ann.messages()] == ["welcome", "begin", "turn"]
+            await ann.say("C")
+            (turn,) = await bob.messages()
+            assert (turn["ply"], turn["last"]) == (1, put("C"))
+            assert await reasons(await hall.hello("eve")) == [STOPPING]
+            await hall.host.stop()
+            assert await reasons(await hall.hello("ann", token=OWN)) == [STOPPING]
+            nursery.cancel_scope.cancel()
 
 
 async def test_a_host_that_is_to_stop_tells_the_standings_first(autojump_clock: MockClock) -> None:
