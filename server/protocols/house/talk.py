@@ -324,6 +324,7 @@ class House:
         self._channel.hang_up(reason)
 
     def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+        self._end = None  # an earlier one is out of date: an organiser has voided a match since
         self._host.guard.start_soon(self._tell_standings, tournament, fact)
 
     async def _tell_standings(self, tournament: Held, fact: AnyFact) -> None:
