@@ -90,7 +90,12 @@ class Battle:
         self._follower: Follower | None = seat.follow(self._hear)
 
     def belong(self, **extras: Unpack["Extras"]) -> None:
-        """Go on, after a restart of the host, as the battle of a bot that has joined again."""
+        """Go on, after a restart of the host, as the battle of a bot that has joined again.
+
+        Having come back by that, it need not have its stream open yet.
+        """
+        if not self.started:
+            self.expect(trio.current_time() + self._limits.away_seconds)
         self._tape = extras.get("tape", NO_TAPE)
         self._opened, self._ended = extras.get("opened", _nothing), extras.get("ended", _nothing)
         self._elsewhere = extras.get("elsewhere", _never)

@@ -1121,6 +1121,37 @@ async def test_whoever_goes_on_over_another_protocol_may_let_go_of_its_stream(
         assert [begin["match"] for begin in await elsewhere.messages("begin")] == ["cup-2"]
 
 
+@pytest.mark.parametrize("called", [False, True], ids=["asks", "is called"])
+async def test_the_clock_of_whoever_joins_again_after_a_restart_waits_for_its_stream(
+    called: bool, autojump_clock: MockClock
+) -> None:
+    """As that of whoever opens its stream without joining: it ran from the answer on, and cost the match."""
+    store, late = Memory(), GRACE - 5.0
+    async with lists(CUP, store=store) as here:
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        fighters = {name: Fighter(here, await answered(client)) for name, client in clients.items()}
+        for fighter in fighters.values():
+            await fighter.start()
+        first, second = sorted(fighters, key=lambda name: fighters[name].side)
+        battles = {name: fighter.battle for name, fighter in fighters.items()}
+    for opens in (True, False):
+        async with lists(CUP, store=Late(store)) as here:
+            other = Fighter(here, battles[second])
+            await other.start()
+            more = {"teamUrl": here.telephone.connect("192.0.2.7:5000", dead)} if called else {}
+            await here.join(first, token=TOKENS[first], **more)
+            await trio.sleep(late)
+            if opens:
+                fighter = Fighter(here, battles[first])
+                assert await fighter.start() == []
+                assert await fighter.put("C") == (200, 20_000)
+                assert await other.told() == [put("O", "C")]
+            else:
+                await trio.sleep(GRACE + 1.0 - late)
+                await other.told()
+                assert other.stream.over, "nobody is bound for longer"
+
+
 async def test_whoever_is_called_again_after_a_restart_is_told_its_battle(autojump_clock: MockClock) -> None:
     store, told = Memory(), list[Any]()
     for again in (False, True):
