@@ -139,6 +139,7 @@ class Host:
         self.versions = Versions(lambda: self.guard, lambda work: self.boards.run(work))
         self.grader = Grader(lambda: self.guard, grading=grading)
         self.draining = False
+        self._stopped = False  # all that was played has been let go of
         self._at_once = at_once
         self.wall = wall
         self._load = load
@@ -349,7 +350,7 @@ class Host:
         """
         if token is None and self.reception.is_here(name, game):
             await after_hang_ups()  # it may be the same bot, which has just hung up
-        if self.draining:
+        if self._stopped or (self.draining and not self.reception.is_playing(name, game, token)):
             raise Unwelcome(STOPPING)
         against = None if against is None else bare(against)
         try:
@@ -407,7 +408,10 @@ class Host:
             self.on_key(key)
 
     async def drain(self) -> None:
-        """Let nobody in, begin nothing, and wait for what no restart can resume, while facts can be kept."""
+        """Begin nothing, and wait for what no restart can resume, while facts can be kept.
+
+        Nobody is let in but those who come back to their matches, whose clocks run on.
+        """
         self._begin_nothing()
         with self._waiting:
             if self.store.trouble:
@@ -423,6 +427,7 @@ class Host:
         that was not kept.
         """
         self._begin_nothing()
+        self._stopped = True
         await self._holding.let_go()
         if self.shares:
             self.timekeeper.too_late = partial(Moved, STOPPING)

@@ -229,6 +229,13 @@ class Reception:
         """Whether a bot is here under that name, or a player is held for one."""
         return (game, key(name)) in self._visits
 
+    def is_playing(self, name: str, game: str, token: str | None) -> bool:
+        """Whether a bot that comes like that comes back to a match."""
+        claim = self._claims.get((game, key(name)))
+        if claim is None or token is None or claim.player is None or claim.player.seat is None:
+            return False
+        return hmac.compare_digest(claim.digest, token_digest(token))
+
     def present(self, where: Key) -> Present | None:
         """Who is here under a name, if somebody has a place."""
         visits = [visit for visit in self._visits.get(where, ()) if visit.player.place != NOWHERE]

@@ -54,13 +54,15 @@ class Battle:
         opened: Callable[[], None] = lambda: None,
         ended: Callable[[], None] = lambda: None,
         wronged: Callable[[], bool] = lambda: False,
+        elsewhere: Callable[[], bool] = lambda: False,
     ) -> None:
         """`opened` is called when the stream was opened, `ended` when the player was told the match's end.
 
         `closed` is called when nothing more will be told, which is later if a table may yet be flipped.
 
         `wronged` says whether the opponent has cheated and goes on as if nothing had happened, which is
-        impossible where the referee checks both sides.
+        impossible where the referee checks both sides. `elsewhere` says whether the player has come back
+        over another protocol, which nobody else tells a battle that was awaited after a restart of the host.
         """
         self.name = name or uuid()
         self.seat = seat
@@ -77,6 +79,7 @@ class Battle:
         self._ended = ended
         self._closed = closed
         self._wronged = wronged
+        self._elsewhere = elsewhere
         self._stream: Chunks | None = None
         self._undecided: list[tuple[Exchange, HttpError | None]] = []  # answered when the result is told
         self._flipping = False  # the match ended by the opponent's fault, and this side may flip the table
@@ -87,14 +90,26 @@ class Battle:
         self._follower: Follower | None = seat.follow(self._hear)
 
     def belong(self, **extras: Unpack["Extras"]) -> None:
-        """Go on, after a restart of the host, as the battle of a bot that has joined again."""
+        """Go on, after a restart of the host, as the battle of a bot that has joined again.
+
+        Having come back by that, it need not have its stream open yet.
+        """
+        if not self.started:
+            self.expect(trio.current_time() + self._limits.away_seconds)
         self._tape = extras.get("tape", NO_TAPE)
         self._opened, self._ended = extras.get("opened", _nothing), extras.get("ended", _nothing)
+        self._elsewhere = extras.get("elsewhere", _never)
 
     def expect(self, until: float) -> None:
         """Have the clock wait for the stream to be opened, but no longer than until that time."""
         self.expected = until
         self.seat.hold(until - trio.current_time())
+
+    @property
+    def _rival(self) -> "Battle | None":
+        """The other side, if its player is at the Arena too."""
+        rival = self._sides.get(1 - self.seat.index)
+        return None if rival is None or rival._elsewhere() else rival
 
     @property
     def streaming(self) -> bool:
@@ -211,6 +226,9 @@ class Battle:
 
     def _hear(self, event: AnyEvent) -> None:
         seats = self.match.game.seats
+        if self._elsewhere():
+            self._give_way()
+            return
         match event:
             case Moved():
                 self._flipped = event.move.get("action") == FLIP
@@ -232,7 +250,7 @@ class Battle:
     def _end(self, verdict: Ended) -> None:
         """Tell how the match ended. After a fault, the other side may flip the table, or the host does so."""
         seats, index = self.match.game.seats, self.seat.index
-        rival, lost = self._sides.get(1 - index), verdict.winner == 1 - index
+        rival, lost = self._rival, verdict.winner == 1 - index
         waits = False
         match verdict:
             case Ended(ending=Ending.ILLEGAL) if not lost:
@@ -255,7 +273,7 @@ class Battle:
     def _answer_undecided(self) -> None:
         """Answer the requests that waited for the result, once both sides have been told of it."""
         undecided, self._undecided = self._undecided, []
-        if undecided and (rival := self._sides.get(1 - self.seat.index)) is not None:
+        if undecided and (rival := self._rival) is not None:
             rival.catch_up()
         for exchange, refusal in undecided:
             if refusal is None:
@@ -288,6 +306,9 @@ class Battle:
         if self.over.is_set():
             return
         self.seat.here()
+        self._give_way()
+
+    def _give_way(self) -> None:
         self._answer_undecided()
         self._sides.pop(self.seat.index, None)
         self.close()
@@ -300,12 +321,17 @@ class Battle:
         """The client has hung up. It may come back."""
         if self._stream is stream:
             self._stream = None
-            if not self.match.log.closed:
+            if not (self.match.log.closed or self._elsewhere()):
                 self.seat.away()
 
 
 def _nothing() -> None:
     """A callback that does nothing."""
+
+
+def _never() -> bool:
+    """Nothing is so."""
+    return False
 
 
 class Extras(TypedDict, total=False):
@@ -316,6 +342,7 @@ class Extras(TypedDict, total=False):
     opened: Callable[[], None]
     ended: Callable[[], None]
     wronged: Callable[[], bool]
+    elsewhere: Callable[[], bool]
 
 
 class Enrol(Protocol):

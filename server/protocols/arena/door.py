@@ -134,8 +134,10 @@ class Arena:
     def _await_return(self, awaited: Awaited) -> None:
         """Make a battle that the host's stop has interrupted known by its name again."""
         seat, player = awaited.seat, awaited.player
-        opened = partial(self._came_back, player)
-        battle = self._enrol(seat, name=awaited.words, opened=opened, ended=player.away)
+        opened, elsewhere = partial(self._came_back, player), partial(self._host.reception.is_held, player)
+        if elsewhere():
+            return
+        battle = self._enrol(seat, name=awaited.words, opened=opened, ended=player.away, elsewhere=elsewhere)
         self._awaited[seat] = battle, player
 
     def _came_back(self, player: Player) -> None:

@@ -291,7 +291,8 @@ class Guest:
             if battle.started or battle.over.is_set():
                 return
             invited = await invitations.invite(url, battle)
-            if battle.expected is not None and not battle.started and not battle.over.is_set():
+            knows = battle.started or battle.match.interrupted  # then it has come back by itself
+            if battle.expected is not None and not knows and not battle.over.is_set():
                 if invited:
                     # Its turn to be invited may have come late.
                     battle.expect(trio.current_time() + self._host.limits.start_seconds)

@@ -456,8 +456,13 @@ class Attendance:
 
     def _give_way(self, why: str) -> None:
         """Another connection with the same token has taken over."""
+        seat = self.seat
         self._replaced(why)
         if self._successor is None:
+            if self._follower is not None:
+                self._follower.stop()
+            if seat is not None:
+                seat.here()  # by that connection, though it may have been missed over this one
             if not self.over:
                 self.happens(Happening.REPLACED)
             self._let_go(for_good=False)

@@ -324,6 +324,7 @@ class House:
         self._channel.hang_up(reason)
 
     def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+        self._end = None  # an earlier one is out of date: an organiser has voided a match since
         self._host.guard.start_soon(self._tell_standings, tournament, fact)
 
     async def _tell_standings(self, tournament: Held, fact: AnyFact) -> None:
@@ -342,10 +343,14 @@ class House:
     # What the bot is told
 
     def _resume(self, seat: Seat) -> None:
-        """Tell everything that is needed to go on with a match that has begun."""
+        """Tell everything that is needed to go on with a match that has begun.
+
+        One that is over, with its end being kept, asks for nothing: a move could only be refused.
+        """
         self._say(begin(seat, seat.match.ply))
-        self._say(turn(seat.match, seat.match.ply, trio.current_time()))
-        self._ask(seat, seat.match.ply)
+        if seat.match.verdict is None:
+            self._say(turn(seat.match, seat.match.ply, trio.current_time()))
+            self._ask(seat, seat.match.ply)
 
     def _tell(self, event: AnyEvent) -> None:
         seat = self.attendance.seat

@@ -22,6 +22,7 @@ from server.protocols.catalogue import dialects
 from server.protocols.dialect import OverHttp, OverTcp, OverWebsocket
 from tests.server.doors import memory
 from tests.server.ends import Connect, End, FrameEnd
+from tests.server.protocols.room import Room
 from tests.server.transcripts import hosting
 from tournament.events import Ending
 from tournament.match import Match
@@ -31,6 +32,7 @@ THINKS = 0.5  # seconds for which an honest bot thinks
 SLACK = THINKS + 0.2  # its own first move, and the timekeeper looks so often
 LONG = 80.0  # seconds in which every ghost has been dealt to, and its match is over
 GHOST = "ghost"
+TOKEN = "a-token-of-the-ghost"
 HELLO = '{{"type":"hello","name":"ghost","game":"{}"}}'
 KINDS = {OverTcp: "tcp", OverWebsocket: "websocket", OverHttp: "http"}
 
@@ -329,6 +331,21 @@ async def test_a_model_that_calls_soon_enough_may_think_for_as_long_as_its_clock
         await trio.sleep(10.0)
         await here.ask(calls("move", move="SE" if match.names.index(GHOST) else "NW"))
         assert match.has_moved(match.names.index(GHOST))
+        assert match.verdict is None
+
+
+async def test_a_model_that_goes_on_over_another_connection_in_time_is_no_ghost(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a match that is void because its bot is gone, while it is being asked."""
+    async with hosting({}) as (host, nursery):
+        here = Haunted(host, await memory(host, nursery), "tic-tac-toe")
+        await here.find("You are in as (ghost)", calls("join", name=GHOST, game=here.game, token=TOKEN))
+        await honest(host, "ann", here.game)
+        await trio.sleep(Limits().ghost_seconds - 0.5)
+        await Room(host, nursery).hello(GHOST, here.game, token=TOKEN)
+        await trio.sleep(10.0)
+        (match,) = here.matches
         assert match.verdict is None
 
 

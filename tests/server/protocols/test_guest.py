@@ -1080,6 +1080,78 @@ async def test_a_battle_that_is_played_over_another_protocol_is_not_found(autoju
             assert (await here.says(path, {"action": "putSymbol"}))[0] == status
 
 
+async def test_whoever_comes_back_over_another_protocol_is_dealt_its_next_match_there(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that counted as away from then on, and lost all that it had still to play."""
+    store = Memory()
+    async with lists(DOUBLE, store=store) as here:
+        for name, token in TOKENS.items():
+            await here.join(name, token=token)
+    async with lists(DOUBLE, store=Late(store)) as here:
+        room = Room(here.host, here.nursery)
+        ann, bob = [await room.hello(name, token=token) for name, token in TOKENS.items()]
+        await ann.tell(type="resign")
+        for guest in (ann, bob):
+            assert [begin["match"] for begin in await guest.messages("begin")] == ["cup-1", "cup-2"]
+
+
+async def test_whoever_goes_on_over_another_protocol_may_let_go_of_its_stream(
+    autojump_clock: MockClock,
+) -> None:
+    store, settings = Memory(), {**DOUBLE, "bank": "600"}
+    async with lists(settings, store=store) as here:
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        battles = {name: await answered(client) for name, client in clients.items()}
+    async with lists(settings, store=Late(store)) as here:
+        fighters = {name: Fighter(here, battle) for name, battle in battles.items()}
+        for fighter in fighters.values():
+            await fighter.start()
+        first, second = sorted(fighters, key=lambda name: fighters[name].side)
+        elsewhere = await Room(here.host, here.nursery).hello(first, token=TOKENS[first])
+        fighters[first].stream.client.end.close()
+        await trio.sleep(GRACE + 1.0)
+        await elsewhere.tell(type="move", move="C")
+        assert await fighters[second].told() == [put("O", "C")]
+        await fighters[second].put("C")
+        assert (await fighters[second].told())[-1] == flipped("O"), "no flip can come from there"
+        (end,) = await elsewhere.messages("end")
+        assert (end["winner"], end["ending"]) == ("O", "illegal")
+        await here.join(second, token=TOKENS[second])
+        assert [begin["match"] for begin in await elsewhere.messages("begin")] == ["cup-2"]
+
+
+@pytest.mark.parametrize("called", [False, True], ids=["asks", "is called"])
+async def test_the_clock_of_whoever_joins_again_after_a_restart_waits_for_its_stream(
+    called: bool, autojump_clock: MockClock
+) -> None:
+    """As that of whoever opens its stream without joining: it ran from the answer on, and cost the match."""
+    store, late = Memory(), GRACE - 5.0
+    async with lists(CUP, store=store) as here:
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        fighters = {name: Fighter(here, await answered(client)) for name, client in clients.items()}
+        for fighter in fighters.values():
+            await fighter.start()
+        first, second = sorted(fighters, key=lambda name: fighters[name].side)
+        battles = {name: fighter.battle for name, fighter in fighters.items()}
+    for opens in (True, False):
+        async with lists(CUP, store=Late(store)) as here:
+            other = Fighter(here, battles[second])
+            await other.start()
+            more = {"teamUrl": here.telephone.connect("192.0.2.7:5000", dead)} if called else {}
+            await here.join(first, token=TOKENS[first], **more)
+            await trio.sleep(late)
+            if opens:
+                fighter = Fighter(here, battles[first])
+                assert await fighter.start() == []
+                assert await fighter.put("C") == (200, 20_000)
+                assert await other.told() == [put("O", "C")]
+            else:
+                await trio.sleep(GRACE + 1.0 - late)
+                await other.told()
+                assert other.stream.over, "nobody is bound for longer"
+
+
 async def test_whoever_is_called_again_after_a_restart_is_told_its_battle(autojump_clock: MockClock) -> None:
     store, told = Memory(), list[Any]()
     for again in (False, True):

@@ -545,6 +545,29 @@ async def test_a_bot_that_lost_its_memory_and_looks_for_a_game_is_led_back_to_it
         assert drawn(said(await bob.turn())) == SIDES[3:5]
 
 
+async def test_whoever_comes_back_over_another_protocol_is_there(autojump_clock: MockClock) -> None:
+    """With a token of its organiser's. Catches a bot that has left for the referee, while it plays on."""
+    settings = {"tournament": "cup", "game": "hexagon-dots", "format": "round-robin", "entrants": "2"}
+    async with table({**settings, "bank": "600"}) as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        for bot in (ann, bob):
+            await bot.join(await here.found())
+        match, cup = playing(here, "ann"), here.host.tournaments["cup"]
+        first, second = (ann, bob) if match.names[0] == "ann" else (bob, ann)
+        await first.turn()
+        await first.move(SIDES[0])
+        await first.hang_up()
+        token = await here.host.claims.bind(cup, first.name, "the organiser")
+        visit = await here.host.arrive(first.name, "hexagon-dots", token=token)
+        await second.turn()
+        await second.move(SIDES[1])
+        assert visit.player.seat is not None
+        await trio.sleep(GRACE + 1.0)
+        visit.player.seat.play(SIDES[2])
+        await second.turn()
+        assert match.left(trio.current_time())[0] == 600.0 - GRACE - 1.0
+
+
 async def test_half_a_minute_in_a_match_is_all_that_a_bot_may_be_away(autojump_clock: MockClock) -> None:
     """Or hanging up would be a way to think on."""
     async with table() as here:

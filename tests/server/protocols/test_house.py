@@ -16,6 +16,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.export.json_views import match_in_play, moment
+from server.host.host import STOPPING
 from server.net.limits import Limits, Rate
 from server.net.listening import Admission
 from server.pages.match import item
@@ -26,9 +27,10 @@ from server.protocols.house.talk import House
 from server.stopping import LINGER, until_bots_know
 from tests.server.cutting import cut, places
 from tests.server.protocols.room import Guest, Room, room
+from tests.server.protocols.table import Slow
 from tests.server.windowed import Weather
 from tournament.desk import Desk
-from tournament.facts import State
+from tournament.facts import Concluded, State
 
 SCHEMA = Path(__file__).parents[3] / "docs/protocols/house.schema.json"
 FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
@@ -448,6 +450,23 @@ async def test_a_match_that_is_over_asks_for_nothing_while_its_end_is_being_kept
         assert (end["type"], end["winner"]) == ("end", "O")
 
 
+async def test_whoever_comes_back_to_a_match_that_is_over_is_told_the_end_and_asked_for_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is asked for the deciding move once more, and refused as often as it answers."""
+    async with room(store=Slow(Concluded)) as hall:
+        ann, bob = await pair(hall)
+        for ply, field in enumerate(("C", "N", "NW", "S", "SE")):
+            await (ann, bob)[ply % 2].say(field)
+        await ann.end.close()
+        ann = await hall.hello("ann", token=OWN)
+        assert [message["type"] for message in await ann.messages()] == ["welcome", "begin"]
+        await trio.sleep(15.0)
+        turn, end = (await ann.messages())[:2]
+        assert (turn["ply"], turn["turn"]) == (5, None)
+        assert (end["type"], end["winner"]) == ("end", "O")
+
+
 # Too much
 
 
@@ -779,6 +798,28 @@ async def test_when_its_tournament_is_over_a_bot_is_told_the_standings_and_may_s
         welcome, begin, _ = await ann.messages()
         assert (welcome["tournament"], welcome["token"]) == (None, OWN)
         assert begin["players"] == ["ann", "bob"]
+
+
+async def test_a_host_that_is_to_stop_lets_nobody_in_but_those_who_come_back_to_their_match(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is kept out while the host waits for others, and loses its match by that."""
+    async with room() as hall:
+        for name in ("Cas", "Dee"):  # for whose match it waits: nobody can come back to that
+            await hall.come(name)
+        ann, bob = await pair(hall)
+        await ann.end.close()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(hall.host.drain)
+            ann = await hall.hello("ann", token=OWN)
+            assert [message["type"] for message in await ann.messages()] == ["welcome", "begin", "turn"]
+            await ann.say("C")
+            (turn,) = await bob.messages()
+            assert (turn["ply"], turn["last"]) == (1, put("C"))
+            assert await reasons(await hall.hello("eve")) == [STOPPING]
+            await hall.host.stop()
+            assert await reasons(await hall.hello("ann", token=OWN)) == [STOPPING]
+            nursery.cancel_scope.cancel()
 
 
 async def test_a_host_that_is_to_stop_tells_the_standings_first(autojump_clock: MockClock) -> None:

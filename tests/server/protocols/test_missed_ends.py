@@ -140,6 +140,23 @@ async def test_whoever_heard_the_standings_hears_them_once_whether_it_goes_on_or
         await is_led_to_the_table(here, "bob")
 
 
+async def test_whoever_has_waited_since_the_end_hears_the_standings_anew_if_a_match_is_played_again(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that believes in the standings from before, because it has said nothing since."""
+    async with room(CUP | {"entrants": "3", "turn": "5"}) as here:
+        guests = [await here.hello(name, "connect-4") for name in ("ann", "bob", "cas")]
+        await trio.sleep(30.0)
+        cup = here.host.tournaments["cup"]
+        for guest in guests:
+            assert len(await guest.messages("standings")) == 1
+        await Desk(cup).void("cup-1", "a cable")
+        await trio.sleep(10.0)
+        assert cup.record.state is State.FINISHED
+        for guest in guests:
+            assert len(await guest.messages("standings")) == 1
+
+
 async def test_a_connection_that_breaks_just_after_the_end_may_not_have_brought_the_standings(
     autojump_clock: MockClock,
 ) -> None:
