@@ -180,6 +180,38 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         assert spectator.complaints == []
 
 
+def test_what_had_the_focus_has_it_after_an_update_and_what_was_scrolled_stays_so(
+    browser: Browser, serve: Any
+) -> None:
+    """Catches a link of the schedule that loses the focus to another of the same bot."""
+    cup = ("--tournament", "cup", "--game", "tic-tac-toe", "--format", "round-robin", "--entrants", "4")
+    served, turns = serve(*QUIET, *cup), Semaphore(0)
+    for name in ("ada", "bela", "coco", "dot"):
+        Bot(served.tcp, name, "tic-tac-toe", turns=turns)
+    wait_for(lambda: served.get("/api/matches/cup-1")[0] == 200)
+    with visitor(browser, served.http, look="phone") as spectator:
+        page = spectator.open("/tournaments/cup")
+        links, around = page.locator("#schedule a[href='/bots/ada']"), page.locator("#standings .wide")
+        expect(links).to_have_count(3)
+        links.nth(1).focus()
+        around.evaluate("(around) => { around.scrollLeft = 40 }")
+        mark = (
+            "(places) => places.forEach((each) => document.getElementById(each).firstElementChild.old = true)"
+        )
+        page.evaluate(mark, ["schedule", "standings"])
+        turns.release(17)  # enough for one of the two matches to end
+        gone = "(place) => !document.getElementById(place).firstElementChild.old"
+        wait_for(lambda: page.evaluate(gone, "schedule") and page.evaluate(gone, "standings"))
+        expect(links.nth(1)).to_be_focused()
+        assert around.evaluate("(around) => around.scrollLeft") == 40
+        around.focus()
+        page.evaluate(mark, ["standings"])
+        turns.release(40)
+        wait_for(lambda: page.evaluate(gone, "standings"))
+        expect(around).to_be_focused()
+        assert spectator.complaints == []
+
+
 def test_the_page_of_a_live_match_gets_what_belongs_to_its_end(
     browser: Browser, serve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
