@@ -14,7 +14,7 @@ from games.catalogue import catalogue
 from server.pages import formatting
 from server.pages.tables import PAGE
 from tests.browser.bots import Bot
-from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, visitor
+from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, plies, visitor
 from tests.browser.hostile import PAYLOADS
 from tests.effort import IS_CAMPAIGN, tries
 from tests.hang import HANG, wait_for
@@ -177,6 +177,32 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         expect(page.locator(".clock.running")).to_have_count(1)
         one = page.locator(".clock.running").text_content()
         wait_for(lambda: page.locator(".clock.running").text_content() != one)
+        assert spectator.complaints == []
+
+
+def test_a_click_leads_where_it_was_pressed_though_the_board_changes_meanwhile(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """Catches boards that can hardly be clicked: what was pressed is no more when it is let go."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/")
+        board, elsewhere = page.locator(".card .board").first, page.locator("h1")
+        for let_go in (elsewhere, board):
+            expect(board).to_be_visible()
+            board.hover()
+            page.mouse.down()
+            page.evaluate(
+                "() => { window.heard = new Promise((heard) => document.addEventListener('live', heard)) }"
+            )
+            before, made = board.inner_html(), plies(arena)
+            live.release()
+            wait_for(lambda made=made: plies(arena) > made)
+            page.evaluate("heard")
+            let_go.hover()
+            page.mouse.up()
+            if let_go is elsewhere:  # then the board is shown as it is by now
+                wait_for(lambda before=before: board.inner_html() != before)
+        page.wait_for_url("**/matches/live-1")
         assert spectator.complaints == []
 
 

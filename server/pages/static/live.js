@@ -8,6 +8,7 @@ import { nodes, show } from "./parts.js";
 const QUIET = 40_000; // ms of silence after which the connection counts as dead: the host says something every 15 s
 const ASLEEP = 30_000; // ms out of sight after which the stream is closed: a browser allows few of them
 const MOST = 250; // items of a list that stay on the page
+const PRESS = 2_000; // ms for which a part waits for the end of a click, at most
 const page = document.querySelector("[data-live]");
 const status = document.querySelector("[data-connection]");
 
@@ -16,6 +17,23 @@ const takers = new Map(); // by place: functions that take a part instead of sho
 /** Have `take(html)` called with the part of a place. */
 export function take(place, taker) {
   takers.set(place, taker);
+}
+
+// A click is one only if what was pressed is still there when it is let go. Boards change many times a second.
+let pressed = null; // where the pointer is down
+let pressing;
+const held = new Map(); // parts that came meanwhile, by the element that they belong in
+
+function press({ target }) {
+  clearTimeout(pressing);
+  pressed = target;
+  pressing = setTimeout(release, PRESS);
+}
+
+function release() {
+  pressed = null;
+  held.forEach((html, element) => show(element, html));
+  held.clear();
 }
 
 let after = page?.dataset.after;
@@ -42,6 +60,7 @@ function connect() {
     const { place, html } = JSON.parse(event.data);
     const element = document.getElementById(place);
     if (takers.has(place)) takers.get(place)(html);
+    else if (element?.contains(pressed)) held.set(element, html);
     else if (element) show(element, html);
   });
   stream.addEventListener("items", (event) => {
@@ -129,6 +148,8 @@ if (page) {
     if (document.visibilityState === "hidden") sleep = setTimeout(() => { clearTimeout(retry); stream.close(); }, ASLEEP);
     else if (stream.readyState === EventSource.CLOSED) connect();
   });
+  document.addEventListener("pointerdown", press);
+  for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(release)); // after the click
   addEventListener("pagehide", () => stream.close());
   addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
 }
