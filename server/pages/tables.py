@@ -161,12 +161,16 @@ def crossed(record: Record, board: Board) -> dict[str, Any]:
         for row, columns in board.crossed.items()
     }
     nearest = total > ALL_CROSSED
+    most = max(
+        (len(entries) for columns in board.crossed.values() for entries in columns.values()), default=0
+    )
     return {
         "record": record,
         "names": names,
         "cells": cells,
         "left_out": total - len(names),
         "nearest": nearest,
+        "latest": CELL if most > CELL else None,
     }
 
 
