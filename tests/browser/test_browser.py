@@ -8,7 +8,7 @@ from threading import Semaphore
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, FloatRect, Page, expect
+from playwright.sync_api import Browser, FloatRect, Page, Route, expect
 
 from games.catalogue import catalogue
 from server.pages import formatting
@@ -203,6 +203,30 @@ def test_a_click_leads_where_it_was_pressed_though_the_board_changes_meanwhile(
             if let_go is elsewhere:  # then the board is shown as it is by now
                 wait_for(lambda before=before: board.inner_html() != before)
         page.wait_for_url("**/matches/live-1")
+        assert spectator.complaints == []
+
+
+def test_the_list_of_moves_has_no_gap_where_a_page_begins_long_before_the_latest_move(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """As of a match with more moves than a page lists, opened at one of the first."""
+
+    def as_if_long(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=re.sub(r'<li value="3">.*</ol>', "</ol>", answer.text()))
+
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/")
+        page.route("**/matches/live-1?ply=1", as_if_long)
+        spectator.go(page, "/matches/live-1?ply=1")
+        moves = page.locator("#moves li")
+        expect(moves).to_have_count(2)
+        for _ in range(2):
+            live.release()
+            wait_for(lambda: moves.last.get_attribute("value") == str(plies(arena)))
+            numbers = moves.evaluate_all("(moves) => moves.map((move) => move.value)")
+            assert numbers == [*range(numbers[0], plies(arena) + 1)]
+            assert page.locator("#moves").get_attribute("data-first") == str(numbers[0])
         assert spectator.complaints == []
 
 

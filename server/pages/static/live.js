@@ -87,14 +87,16 @@ function again() {
 
 function append(list, from, html) {
   if (!list) return;
-  const first = Number(list.dataset.first) - 1;
+  let first = Number(list.dataset.first) - 1;
   while (list.children.length && first + list.children.length > from) list.lastElementChild.remove();
+  if (first + list.children.length !== from) { // the list ends or begins elsewhere: what is between is not here
+    list.replaceChildren();
+    first = from;
+  }
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   list.append(...nodes(html));
-  let gone = 0;
-  while (list.children.length > MOST) { list.firstElementChild.remove(); gone += 1; }
-  if (from < first) list.dataset.first = from + 1;
-  else list.dataset.first = first + gone + 1;
+  while (list.children.length > MOST) { list.firstElementChild.remove(); first += 1; }
+  list.dataset.first = first + 1;
   if (atEnd) list.scrollTop = list.scrollHeight;
 }
 
