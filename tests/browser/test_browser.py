@@ -338,6 +338,20 @@ def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: An
         expect(page.locator("[data-connection]")).to_be_hidden()
 
 
+def test_a_page_that_is_no_more_does_not_say_that_its_host_cannot_be_reached(
+    browser: Browser, serve: Any
+) -> None:
+    """As when somebody comes back to a tab, and the tournament in it was deleted meanwhile."""
+    first = serve(*QUIET, "--tournament", "cup", "--game", "quoridor")
+    with visitor(browser, first.http) as spectator:
+        page = spectator.open("/tournaments/cup")
+        expect(page.locator("#progress")).to_contain_text("registering")
+        first.kill()
+        expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+        serve(*QUIET, "--data", "anew", http=first.http)
+        expect(page.locator("[data-connection]")).to_contain_text("does not have this page now")
+
+
 def test_everything_can_be_read_without_a_script(browser: Browser, arena: Served) -> None:
     with visitor(browser, arena.http, java_script_enabled=False) as spectator:
         page = spectator.open("/tournaments/quoridor")

@@ -55,7 +55,10 @@ function connect() {
   heard = performance.now();
   stream = new EventSource(`/live?${query}`);
   stream.addEventListener("open", () => { tries = 0; say(""); });
-  stream.addEventListener("error", () => { if (document.visibilityState === "visible") again(); });
+  stream.addEventListener("error", () => {
+    const answered = stream.readyState === EventSource.CLOSED; // with something else than a stream
+    if (document.visibilityState === "visible") again(answered);
+  });
   stream.addEventListener("part", (event) => {
     const { place, html } = JSON.parse(event.data);
     const element = document.getElementById(place);
@@ -77,9 +80,9 @@ function connect() {
 }
 
 /** Try again in a while, and not all at the same time: a host that has just started has enough to do. */
-function again() {
+function again(answered = false) {
   stream?.close();
-  say("The host cannot be reached; trying again.");
+  say(answered ? "The host does not have this page now; trying again." : "The host cannot be reached; trying again.");
   const wait = Math.min(30_000, 1000 * 2 ** tries++) * (0.5 + Math.random());
   clearTimeout(retry);
   retry = setTimeout(connect, wait);
