@@ -107,6 +107,26 @@ def test_two_that_keep_meeting_have_one_line_of_what_has_just_ended() -> None:
     assert len(lately.lines()) == home.LATELY
 
 
+async def test_every_tournament_is_on_a_page_though_the_first_page_lists_only_some(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a tournament that takes entrants and is nowhere, behind thirty others."""
+    listed = re.compile(r'<th scope="row"><a href="/tournaments/([^"]+)"')
+    async with gallery() as here:
+        names = [f"cup-{number}" for number in range(home.PAGE + 1)]
+        for name in names[: home.MOST]:
+            await here.hold(name)
+        assert 'href="/tournaments"' not in await here.read("/")
+        for name in names[home.MOST :]:
+            await here.hold(name)
+        await trio.sleep(home.REFRESH)
+        assert '<a href="/tournaments">All 101 tournaments</a>' in await here.read("/")
+        first, second = [await here.read(f"/tournaments?page={number}") for number in (1, 2)]
+    assert listed.findall(first) + listed.findall(second) == names
+    assert '<a href="?page=2" rel="next">' in first
+    assert '<a href="?page=1" rel="prev">' in second
+
+
 async def test_what_has_just_ended_is_in_the_order_of_its_ends_whichever_tournament_is_the_older(
     autojump_clock: MockClock,
 ) -> None:
