@@ -12,7 +12,7 @@ from games.estimate import Estimate
 from games.estimate import in_words as went_wrong
 from games.perfect import Grades
 from games.perfect import in_words as threw_away
-from server.export.words import FAULTS, before_move, in_words
+from server.export.words import before_move, in_words, whose
 from server.host.grading import Grader
 from server.http.wire import Response
 from server.pages import formatting
@@ -174,7 +174,7 @@ def shown(record: Record, story: Story) -> dict[str, Any]:
     told = causes if ended else before_move(causes, len(story) + 1)
     return {
         "causes": [(cause["at"], in_words(cause, story.players)) for cause in told],
-        "fault": FAULTS[ended.fault] if ended and ended.fault and not voided else None,
+        "fault": whose(ended.fault, causes) if ended and ended.fault and not voided else None,
         "story": story,
         "seats": seats(story, over=record.matches.get(story.name)),
         "ended": ended,

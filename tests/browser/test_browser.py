@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 QUIET = ("--log-level", "error")  # nobody reads what a host says: a full pipe would hold it up
 PAGES = {
     "home": "/",
+    "tournaments": "/tournaments",
     "tournament": "/tournaments/quoridor",
     "tournament in play": "/tournaments/live",
     "standings": "/tournaments/connect-4/standings",
