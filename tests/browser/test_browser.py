@@ -174,6 +174,8 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         live.release()
         expect(moves.nth(count)).to_be_attached()
         assert shown(page) == still
+        for used in page.locator("[data-used]").all():
+            expect(used).to_have_text("< 1 ms")
         page.keyboard.press("End")
         expect(page.locator(".clock.running")).to_have_count(1)
         one = page.locator(".clock.running").text_content()

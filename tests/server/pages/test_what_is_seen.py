@@ -1,6 +1,8 @@
 """Names, moves, times and strengths as spectators see them; all of it without a script."""
 
+import json
 import re
+from html import unescape
 
 import pytest
 import trio
@@ -42,6 +44,19 @@ async def test_a_match_has_its_players_on_the_board_and_says_when_it_was(autojum
     assert formatting.when(match.ended) in bot
     assert formatting.when(match.ended) in cup
     assert formatting.when(match.began) in page
+
+
+async def test_a_link_to_a_position_shows_how_long_both_had_thought_by_then(
+    autojump_clock: MockClock,
+) -> None:
+    """As the replay does when somebody steps to it. Each move took a second."""
+    async with gallery() as here:
+        await over(here, "ann", "bob")
+        for ply, used in ((0, ["< 1 ms", "< 1 ms"]), (3, ["2.00 s", "1.00 s"])):
+            page = await here.read(f"/matches/cup-1?ply={ply}")
+            (frame, *_) = json.loads(await here.read(f"/matches/cup-1/frames?from={ply}"))["frames"]
+            assert [*map(unescape, re.findall(r'data-used="\d">([^<]+)<', page))] == used
+            assert frame["used"] == used
 
 
 async def test_the_moves_of_santorini_are_spelled_out(autojump_clock: MockClock) -> None:
