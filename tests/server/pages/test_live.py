@@ -331,6 +331,21 @@ async def test_an_open_page_says_that_its_tournament_was_deleted_and_nothing_of_
         assert "matches" not in watcher.parts[place]
 
 
+@pytest.mark.parametrize("path", ["/", "/tournaments/cup", "/wall", "/wall/cup"])
+async def test_a_page_that_is_loaded_again_shows_the_present_without_a_script(
+    autojump_clock: MockClock, path: str
+) -> None:
+    """Catches tables as they were when somebody last loaded the page, up to a minute ago."""
+    async with gallery() as here:
+        await here.hold(entrants=4)
+        for count, name in enumerate(("ann", "bob", "cas"), 1):
+            await here.come(name)
+            await trio.sleep(LINGERS / 2)
+            found = re.search(r"(\d) (?:of 4|entrant)", await here.read(path))
+            assert found is not None
+            assert int(found[1]) == count
+
+
 async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
     autojump_clock: MockClock,
 ) -> None:
