@@ -40,7 +40,8 @@ class Summary(Struct, frozen=True):
     playing: int
     eta: float | None
     latest: float | None  # when the latest match ended, by the wall clock
-    start: float | None  # when it begins by itself, while it takes entrants
+    start: float | None  # when it begins by itself, while it takes entrants …
+    wanting: str  # … and there are enough
     by_invitation: bool
     winners: tuple[str, ...]  # once it is over
 
@@ -171,6 +172,7 @@ def _summary(host: View, tournament: Held) -> Summary:
         None if record.format.decides else tournament.eta(),
         tables.latest(record),
         record.opened.start if record.state is State.REGISTERING else None,
+        tables.wanting(record),
         bool(record.opened.by_invitation),
         tuple(tables.winners(record, host.boards.latest(record.public))) if over else (),
     )

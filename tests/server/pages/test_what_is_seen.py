@@ -168,6 +168,22 @@ async def test_there_is_a_blank_between_all_sentences_under_the_name_of_a_tourna
     assert re.findall(r"[a-z]\.[A-Z]\w*", said) == []
 
 
+async def test_what_is_said_of_a_start_holds_after_its_time_where_too_few_have_come(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a beginning that is announced for an hour ago."""
+    async with gallery() as here:
+        await here.hold(start_at=here.host.wall() + 60.0)
+        paths = ("/", "/tournaments/cup", "/wall/cup")
+        for name, wanting in (("ann", True), ("bob", False)):
+            await here.come(name)
+            await trio.sleep(1.0)
+            for path in paths:
+                assert ("</time> or later, once 2 have entered" in await here.read(path)) == wanting, path
+        await here.hold("fair", start_at=here.host.wall() + 60.0, check_in=30.0)
+        assert "</time> or later, once 2 have checked in" in await here.read("/tournaments/fair")
+
+
 async def test_a_tournament_waits_for_others_in_the_place_of_those_who_were_taken_out(
     autojump_clock: MockClock,
 ) -> None:
