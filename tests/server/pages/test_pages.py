@@ -474,7 +474,9 @@ async def test_a_board_of_thousands_of_elements_is_one_picture_on_a_page(autojum
         page = await here.read("/matches/cup-1")
         home = await here.read("/")
         picture = await here.read("/matches/cup-1/board.svg?ply=4")
-    assert '<img src="/matches/cup-1/board.svg?ply=10"' in page
+        early = await here.read("/matches/cup-1?ply=1")
+    assert '<img src="/matches/cup-1/board.svg?ply=10" alt="Hexagon Dots, after 10 moves">' in page
+    assert 'alt="Hexagon Dots, after 1 move">' in early
     assert len(TAG.findall(page)) < 200
     assert len(TAG.findall(home)) < 300
     assert "prefers-color-scheme:dark" in picture
