@@ -11,7 +11,7 @@ from games.perfect import in_words as threw_away
 from server.commands.flags import Flag
 from server.commands.hosts import Host
 from server.exits import DONE, Failure, Misuse
-from server.export.words import FAULTS, LAST, before_move, in_words
+from server.export.words import FAULTS, LAST, before_move, in_words, whose
 from server.net.escaping import json_line
 from server.programs.report import rendered
 from server.programs.terminal import say, table
@@ -158,12 +158,12 @@ def _estimated(game: Game[Any, Any], match: dict[str, Any]) -> str:
 def _ending(match: dict[str, Any]) -> str:
     if match["ending"] is None:
         return "It is still being played."
-    fault = FAULTS.get(match.get("fault") or "")
-    whose = f" It was {fault}." if fault else ""
+    fault = match.get("fault")
+    said = f" It was {whose(fault, match.get('cause', ()))}." if fault in FAULTS else ""
     when = f" Ended {match['ended']}." if match.get("ended") else ""
     if match["ending"] == "void":
-        return f"It counts for nothing: {match['why']}.{whose}{when}"
+        return f"It counts for nothing: {match['why']}.{said}{when}"
     winner = match["winner"]
     nobody = "A draw" if match["ending"] == "played" else "Both have lost"
     result = nobody if winner is None else f"{match['players'][winner]} has won"
-    return f"{result}: {match['why']} ({match['ending']}).{whose}{when}"
+    return f"{result}: {match['why']} ({match['ending']}).{said}{when}"

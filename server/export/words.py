@@ -15,6 +15,12 @@ FAULTS = {
 LAST = ("late", "absent")  # kinds that come with the end, not before a move
 
 
+def whose(fault: str, causes: Sequence[Mapping[str, Any]]) -> str:
+    """Whose fault an end was; neither bot may have been there."""
+    seats = {cause.get("seat") for cause in causes if cause.get("kind") in LAST}
+    return "the bots' own fault" if fault == "bot" and seats == {0, 1} else FAULTS[fault]
+
+
 def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
     """One cause in words; an unknown kind is only named."""
     match cause:

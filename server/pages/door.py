@@ -39,7 +39,7 @@ from server.pages.addressed import ASSISTANTS, MARKDOWN, addressed
 from server.pages.addresses import Addresses
 from server.pages.fair_share import Turns
 from server.pages.formatting import sentence
-from server.pages.home import PLACES, HomeLook
+from server.pages.home import PLACES, HomeLook, summaries
 from server.pages.live import Live
 from server.pages.match import MatchLook
 from server.pages.matches import MatchPages
@@ -117,6 +117,8 @@ class Pages:
                 exchange.respond(files.answer("favicon.svg", None, known))
             case ["robots.txt"]:
                 exchange.respond(files.answer("robots.txt", None, known))
+            case ["tournaments"]:
+                return self._patiently(exchange, self._tournaments(exchange))
             case ["tournaments", name, *rest] if name in self._host.shown:
                 return self._patiently(exchange, self._tournament(exchange, self._host.shown[name], rest))
             case ["matches", name, *rest]:
@@ -197,6 +199,11 @@ class Pages:
         return self._live(exchange, address, look, "wall.html", places=projector.PLACES, name=name)
 
     # Tournaments
+
+    async def _tournaments(self, exchange: Exchange) -> None:
+        seen = summaries(self._host, asked_for(exchange.request, "page") or 1)
+        listed = await self._whole("tournaments", seen)
+        exchange.respond(self.site.page("tournaments.html", exchange, part=listed))
 
     async def _tournament(self, exchange: Exchange, tournament: Held, rest: list[str]) -> None:
         record, number = tournament.record, asked_for(exchange.request, "page") or 1

@@ -1,6 +1,7 @@
 """What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -10,12 +11,14 @@ from server.host.opening import OPEN
 from server.host.view import Held, Here, View
 from server.pages import formatting, tables
 from server.pages.board_grid import BoardGrid
+from server.pages.paging import page_of
 from server.pages.rendering import part
 from tournament.facts import AnyFact, Concluded, State
 from tournament.record import Record
 
 PLACES = 8  # boards side by side: all of them together are some thousand elements
-MOST = 30  # tournaments listed: those that go on, then the latest that are over
+MOST = 30  # tournaments listed; a page of their own has all
+PAGE = 100  # tournaments on a page of these
 LATELY = 8  # pairs of bots whose matches have just ended
 REFRESH = 0.5  # seconds between two looks at everything but the boards
 ORDER = (State.RUNNING, State.PAUSED, State.REGISTERING, State.FINISHED)
@@ -37,7 +40,8 @@ class Summary(Struct, frozen=True):
     playing: int
     eta: float | None
     latest: float | None  # when the latest match ended, by the wall clock
-    start: float | None  # when it begins by itself, while it takes entrants
+    start: float | None  # when it begins by itself, while it takes entrants …
+    wanting: str  # … and there are enough
     by_invitation: bool
     winners: tuple[str, ...]  # once it is over
 
@@ -115,7 +119,7 @@ class HomeLook:
         yield from self._grid.changed(self._host.tournaments.values(), now)
         if now >= self._looked + REFRESH:
             self._looked = now
-            yield "tournaments", part("tournaments", {"tournaments": self._summaries()})
+            yield "tournaments", part("tournaments", summaries(self._host) | {"whole": False})
             yield "tables", part("tables", {"tables": self._tables()})
             yield "lately", part("lately", {"lately": self._lately.lines()})
 
@@ -126,35 +130,6 @@ class HomeLook:
         elif tournament.record.state is State.DELETED:
             self._lately.forget(tournament.record.name)
 
-    def _summaries(self) -> list[Summary]:
-        held = [each for each in self._host.tournaments.values() if not each.record.name.startswith(OPEN)]
-        held.sort(key=lambda each: ORDER.index(each.record.state))
-        over = [each for each in held if each.record.state is State.FINISHED]
-        on = held[: len(held) - len(over)]
-        return [self._summary(each) for each in (on + over[::-1])[:MOST]]
-
-    def _summary(self, tournament: Held) -> Summary:
-        record = tournament.record
-        over = record.state is State.FINISHED and record.frozen is None
-        return Summary(
-            record.name,
-            record.opened.game,
-            catalogue()[record.opened.game].title,
-            record.format.title,
-            record.state,
-            record.counted,
-            record.opened.entrants,
-            record.decided,
-            record.pairings,
-            record.format.endless,
-            len(tournament.matches),
-            None if record.format.decides else tournament.eta(),
-            tables.latest(record),
-            record.opened.start if record.state is State.REGISTERING else None,
-            bool(record.opened.by_invitation),
-            tuple(tables.winners(record, self._host.boards.latest(record.public))) if over else (),
-        )
-
     def _tables(self) -> list[Table]:
         found: list[Table] = []
         for name, game in catalogue().items():
@@ -164,6 +139,43 @@ class HomeLook:
             over = tournament.record.ended if tournament else 0
             found.append(Table(name, game.title, OPEN + name, here, playing, over, tournament is not None))
         return found
+
+
+def summaries(host: View, page: int | None = None) -> dict[str, Any]:
+    """The tournaments that go on, then those that are over, the latest first: as many as the first page
+    lists, or one page of all, counted from 1."""
+    held = [each for each in host.tournaments.values() if not each.record.name.startswith(OPEN)]
+    held.sort(key=lambda each: ORDER.index(each.record.state))
+    over = [each for each in held if each.record.state is State.FINISHED]
+    held[len(held) - len(over) :] = over[::-1]
+    number, pages = page_of(len(held), PAGE, page or 1)
+    chosen = held[:MOST] if page is None else held[(number - 1) * PAGE : number * PAGE]
+    listed = [_summary(host, each) for each in chosen]
+    return {"tournaments": listed, "total": len(held), "page": number, "pages": pages}
+
+
+def _summary(host: View, tournament: Held) -> Summary:
+    record = tournament.record
+    over = record.state is State.FINISHED and record.frozen is None
+    return Summary(
+        record.name,
+        record.opened.game,
+        catalogue()[record.opened.game].title,
+        record.format.title,
+        record.state,
+        record.counted,
+        record.opened.entrants,
+        record.decided,
+        record.pairings,
+        record.format.endless,
+        len(tournament.matches),
+        None if record.format.decides else tournament.eta(),
+        tables.latest(record),
+        record.opened.start if record.state is State.REGISTERING else None,
+        tables.wanting(record),
+        bool(record.opened.by_invitation),
+        tuple(tables.winners(record, host.boards.latest(record.public))) if over else (),
+    )
 
 
 def latest(record: Record) -> list[Concluded]:

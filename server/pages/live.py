@@ -77,11 +77,14 @@ class Live:
         return len(self._spectators)
 
     async def ready(self, address: str, look: Look) -> None:
-        """Prepare a page, shown by `look`, if nobody looks at it already."""
+        """Prepare a page, shown by `look`, unless somebody looks at it already and so keeps it up to date."""
         known = self._shown.get(address)
         if known is not None and known.look.tournament != look.tournament:
             self._end(address)
-        if address not in self._shown:
+            known = None
+        if known is not None:
+            known.left, look = trio.current_time(), known.look
+        if known is None or not known.spectators:
             await look.prepare()
         now = trio.current_time()
         self._shown.setdefault(address, Shown(look, now)).left = now

@@ -12,7 +12,7 @@ from games.estimate import Estimate
 from games.estimate import in_words as went_wrong
 from games.perfect import Grades
 from games.perfect import in_words as threw_away
-from server.export.words import FAULTS, before_move, in_words
+from server.export.words import before_move, in_words, whose
 from server.host.grading import Grader
 from server.http.wire import Response
 from server.pages import formatting
@@ -138,16 +138,18 @@ def edition(record: Record, match: str, graded: bool) -> str:
 
 
 def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -> list[Seat]:
-    """Both sides: as they are, or as they were after this many plies; `over` is what is kept of the end."""
-    source, ended = story.source, story.ended
+    """Both sides as they are, and how long they had thought after all plies, or this many.
+
+    `over` is what is kept of the end.
+    """
+    source = story.source
     if isinstance(source, Concluded):
         over = source
-    now = ply is None or (ply == len(story) and ended is None)
     used = story.plies[(ply or len(story.plies)) - 1].used if story.plies and ply != 0 else (0.0, 0.0)
     found: list[Seat] = []
     for seat in (0, 1):
         left, until = None, None
-        if now and isinstance(source, Match):
+        if isinstance(source, Match):
             left = source.clock.left(seat, source.clock.since)
             running = source.clock.running == seat and source.clock.deadline < inf
             until = source.clock.deadline if running else None
@@ -167,16 +169,16 @@ def _score(story: Story, seat: int) -> float | None:
     return float(ended.winner == seat)
 
 
-def shown(record: Record, story: Story) -> dict[str, Any]:
-    """What templates are given about a match as it is now."""
+def shown(record: Record, story: Story, ply: int | None = None) -> dict[str, Any]:
+    """What templates are given about a match as it is now, while they show it after this many plies."""
     ended, causes = story.ended, story.causes
     voided = story.name in record.voided
     told = causes if ended else before_move(causes, len(story) + 1)
     return {
         "causes": [(cause["at"], in_words(cause, story.players)) for cause in told],
-        "fault": FAULTS[ended.fault] if ended and ended.fault and not voided else None,
+        "fault": whose(ended.fault, causes) if ended and ended.fault and not voided else None,
         "story": story,
-        "seats": seats(story, over=record.matches.get(story.name)),
+        "seats": seats(story, ply, record.matches.get(story.name)),
         "ended": ended,
         "ending": Ending.VOID if voided else ended.ending if ended else None,
         "why": ended.why if ended else None,
@@ -192,14 +194,13 @@ def page(record: Record, story: Story, asked: int | None) -> dict[str, Any]:
     first = max(0, min(ply - MOVES // 2, last - MOVES))
     causes = story.causes
     number = record.dealt.get(story.name) or record.matches[story.name].pairing
-    return shown(record, story) | {
+    return shown(record, story, ply) | {
         "record": record,
         "ply": ply,
         "last": last,
         "pinned": asked is not None and (asked < last or story.ended is not None),
         "board": story.board(ply),
         "move": story.plies[ply - 1] if ply else None,
-        "used": seats(story, ply),
         "moves": [item(story, each, causes) for each in story.plies[first : first + MOVES]],
         "incidents": incidents(story, ply, causes),
         "first": first + 1,

@@ -46,7 +46,7 @@ class Look(Protocol):
         ...
 
     async def prepare(self) -> None:
-        """Do slow work, before the first look."""
+        """Do slow work, before the first look and before any when nobody has looked for a while."""
         ...
 
     def items(self) -> Mapping[str, list[Markup]]:

@@ -40,7 +40,8 @@ class Group(Struct, frozen=True):
     state: State
     entrants: int
     wanted: int | None
-    start: float | None  # when it begins by itself
+    start: float | None  # when it begins by itself …
+    wanting: str  # … if there are enough entrants
     decided: int
     drawn: int
     endless: bool
@@ -94,6 +95,7 @@ class ProjectorLook:
             record.contestants,
             record.opened.entrants,
             record.opened.start,
+            tables.wanting(record),
             record.decided,
             record.pairings,
             record.format.endless,

@@ -16,6 +16,7 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from games.game import Game
 from server.export.json_views import causes_shown
+from server.pages.formatting import plural
 from tournament.causes import moved_by
 from tournament.events import Ended, Moved
 from tournament.facts import Concluded, State
@@ -134,5 +135,5 @@ class Story:
         drawn = self.drawing(ply)
         if drawn.count("<") < LARGE * 1.2:  # few elements of a drawing have an end tag
             return Markup(drawn)  # noqa: S704 - a game's own drawing, which holds nothing that anybody said
-        title = f"{self.game.title}, after {ply} moves"
+        title = f"{self.game.title}, after {plural(ply, 'move')}"
         return Markup('<img src="/matches/{}/board.svg?ply={}" alt="{}">').format(self.name, ply, title)

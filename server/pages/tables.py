@@ -166,12 +166,16 @@ def crossed(record: Record, board: Board) -> dict[str, Any]:
         for row, columns in board.crossed.items()
     }
     nearest = total > ALL_CROSSED
+    most = max(
+        (len(entries) for columns in board.crossed.values() for entries in columns.values()), default=0
+    )
     return {
         "record": record,
         "names": names,
         "cells": cells,
         "left_out": total - len(names),
         "nearest": nearest,
+        "latest": CELL if most > CELL else None,
     }
 
 
@@ -230,11 +234,19 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
         "rounds": 0 if last is None else last.round,
         "next_round": coming(record),
         "checks_in": opens_at(record.opened),
+        "wanting": wanting(record),
         "playing": playing,
         "eta": eta if board.decision is None else decision_views.eta_of_all(record, board.decision, eta),
         "more": None if board.decision is None else decision_views.more(record, board.decision),
         "winners": winners(record, board),
     }
+
+
+def wanting(record: Record) -> str:
+    """What a start by itself still wants, whose time may have passed; "" if there are enough entrants."""
+    checks, enough = opens_at(record.opened) is not None, record.format.entrants
+    ready = len(record.checked_in - record.out) if checks else record.contestants
+    return "" if ready >= enough else f"or later, once {enough} have {'checked in' if checks else 'entered'}"
 
 
 def winners(record: Record, board: Board | None) -> list[str]:

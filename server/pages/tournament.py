@@ -40,7 +40,10 @@ class TournamentLook:
         self._due = 0.0
 
     async def prepare(self) -> None:
-        await self._make()
+        if not self._made:
+            await self._make()
+        elif stamp(self._tournament.record) != self._stamp:
+            await self._make_again()
 
     def items(self) -> Mapping[str, list[Markup]]:
         return {}

@@ -8,13 +8,13 @@ from threading import Semaphore
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, FloatRect, Page, expect
+from playwright.sync_api import Browser, FloatRect, Page, Route, expect
 
 from games.catalogue import catalogue
 from server.pages import formatting
 from server.pages.tables import PAGE
 from tests.browser.bots import Bot
-from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, visitor
+from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, plies, visitor
 from tests.browser.hostile import PAYLOADS
 from tests.effort import IS_CAMPAIGN, tries
 from tests.hang import HANG, wait_for
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 QUIET = ("--log-level", "error")  # nobody reads what a host says: a full pipe would hold it up
 PAGES = {
     "home": "/",
+    "tournaments": "/tournaments",
     "tournament": "/tournaments/quoridor",
     "tournament in play": "/tournaments/live",
     "standings": "/tournaments/connect-4/standings",
@@ -173,10 +174,94 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         live.release()
         expect(moves.nth(count)).to_be_attached()
         assert shown(page) == still
+        for used in page.locator("[data-used]").all():
+            expect(used).to_have_text("< 1 ms")
         page.keyboard.press("End")
         expect(page.locator(".clock.running")).to_have_count(1)
         one = page.locator(".clock.running").text_content()
         wait_for(lambda: page.locator(".clock.running").text_content() != one)
+        assert spectator.complaints == []
+
+
+def test_a_click_leads_where_it_was_pressed_though_the_board_changes_meanwhile(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """Catches boards that can hardly be clicked: what was pressed is no more when it is let go."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/")
+        board, elsewhere = page.locator(".card .board").first, page.locator("h1")
+        for let_go in (elsewhere, board):
+            expect(board).to_be_visible()
+            board.hover()
+            page.mouse.down()
+            page.evaluate(
+                "() => { window.heard = new Promise((heard) => document.addEventListener('live', heard)) }"
+            )
+            before, made = board.inner_html(), plies(arena)
+            live.release()
+            wait_for(lambda made=made: plies(arena) > made)
+            page.evaluate("heard")
+            let_go.hover()
+            page.mouse.up()
+            if let_go is elsewhere:  # then the board is shown as it is by now
+                wait_for(lambda before=before: board.inner_html() != before)
+        page.wait_for_url("**/matches/live-1")
+        assert spectator.complaints == []
+
+
+def test_the_list_of_moves_has_no_gap_where_a_page_begins_long_before_the_latest_move(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """As of a match with more moves than a page lists, opened at one of the first."""
+
+    def as_if_long(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=re.sub(r'<li value="3">.*</ol>', "</ol>", answer.text()))
+
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/")
+        page.route("**/matches/live-1?ply=1", as_if_long)
+        spectator.go(page, "/matches/live-1?ply=1")
+        moves = page.locator("#moves li")
+        expect(moves).to_have_count(2)
+        for _ in range(2):
+            live.release()
+            wait_for(lambda: moves.last.get_attribute("value") == str(plies(arena)))
+            numbers = moves.evaluate_all("(moves) => moves.map((move) => move.value)")
+            assert numbers == [*range(numbers[0], plies(arena) + 1)]
+            assert page.locator("#moves").get_attribute("data-first") == str(numbers[0])
+        assert spectator.complaints == []
+
+
+def test_what_had_the_focus_has_it_after_an_update_and_what_was_scrolled_stays_so(
+    browser: Browser, serve: Any
+) -> None:
+    """Catches a link of the schedule that loses the focus to another of the same bot."""
+    cup = ("--tournament", "cup", "--game", "tic-tac-toe", "--format", "round-robin", "--entrants", "4")
+    served, turns = serve(*QUIET, *cup), Semaphore(0)
+    for name in ("ada", "bela", "coco", "dot"):
+        Bot(served.tcp, name, "tic-tac-toe", turns=turns)
+    wait_for(lambda: served.get("/api/matches/cup-1")[0] == 200)
+    with visitor(browser, served.http, look="phone") as spectator:
+        page = spectator.open("/tournaments/cup")
+        links, around = page.locator("#schedule a[href='/bots/ada']"), page.locator("#standings .wide")
+        expect(links).to_have_count(3)
+        links.nth(1).focus()
+        around.evaluate("(around) => { around.scrollLeft = 40 }")
+        mark = (
+            "(places) => places.forEach((each) => document.getElementById(each).firstElementChild.old = true)"
+        )
+        page.evaluate(mark, ["schedule", "standings"])
+        turns.release(17)  # enough for one of the two matches to end
+        gone = "(place) => !document.getElementById(place).firstElementChild.old"
+        wait_for(lambda: page.evaluate(gone, "schedule") and page.evaluate(gone, "standings"))
+        expect(links.nth(1)).to_be_focused()
+        assert around.evaluate("(around) => around.scrollLeft") == 40
+        around.focus()
+        page.evaluate(mark, ["standings"])
+        turns.release(40)
+        wait_for(lambda: page.evaluate(gone, "standings"))
+        expect(around).to_be_focused()
         assert spectator.complaints == []
 
 
@@ -254,6 +339,20 @@ def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: An
         assert second.http == first.http
         expect(page.locator("#tournaments")).to_contain_text("later")
         expect(page.locator("[data-connection]")).to_be_hidden()
+
+
+def test_a_page_that_is_no_more_does_not_say_that_its_host_cannot_be_reached(
+    browser: Browser, serve: Any
+) -> None:
+    """As when somebody comes back to a tab, and the tournament in it was deleted meanwhile."""
+    first = serve(*QUIET, "--tournament", "cup", "--game", "quoridor")
+    with visitor(browser, first.http) as spectator:
+        page = spectator.open("/tournaments/cup")
+        expect(page.locator("#progress")).to_contain_text("registering")
+        first.kill()
+        expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+        serve(*QUIET, "--data", "anew", http=first.http)
+        expect(page.locator("[data-connection]")).to_contain_text("does not have this page now")
 
 
 def test_everything_can_be_read_without_a_script(browser: Browser, arena: Served) -> None:

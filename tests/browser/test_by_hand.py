@@ -114,6 +114,25 @@ def test_a_slip_at_the_keyboard_loses_nothing(browser: Browser, served: Served) 
         expect(page.locator("[data-status]")).to_contain_text("Dan resigned")
 
 
+def test_whoever_plays_by_keyboard_is_at_the_board_when_the_other_has_moved(
+    browser: Browser, served: Served
+) -> None:
+    """Catches a focus that is lost while the other thinks: each move then began at the top of the page."""
+    with visitor(browser, served.http) as person, visitor(browser, served.http) as other:
+        pages = [
+            who.open(f"/games/connect-4/play?against={against}&name={name}")
+            for who, name, against in ((person, "Eva", "Fay"), (other, "Fay", "Eva"))
+        ]
+        wait_for(lambda: any(page.locator("[data-move]").count() for page in pages))
+        first, second = sorted(pages, key=lambda page: page.locator("[data-move]").count(), reverse=True)
+        first.locator("[data-move]").first.press("Enter")
+        expect(first.locator("[data-board]")).to_have_attribute("data-ply", "1")
+        second.locator("[data-move]").first.click()
+        expect(first.locator("[data-move]").first).to_be_focused()
+        first.locator("[data-resign]").click()
+        expect(second.locator("[data-status] a")).to_be_visible()
+
+
 def test_the_clock_of_whoever_is_to_move_runs(browser: Browser, served: Served) -> None:
     """Catches a clock that stands still while a person thinks, and then has run out."""
     with visitor(browser, served.http) as person:

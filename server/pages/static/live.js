@@ -8,6 +8,7 @@ import { nodes, show } from "./parts.js";
 const QUIET = 40_000; // ms of silence after which the connection counts as dead: the host says something every 15 s
 const ASLEEP = 30_000; // ms out of sight after which the stream is closed: a browser allows few of them
 const MOST = 250; // items of a list that stay on the page
+const PRESS = 2_000; // ms for which a part waits for the end of a click, at most
 const page = document.querySelector("[data-live]");
 const status = document.querySelector("[data-connection]");
 
@@ -16,6 +17,23 @@ const takers = new Map(); // by place: functions that take a part instead of sho
 /** Have `take(html)` called with the part of a place. */
 export function take(place, taker) {
   takers.set(place, taker);
+}
+
+// A click is one only if what was pressed is still there when it is let go. Boards change many times a second.
+let pressed = null; // where the pointer is down
+let pressing;
+const held = new Map(); // parts that came meanwhile, by the element that they belong in
+
+function press({ target }) {
+  clearTimeout(pressing);
+  pressed = target;
+  pressing = setTimeout(release, PRESS);
+}
+
+function release() {
+  pressed = null;
+  held.forEach((html, element) => show(element, html));
+  held.clear();
 }
 
 let after = page?.dataset.after;
@@ -37,11 +55,15 @@ function connect() {
   heard = performance.now();
   stream = new EventSource(`/live?${query}`);
   stream.addEventListener("open", () => { tries = 0; say(""); });
-  stream.addEventListener("error", () => { if (document.visibilityState === "visible") again(); });
+  stream.addEventListener("error", () => {
+    const answered = stream.readyState === EventSource.CLOSED; // with something else than a stream
+    if (document.visibilityState === "visible") again(answered);
+  });
   stream.addEventListener("part", (event) => {
     const { place, html } = JSON.parse(event.data);
     const element = document.getElementById(place);
     if (takers.has(place)) takers.get(place)(html);
+    else if (element?.contains(pressed)) held.set(element, html);
     else if (element) show(element, html);
   });
   stream.addEventListener("items", (event) => {
@@ -58,9 +80,9 @@ function connect() {
 }
 
 /** Try again in a while, and not all at the same time: a host that has just started has enough to do. */
-function again() {
+function again(answered = false) {
   stream?.close();
-  say("The host cannot be reached; trying again.");
+  say(answered ? "The host does not have this page now; trying again." : "The host cannot be reached; trying again.");
   const wait = Math.min(30_000, 1000 * 2 ** tries++) * (0.5 + Math.random());
   clearTimeout(retry);
   retry = setTimeout(connect, wait);
@@ -68,14 +90,16 @@ function again() {
 
 function append(list, from, html) {
   if (!list) return;
-  const first = Number(list.dataset.first) - 1;
+  let first = Number(list.dataset.first) - 1;
   while (list.children.length && first + list.children.length > from) list.lastElementChild.remove();
+  if (first + list.children.length !== from) { // the list ends or begins elsewhere: what is between is not here
+    list.replaceChildren();
+    first = from;
+  }
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   list.append(...nodes(html));
-  let gone = 0;
-  while (list.children.length > MOST) { list.firstElementChild.remove(); gone += 1; }
-  if (from < first) list.dataset.first = from + 1;
-  else list.dataset.first = first + gone + 1;
+  while (list.children.length > MOST) { list.firstElementChild.remove(); first += 1; }
+  list.dataset.first = first + 1;
   if (atEnd) list.scrollTop = list.scrollHeight;
 }
 
@@ -129,6 +153,8 @@ if (page) {
     if (document.visibilityState === "hidden") sleep = setTimeout(() => { clearTimeout(retry); stream.close(); }, ASLEEP);
     else if (stream.readyState === EventSource.CLOSED) connect();
   });
+  document.addEventListener("pointerdown", press);
+  for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(release)); // after the click
   addEventListener("pagehide", () => stream.close());
   addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
 }

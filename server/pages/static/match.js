@@ -63,12 +63,17 @@ function mark(found) {
   document.querySelector('[data-to="back"]').href = `?ply=${Math.max(0, ply - 1)}`;
   document.querySelector('[data-to="on"]').href = `?ply=${Math.min(last, ply + 1)}`;
   if (found) document.querySelector("[data-incidents]").replaceChildren(...(found.incidents ?? []).map((words) => Object.assign(document.createElement("li"), { textContent: words })));
+  think(found);
+  light();
+  point();
+}
+
+/** How long both had thought by then. */
+function think(found) {
   for (const [seat, used] of (found?.used ?? []).entries()) {
     const cell = document.querySelector(`[data-used="${seat}"]`);
     if (cell) cell.textContent = used;
   }
-  light();
-  point();
 }
 
 /** Where the graph of the clocks stands at this move. */
@@ -186,7 +191,10 @@ document.addEventListener("live", () => {
   const latest = moves.lastElementChild;
   if (!latest) return;
   grow(latest.value);
-  if (!following) return;
+  if (!following) {
+    frame(ply).then(think, () => {}); // the stream says how long by now
+    return;
+  }
   ply = wanted = last;
   mark({ move: latest.querySelector("a").textContent });
 });

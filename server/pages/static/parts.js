@@ -3,6 +3,8 @@
 
 import { local } from "./times.js";
 
+const SCROLLED = ".wide, .causes";
+
 const allow = (html) => html;
 const policy = window.trustedTypes?.createPolicy("parts", { createHTML: allow }) ?? { createHTML: allow };
 
@@ -18,13 +20,21 @@ export function nodes(html) {
   return [...parsed.body.childNodes].map((node) => document.importNode(node, true));
 }
 
-/** Show a part at its place; what had the focus there keeps it. */
+/** The elements of a place that are what one of them is; the link to a bot may be in many rows. */
+function alike(place, one) {
+  const marks = ["href", "aria-label"];
+  return [...place.querySelectorAll(one.localName)].filter((each) => marks.every((mark) => each.getAttribute(mark) === one.getAttribute(mark)));
+}
+
+/** Show a part at its place; what had the focus there keeps it, and what was scrolled stays so. */
 export function show(place, html) {
-  const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  const scrolled = [...place.querySelectorAll(".wide")].map((each) => each.scrollLeft);
+  const focused = document.activeElement;
+  const number = alike(place, focused).indexOf(focused);
+  const scrolled = [...place.querySelectorAll(SCROLLED)].map((each) => [each.scrollLeft, each.scrollTop]);
   place.replaceChildren(...nodes(html));
-  place.querySelectorAll(".wide").forEach((each, n) => { each.scrollLeft = scrolled[n] ?? 0; });
-  if (focused !== null) {
-    [...place.querySelectorAll("a")].find((each) => each.getAttribute("href") === focused)?.focus({ preventScroll: true });
+  place.querySelectorAll(SCROLLED).forEach((each, n) => { [each.scrollLeft, each.scrollTop] = scrolled[n] ?? [0, 0]; });
+  if (number >= 0) {
+    const found = alike(place, focused);
+    (found[number] ?? found.at(-1))?.focus({ preventScroll: true });
   }
 }

@@ -95,7 +95,16 @@ function result(end) {
 }
 
 function removeSpots() {
+  const focused = board.contains(document.activeElement);
   board.querySelectorAll(SPOTS).forEach((each) => each.remove());
+  if (focused) keepFocus();
+}
+
+/** Whoever plays by keyboard goes on from the board: at its first spot, or at the board itself until there is one. */
+function keepFocus() {
+  const spot = board.querySelector("[data-move]");
+  if (spot) spot.focus();
+  else board.focus({ preventScroll: true });
 }
 
 function finish() {
@@ -129,7 +138,7 @@ async function look(ply) {
       const focused = board.contains(document.activeElement);
       show(board, drawn);
       if (over) removeSpots();
-      else if (focused) board.querySelector("[data-move]")?.focus();
+      if (focused) keepFocus();
       board.dataset.ply = ply;
       return;
     }

@@ -3,7 +3,7 @@
 import pytest
 
 from server.export.json_views import causes_shown
-from server.export.words import FAULTS, before_move, in_words
+from server.export.words import FAULTS, before_move, in_words, whose
 from tests.tournament.test_causes import EVERY_KIND
 from tournament.events import Fault
 
@@ -21,6 +21,13 @@ def test_every_fault_and_every_kind_of_cause_has_words() -> None:
         "ann had 10.0 s for this move",
         "the host waited 30 s for bob",
     ]
+
+
+def test_where_neither_was_there_it_is_the_fault_of_both() -> None:
+    ann, bob = ({"at": "…", "kind": "absent", "seat": seat, "seconds": 40.0} for seat in (0, 1))
+    assert whose("bot", [ann]) == "the bot's own fault"
+    assert whose("bot", [ann, bob]) == "the bots' own fault"
+    assert whose("host", [ann, bob]) == "the fault of the host"
 
 
 def test_a_cause_of_a_newer_host_is_named_and_no_error() -> None:

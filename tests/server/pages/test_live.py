@@ -315,6 +315,37 @@ async def test_no_board_of_a_deleted_tournament_is_on_the_first_page(autojump_cl
         assert "/matches/cup-1" not in "".join(watcher.parts.values())
 
 
+@pytest.mark.parametrize(("path", "place"), [("/tournaments/cup", "progress"), ("/wall/cup", "groups")])
+async def test_an_open_page_says_that_its_tournament_was_deleted_and_nothing_of_matches(
+    autojump_clock: MockClock, path: str, place: str
+) -> None:
+    """It was planned, and never had any."""
+    async with gallery() as here:
+        await here.hold()
+        watcher = await here.watch(f"page={path}")
+        await trio.sleep(2.0)
+        await here.host.delete(here.host.tournaments["cup"], "the organiser")
+        await trio.sleep(2.0)
+        await watcher.look()
+        assert "deleted" in watcher.parts[place]
+        assert "matches" not in watcher.parts[place]
+
+
+@pytest.mark.parametrize("path", ["/", "/tournaments/cup", "/wall", "/wall/cup"])
+async def test_a_page_that_is_loaded_again_shows_the_present_without_a_script(
+    autojump_clock: MockClock, path: str
+) -> None:
+    """Catches tables as they were when somebody last loaded the page, up to a minute ago."""
+    async with gallery() as here:
+        await here.hold(entrants=4)
+        for count, name in enumerate(("ann", "bob", "cas"), 1):
+            await here.come(name)
+            await trio.sleep(LINGERS / 2)
+            found = re.search(r"(\d) (?:of 4|entrant)", await here.read(path))
+            assert found is not None
+            assert int(found[1]) == count
+
+
 async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
     autojump_clock: MockClock,
 ) -> None:

@@ -47,6 +47,7 @@ async def played(here: Gallery, *names: str, format: str = "round-robin") -> Non
 
 ADDRESSES = (
     "/",
+    "/tournaments",
     "/tournaments/cup",
     "/tournaments/cup/standings",
     "/tournaments/cup/schedule",
@@ -85,6 +86,18 @@ async def test_every_page_has_a_title_a_description_and_a_strict_policy(autojump
             assert "unsafe" not in policy
             framed = address.startswith("/embed/")
             assert policy.endswith("frame-ancestors *" if framed else "frame-ancestors 'none'")
+
+
+async def test_the_preview_of_a_link_to_a_position_is_of_that_position(autojump_clock: MockClock) -> None:
+    """Elsewhere, people see the preview of a link before they follow it, or instead."""
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        for query in ("", "?ply=3"):
+            page = await here.read(f"/matches/cup-1{query}")
+            for name, at in (("url", "/matches/cup-1"), ("image", "/matches/cup-1/board.svg")):
+                said = re.search(f'property="og:{name}" content="http://[^/]+([^"]*)"', page)
+                assert said is not None
+                assert said[1] == at + query
 
 
 async def test_no_page_has_a_script_or_style_of_its_own(autojump_clock: MockClock) -> None:
@@ -470,7 +483,9 @@ async def test_a_board_of_thousands_of_elements_is_one_picture_on_a_page(autojum
         page = await here.read("/matches/cup-1")
         home = await here.read("/")
         picture = await here.read("/matches/cup-1/board.svg?ply=4")
-    assert '<img src="/matches/cup-1/board.svg?ply=10"' in page
+        early = await here.read("/matches/cup-1?ply=1")
+    assert '<img src="/matches/cup-1/board.svg?ply=10" alt="Hexagon Dots, after 10 moves">' in page
+    assert 'alt="Hexagon Dots, after 1 move">' in early
     assert len(TAG.findall(page)) < 200
     assert len(TAG.findall(home)) < 300
     assert "prefers-color-scheme:dark" in picture

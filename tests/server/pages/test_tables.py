@@ -188,6 +188,14 @@ def test_a_pairing_that_is_to_be_played_again_has_not_ended() -> None:
     assert (after.state, after.ended) == ("open", None)
 
 
+@pytest.mark.parametrize("cut", [False, True])
+def test_where_two_have_met_more_often_than_a_cell_has_room_for_the_page_says_so(cut: bool) -> None:
+    record = finished("round-robin", *[(1.0, 0.0)] * (tables.CELL + int(cut)))
+    said = part("crosstable", tables.crossed(record, ScoreSheet().board(record, 0.0)))
+    assert said.count('class="score-2"') == tables.CELL
+    assert (f"Of each pair, the latest {tables.CELL} matches." in said) == cut
+
+
 async def test_a_large_field_is_not_crossed_but_compared_with_its_nearest(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await held(here, ALL_CROSSED + 1)

@@ -1,6 +1,8 @@
 """Names, moves, times and strengths as spectators see them; all of it without a script."""
 
+import json
 import re
+from html import unescape
 
 import pytest
 import trio
@@ -42,6 +44,19 @@ async def test_a_match_has_its_players_on_the_board_and_says_when_it_was(autojum
     assert formatting.when(match.ended) in bot
     assert formatting.when(match.ended) in cup
     assert formatting.when(match.began) in page
+
+
+async def test_a_link_to_a_position_shows_how_long_both_had_thought_by_then(
+    autojump_clock: MockClock,
+) -> None:
+    """As the replay does when somebody steps to it. Each move took a second."""
+    async with gallery() as here:
+        await over(here, "ann", "bob")
+        for ply, used in ((0, ["< 1 ms", "< 1 ms"]), (3, ["2.00 s", "1.00 s"])):
+            page = await here.read(f"/matches/cup-1?ply={ply}")
+            (frame, *_) = json.loads(await here.read(f"/matches/cup-1/frames?from={ply}"))["frames"]
+            assert [*map(unescape, re.findall(r'data-used="\d">([^<]+)<', page))] == used
+            assert frame["used"] == used
 
 
 async def test_the_moves_of_santorini_are_spelled_out(autojump_clock: MockClock) -> None:
@@ -107,6 +122,26 @@ def test_two_that_keep_meeting_have_one_line_of_what_has_just_ended() -> None:
     assert len(lately.lines()) == home.LATELY
 
 
+async def test_every_tournament_is_on_a_page_though_the_first_page_lists_only_some(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a tournament that takes entrants and is nowhere, behind thirty others."""
+    listed = re.compile(r'<th scope="row"><a href="/tournaments/([^"]+)"')
+    async with gallery() as here:
+        names = [f"cup-{number}" for number in range(home.PAGE + 1)]
+        for name in names[: home.MOST]:
+            await here.hold(name)
+        assert 'href="/tournaments"' not in await here.read("/")
+        for name in names[home.MOST :]:
+            await here.hold(name)
+        await trio.sleep(home.REFRESH)
+        assert '<a href="/tournaments">All 101 tournaments</a>' in await here.read("/")
+        first, second = [await here.read(f"/tournaments?page={number}") for number in (1, 2)]
+    assert listed.findall(first) + listed.findall(second) == names
+    assert '<a href="?page=2" rel="next">' in first
+    assert '<a href="?page=1" rel="prev">' in second
+
+
 async def test_what_has_just_ended_is_in_the_order_of_its_ends_whichever_tournament_is_the_older(
     autojump_clock: MockClock,
 ) -> None:
@@ -131,6 +166,22 @@ async def test_there_is_a_blank_between_all_sentences_under_the_name_of_a_tourna
     said = re.sub("<[^>]+>", "", page.partition('class="subtitle"')[2].partition("</p>")[0])
     assert "two matches in a row. Lots" in said
     assert re.findall(r"[a-z]\.[A-Z]\w*", said) == []
+
+
+async def test_what_is_said_of_a_start_holds_after_its_time_where_too_few_have_come(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a beginning that is announced for an hour ago."""
+    async with gallery() as here:
+        await here.hold(start_at=here.host.wall() + 60.0)
+        paths = ("/", "/tournaments/cup", "/wall/cup")
+        for name, wanting in (("ann", True), ("bob", False)):
+            await here.come(name)
+            await trio.sleep(1.0)
+            for path in paths:
+                assert ("</time> or later, once 2 have entered" in await here.read(path)) == wanting, path
+        await here.hold("fair", start_at=here.host.wall() + 60.0, check_in=30.0)
+        assert "</time> or later, once 2 have checked in" in await here.read("/tournaments/fair")
 
 
 async def test_a_tournament_waits_for_others_in_the_place_of_those_who_were_taken_out(
