@@ -20,6 +20,7 @@ from games.game import quoted
 from server.host.host import Host
 from server.http.head import HttpError
 from server.net.addresses import Url
+from server.net.admission import network_of
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.cases import CASES, Case, oppose, wanted
 from server.protocols.arena.invitations import Invitations
@@ -53,13 +54,16 @@ class Played(Struct, frozen=True):
 
 
 class Run:
-    def __init__(self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case]) -> None:
+    def __init__(
+        self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case], origin: str
+    ) -> None:
         """The same name gives the same order of cases, and the same moves of opponents that draw lots."""
         Random(name).shuffle(cases)
         self.name = name
         self.game = game
         self.bot = bot
         self.callback = callback
+        self.origin = origin  # the network from which it was asked for; "" where these are not counted
         self.cases = {str(uuid4()): case for case in cases}  # by their battles, in the order of playing
         self.played: list[Played] = []
         self.done = False
@@ -88,8 +92,8 @@ class Evaluations:
         running = (run for run in self._runs.values() if not run.done and run.game == game)
         return any(battle in run.cases for run in running)
 
-    async def begin(self, game: str, asked: Evaluate, *, from_here: bool) -> Run:
-        """Begin a run, asked for from this machine (`from_here`) or another; raises `HttpError`."""
+    async def begin(self, game: str, asked: Evaluate, *, peer: str, from_here: bool) -> Run:
+        """Begin a run, asked for by `peer`, on this machine (`from_here`) or another; raises `HttpError`."""
         cases = wanted(game, asked.caseType)
         if not cases:
             choices = ", ".join(CASES[game])
@@ -106,11 +110,18 @@ class Evaluations:
             raise HttpError(409, "there is a run with this runId already")
         if any(run.bot.text == bot.text for run in running):
             raise HttpError(409, "this bot is being evaluated: wait until that is over")
-        if len(running) >= self._host.limits.evaluations:
+        limits = self._host.limits
+        origin = network_of(peer, limits.trust_loopback)
+        mine = sum(run.origin == origin for run in running)
+        if origin and mine >= limits.evaluations_per_address:
+            raise HttpError(
+                429, f"{mine} evaluations for your address are going on, which is the limit: come again later"
+            )
+        if len(running) >= limits.evaluations:
             raise HttpError(
                 429, f"{len(running)} evaluations are going on, which is the limit: come again later"
             )
-        run = self._runs[name] = Run(name, game, bot, callback, cases)
+        run = self._runs[name] = Run(name, game, bot, callback, cases, origin)
         self._host.guard.start_soon(self._run, run)
         return run
 
