@@ -123,3 +123,15 @@ def test_a_socket_for_no_port_of_ours_is_said_in_a_line(tmp_path: Path, manager:
         _, errors = host.communicate(timeout=HANG)
     assert host.returncode == 2
     assert "sockets: expected FileDescriptorName= tcp, websocket, http, not 'web'" in errors
+
+
+@linux
+def test_a_socket_in_the_file_system_is_none_for_this_host(tmp_path: Path, manager: socket.socket) -> None:
+    """Catches a host that says it is ready, and ends when the first client comes."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "http"))
+        listening.listen()
+        host = started(tmp_path, [listening], "http", manager.getsockname())
+        _, errors = host.communicate(timeout=HANG)
+    assert host.returncode == 2
+    assert "sockets: the socket 'http' of the service manager does not listen for TCP" in errors
