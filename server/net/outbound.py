@@ -20,6 +20,7 @@ from server.net.addresses import IP, Network, Url, allowed
 from server.net.guard import PEER_GONE
 from server.net.limits import Limits
 from server.net.look_ups import LookUps
+from server.net.shares import Shares
 from server.net.trusted import trusted
 
 Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
@@ -67,7 +68,10 @@ async def over_sockets(address: IP, port: int) -> trio.abc.Stream:
 
 
 class Outbound(Caller):
-    """Calls, a limited number at once, and to one server one after the other, with a pause."""
+    """Calls, a limited number at once, and to one server one after the other, with a pause.
+
+    Servers that keep the host waiting delay the calls for whoever gave their addresses, and hardly others.
+    """
 
     def __init__(
         self,
@@ -87,7 +91,7 @@ class Outbound(Caller):
         # Whoever gives names for which nobody answers does not keep bots that are here from being called.
         self._look_up_first = look_up or LookUps().addresses
         self._look_up_again = look_up or LookUps().addresses
-        self._calls = trio.Semaphore(limits.calls_at_once)
+        self._calls = Shares(limits.calls_at_once)
         self._next: dict[str, float] = {}  # when a server may be called again
 
     def permit(self, from_here: bool) -> None:
@@ -106,7 +110,7 @@ class Outbound(Caller):
         if not await self._turn(url):
             return False
         sent = False
-        async with self._calls:
+        async with self._calls.one(url.origin):
             with trio.move_on_after(self._limits.call_seconds):
                 try:
                     stream = await self._open(url)

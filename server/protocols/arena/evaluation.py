@@ -100,7 +100,9 @@ class Evaluations:
             raise HttpError(400, f"caseType has to be one of {choices}, and not {quoted(asked.caseType)}")
         if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
             raise HttpError(400, "runId has to be 1 to 64 letters, digits, _ . or -")
-        checked, callback = partial(self._invitations.checked, from_here=from_here), None
+        limits = self._host.limits
+        origin, callback = network_of(peer, limits.trust_loopback), None
+        checked = partial(self._invitations.checked, from_here=from_here, origin=origin)
         bot = await checked(asked.teamUrl, game)
         if asked.callbackUrl is not None:
             callback = await checked(asked.callbackUrl)
@@ -110,8 +112,6 @@ class Evaluations:
             raise HttpError(409, "there is a run with this runId already")
         if any(run.bot.text == bot.text for run in running):
             raise HttpError(409, "this bot is being evaluated: wait until that is over")
-        limits = self._host.limits
-        origin = network_of(peer, limits.trust_loopback)
         mine = sum(run.origin == origin for run in running)
         if origin and mine >= limits.evaluations_per_address:
             raise HttpError(

@@ -76,8 +76,9 @@ class Guests:
         url = None
         if asked.teamUrl is not None:
             from_here = is_from_here(exchange.request)
-            url = await self.invitations.checked(asked.teamUrl, game, from_here=from_here)
-            self._expect_room(where, url, exchange.request.peer)
+            origin = network_of(exchange.request.peer, self.host.limits.trust_loopback)
+            url = await self.invitations.checked(asked.teamUrl, game, from_here=from_here, origin=origin)
+            self._expect_room(where, url)
         peer, guest = exchange.request.peer, self._guests.get(where)
         unheard = None if guest is None else guest.unheard(asked, url, peer)
         if guest is None or not (unheard or guest.knows(asked.token)):
@@ -103,15 +104,14 @@ class Guests:
         if self._guests.get(guest.where) is guest:
             del self._guests[guest.where]
 
-    def _expect_room(self, where: Key, url: Url, peer: str) -> None:
+    def _expect_room(self, where: Key, url: Url) -> None:
         """Raise `HttpError` where another may not be called at that address, or for that client."""
         invited = [guest for guest in self._guests.values() if guest.url is not None and guest.where != where]
         if any(guest.url.text == url.text for guest in invited if guest.url is not None):
             raise HttpError(409, "a bot plays under one name, and somebody has joined with this teamUrl")
         limits = self.host.limits
-        origin = network_of(peer, limits.trust_loopback)
-        mine = sum(guest.origin == origin for guest in invited)
-        if origin and mine >= limits.connections_per_address:
+        mine = sum(guest.url.origin == url.origin for guest in invited if guest.url is not None)
+        if url.origin and mine >= limits.connections_per_address:
             raise HttpError(
                 429,
                 f"{mine} bots of your address are here to be called, which is the limit: come again later",
@@ -137,7 +137,6 @@ class Guest:
     def __init__(self, guests: Guests, where: Key, peer: str) -> None:
         self.where = where
         self.url: Url | None = None  # where it is invited
-        self.origin = ""  # the network from which it last joined; "" where these are not counted
         self._guests = guests
         self._host = guests.host
         self.attendance = self._attending(peer)  # of the last request by which it came in, or of its first
@@ -223,7 +222,6 @@ class Guest:
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:
         player, self.url = visit.player, url
-        self.origin = network_of(exchange.request.peer, self._host.limits.trust_loopback)
         player.way_back = player.way_back or way_back(DOOR, uuid())
         exchange.authenticated()
         if url is None:

@@ -268,6 +268,22 @@ async def test_the_addresses_of_a_name_are_tried_in_turn_and_not_all_of_them(
         assert here.tried == dead[:4]
 
 
+async def test_servers_that_keep_the_host_waiting_keep_no_call_for_another_client_waiting_for_long(
+    autojump_clock: MockClock,
+) -> None:
+    limits = Limits(calls_at_once=2)
+    async with net(says_nothing) as here, trio.open_nursery() as nursery:
+        here.servers = {**here.servers, "2600::1": answers}
+        outbound = calls(here, limits)
+        for number in range(20):
+            slow = replace(taken_apart(f"http://1.2.3.4:{5000 + number}/"), origin="2001:db8::/64")
+            nursery.start_soon(outbound.post, slow, BODY)
+        await trio.testing.wait_all_tasks_blocked()
+        assert await outbound.post(replace(taken_apart("http://[2600::1]/"), origin="192.0.2.1"), BODY)
+        assert trio.current_time() <= limits.call_seconds
+        nursery.cancel_scope.cancel()
+
+
 async def test_where_nothing_is_listed_nobody_is_called(autojump_clock: MockClock) -> None:
     async with net(answers) as here:
         outbound = Outbound(Limits(), (), here.connect, look_up=here.look_up)
