@@ -85,10 +85,10 @@ class Admission:
         """Let a connection in, if need be in place of the oldest stranger; None if there is no stranger."""
         proxied = wire.peer in self.proxies  # many may be behind it: the proxy limits how many
         network = "" if proxied else network_of(wire.peer, self._limits.trust_loopback)
+        if network and not self._has_room_for(network, wire.peer):
+            return None
         if self.free_files <= 0 and not self._evict(chain(self._strangers, self._near), NO_FILES):
             log.warning("cut", peer=wire.peer, why=NO_FILES)
-            return None
-        if network and not self._has_room_for(network, wire.peer):
             return None
         visitor = Visitor(self, wire, network, proxied)
         self._here.add(visitor)

@@ -98,6 +98,17 @@ async def test_where_all_files_are_open_strangers_make_room_and_the_known_do_not
     assert gate.here == [0, 1, 3, 4]
 
 
+async def test_where_all_files_are_open_an_address_makes_room_for_itself_or_for_nobody() -> None:
+    gate = Gate(files=6)
+    gate.come("192.0.2.9", *["192.0.2.1"] * 3)
+    gate.knows(1, 2)
+    gate.come("192.0.2.1")
+    assert gate.here == [0, 1, 2, 4], "in place of the other of its address, and of no third"
+    gate.knows(4)
+    gate.come("192.0.2.1")
+    assert gate.here == [0, 1, 2, 4], "it cannot come in, so nobody goes"
+
+
 async def test_where_all_files_are_open_even_the_own_machines_strangers_make_room_after_all_others() -> None:
     gate = Gate(files=6)
     gate.come("127.0.0.1", "192.0.2.1", "::1", "")
