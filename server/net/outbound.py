@@ -24,7 +24,7 @@ from server.net.shares import Shares
 from server.net.trusted import trusted
 
 Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
-LookUp = Callable[[str], Awaitable[list[IP]]]
+LookUp = Callable[[str, str], Awaitable[list[IP]]]  # a name, and whose it is
 
 TRIED = 4  # addresses of one name, if those before do not answer
 LONGEST_WAIT = 60.0  # seconds until a call's turn: one that would have to wait longer is not made
@@ -155,7 +155,7 @@ class Outbound(Caller):
     async def _addresses(self, url: Url, look_up: LookUp) -> list[IP]:
         """All addresses of the host's name; none, if one of them may not be called."""
         try:
-            addresses = await look_up(url.host)
+            addresses = await look_up(url.host, url.origin)
         except OSError:
             return []
         networks = self._networks[url.from_here]

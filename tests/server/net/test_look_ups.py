@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from server.net.addresses import IP, LOOPBACK
-from server.net.look_ups import AT_ONCE, LookUps
+from server.net.look_ups import AT_ONCE, EACH, LookUps
 from tests.hang import HANG
 
 
@@ -50,6 +50,35 @@ async def test_names_that_nobody_answers_for_hold_up_nothing_but_names(autojump_
         assert len(asked) <= AT_ONCE
         assert shared.borrowed_tokens == 0
         assert await look_ups.addresses("127.0.0.1") == [ip_address("127.0.0.1")]
+    finally:
+        answered.set()
+
+
+async def test_the_names_of_one_client_keep_those_of_another_waiting_for_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    answered, asked = Event(), list[bytes]()
+
+    def ask(name: bytes, flags: int) -> list[IP]:
+        if flags == AI_NUMERICHOST:
+            raise OSError("it is a name")
+        asked.append(name)
+        if name != b"honest.example":
+            answered.wait(HANG)
+        return [ip_address("192.0.2.1")]
+
+    look_ups = LookUps(ask)
+
+    async def wait_for(name: str) -> None:
+        with trio.move_on_after(3):
+            await look_ups.addresses(name, "2001:db8::/64")
+
+    try:
+        async with trio.open_nursery() as nursery:
+            for number in range(2 * AT_ONCE):
+                nursery.start_soon(wait_for, f"{number}.example")
+        assert len(asked) <= EACH
+        assert await look_ups.addresses("honest.example", "192.0.2.2") == [ip_address("192.0.2.1")]
     finally:
         answered.set()
 
