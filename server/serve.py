@@ -131,6 +131,8 @@ async def _serve(
         kept = load()
         expect_the_same(asked, kept[0].values())
         load = [kept].pop  # once, so that nothing else keeps it alive
+    doors = await ports.opened(settings)
+    settings = ports.as_reached(settings, doors)
     host = Host(
         settings.limits,
         ledger,
@@ -153,7 +155,6 @@ async def _serve(
     spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
     several = settings.workers > 1
     workers = _workers(settings, host, ledger, admission, show, spoken) if several else None
-    doors = await ports.opened(settings)
     async with trio.open_nursery() as nursery:
         if peering is not None:
             peering.peers.settled = False

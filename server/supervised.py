@@ -11,6 +11,7 @@ from collections.abc import MutableMapping
 READY, STOPPING = "READY=1", "STOPPING=1"
 DOORS = ("tcp", "websocket", "http")
 TIMEOUT = 1.0  # seconds for a manager that reads nothing: nobody is served meanwhile
+FAMILIES = (socket.AF_INET, socket.AF_INET6)  # whose peers have addresses, by which they are told apart
 FIRST = 3  # the first descriptor: those before are standard input, output and error
 
 
@@ -52,7 +53,7 @@ def inherited(environment: MutableMapping[str, str] = os.environ) -> dict[str, l
         if name not in DOORS:
             raise NoSocket(f"expected FileDescriptorName= {', '.join(DOORS)}, not {name!r}")
         listens = opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-        if opened.type != socket.SOCK_STREAM or not listens:
+        if opened.family not in FAMILIES or opened.type != socket.SOCK_STREAM or not listens:
             raise NoSocket(f"the socket {name!r} of the service manager does not listen for TCP")
         opened.setblocking(False)
         found.setdefault(name, []).append(opened)

@@ -69,6 +69,7 @@ class Url(Struct, frozen=True):
     port: int
     target: str  # path and query
     from_here: bool = False  # the one who gave it is on this machine, and may have this machine called
+    origin: str = ""  # the network of the one who gave it; "" where that is not counted
 
     @property
     def text(self) -> str:

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 from itertools import chain
 
+import structlog
+
 from server.net.addresses import customer
 from server.net.hosts import Hosts
 from server.net.limits import Limits
@@ -20,6 +22,9 @@ from server.net.proxies import Proxies
 from server.net.wire import Wire
 
 NO_PROXIES = Proxies()
+NO_FILES = "the host may have no more files open"
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Visitor:
@@ -80,9 +85,10 @@ class Admission:
         """Let a connection in, if need be in place of the oldest stranger; None if there is no stranger."""
         proxied = wire.peer in self.proxies  # many may be behind it: the proxy limits how many
         network = "" if proxied else network_of(wire.peer, self._limits.trust_loopback)
-        if self.free_files <= 0 and not self._evict(chain(self._strangers, self._near)):
+        if network and not self._has_room_for(network, wire.peer):
             return None
-        if network and not self._has_room_for(network):
+        if self.free_files <= 0 and not self._evict(chain(self._strangers, self._near), NO_FILES):
+            log.warning("cut", peer=wire.peer, why=NO_FILES)
             return None
         visitor = Visitor(self, wire, network, proxied)
         self._here.add(visitor)
@@ -103,7 +109,7 @@ class Admission:
         network = network_of(peer, self._limits.trust_loopback)
         if not network or visitor not in self._here:
             return visitor in self._here
-        if not self._has_room_for(network):
+        if not self._has_room_for(network, peer):
             return False
         self._near.pop(visitor, None)
         visitor.network = network
@@ -125,13 +131,21 @@ class Admission:
     def __len__(self) -> int:
         return len(self._here)
 
-    def _has_room_for(self, network: str) -> bool:
-        """Make room for one more from a network, if need be in place of strangers; False if there is none."""
+    def _has_room_for(self, network: str, peer: str) -> bool:
+        """Make room for one more from a network, if need be in place of strangers; False if there is none.
+
+        `peer` may be one of a class behind one gateway: nothing but the log says why it cannot come in.
+        """
+        limits = self._limits
         theirs = (visitor for visitor in self._strangers if visitor.network == network)
-        if self._of_network[network] >= self._limits.connections_per_address and not self._evict(theirs):
-            return False
-        if len(self._strangers) >= self._limits.unauthenticated:
-            self._evict(self._strangers)
+        if self._of_network[network] >= limits.connections_per_address:
+            most = f"limits.connections_per_address allows {limits.connections_per_address}"
+            if not self._evict(theirs, f"its address has opened more: {most}"):
+                log.warning("cut", peer=peer, why=f"its address has enough connections: {most}")
+                return False
+        if len(self._strangers) >= limits.unauthenticated:
+            most = f"limits.unauthenticated allows {limits.unauthenticated}"
+            self._evict(self._strangers, f"it had not shown who it is, and others came: {most}")
         return True
 
     def _count(self, visitor: Visitor) -> None:
@@ -139,10 +153,11 @@ class Admission:
         self._of_network[visitor.network] += 1
         self._strangers[visitor] = None
 
-    def _evict(self, strangers: Iterable[Visitor]) -> bool:
+    def _evict(self, strangers: Iterable[Visitor], why: str) -> bool:
         """Drop the first of these, if there is one."""
         for oldest in strangers:
             self.leaves(oldest)
+            log.info("cut", peer=oldest.wire.peer, why=why)
             oldest.wire.close()
             return True
         return False

@@ -88,6 +88,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     called_bots: Count = 1000  # that are present without a connection, because they gave an address
     table_seconds: Seconds = 3600.0  # that a bot is called from an open table before it has to join again
     evaluations: Count = 8  # at once
+    evaluations_per_address: Count = 4  # of these, asked for from one address: nobody takes them all
     evaluations_kept: Count = 200  # that are over
 
     # Calling bots.

@@ -10,7 +10,6 @@ nobody; only whether the request could be sent is reported.
 
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from ipaddress import ip_address
 from socket import AF_INET, AF_INET6, SOCK_STREAM
 from typing import Protocol
 
@@ -20,9 +19,12 @@ import trio
 from server.net.addresses import IP, Network, Url, allowed
 from server.net.guard import PEER_GONE
 from server.net.limits import Limits
+from server.net.look_ups import LookUps
+from server.net.shares import Shares
 from server.net.trusted import trusted
 
 Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
+LookUp = Callable[[str, str], Awaitable[list[IP]]]  # a name, and whose it is
 
 TRIED = 4  # addresses of one name, if those before do not answer
 LONGEST_WAIT = 60.0  # seconds until a call's turn: one that would have to wait longer is not made
@@ -66,7 +68,10 @@ async def over_sockets(address: IP, port: int) -> trio.abc.Stream:
 
 
 class Outbound(Caller):
-    """Calls, a limited number at once, and to one server one after the other, with a pause."""
+    """Calls, a limited number at once, and to one server one after the other, with a pause.
+
+    Servers that keep the host waiting delay the calls for whoever gave their addresses, and hardly others.
+    """
 
     def __init__(
         self,
@@ -76,13 +81,17 @@ class Outbound(Caller):
         tls: ssl.SSLContext | None = None,
         *,
         from_here: Sequence[Network] | None = None,
+        look_up: LookUp | None = None,
     ) -> None:
         """`networks` may be called for anybody, and `from_here` for clients on this machine."""
         self._limits = limits
         self._networks = {False: networks, True: networks if from_here is None else from_here}
         self._connect = connect
         self._tls = tls
-        self._calls = trio.Semaphore(limits.calls_at_once)
+        # Whoever gives names for which nobody answers does not keep bots that are here from being called.
+        self._look_up_first = look_up or LookUps().addresses
+        self._look_up_again = look_up or LookUps().addresses
+        self._calls = Shares(limits.calls_at_once)
         self._next: dict[str, float] = {}  # when a server may be called again
 
     def permit(self, from_here: bool) -> None:
@@ -93,7 +102,7 @@ class Outbound(Caller):
         self.permit(url.from_here)
         addresses: list[IP] = []
         with trio.move_on_after(self._limits.connect_seconds):
-            addresses = await self._addresses(url)
+            addresses = await self._addresses(url, self._look_up_first)
         if not addresses:
             raise Forbidden(f"{url.host} is not known, or nothing that this host may call")
 
@@ -101,7 +110,7 @@ class Outbound(Caller):
         if not await self._turn(url):
             return False
         sent = False
-        async with self._calls:
+        async with self._calls.one(url.origin):
             with trio.move_on_after(self._limits.call_seconds):
                 try:
                     stream = await self._open(url)
@@ -133,7 +142,7 @@ class Outbound(Caller):
         stream = None
         context = (self._tls or await trusted()) if url.secure else None
         with trio.move_on_after(self._limits.connect_seconds):
-            for address in (await self._addresses(url))[:TRIED]:
+            for address in (await self._addresses(url, self._look_up_again))[:TRIED]:
                 try:
                     stream = await self._connect(address, url.port)
                     break
@@ -143,14 +152,12 @@ class Outbound(Caller):
             return trio.SSLStream(stream, context, server_hostname=url.host, https_compatible=True)
         return stream
 
-    async def _addresses(self, url: Url) -> list[IP]:
+    async def _addresses(self, url: Url, look_up: LookUp) -> list[IP]:
         """All addresses of the host's name; none, if one of them may not be called."""
         try:
-            # As bytes: a str would be taken for a name in Unicode, and some of those for numbers.
-            found = await trio.socket.getaddrinfo(url.host.encode(), url.port, type=SOCK_STREAM)
+            addresses = await look_up(url.host, url.origin)
         except OSError:
             return []
-        addresses = [ip_address(sockaddr[0]) for *_, sockaddr in found]
         networks = self._networks[url.from_here]
         return addresses if all(allowed(address, networks) for address in addresses) else []
 

@@ -8,6 +8,7 @@ long as the database says that the other host lives.
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
 from math import inf
 
 import structlog
@@ -22,6 +23,7 @@ from server.peers.link import Hear, Link, Reply, Serve
 
 AGAIN = 0.25  # seconds until a link that was lost is dialled again
 HANDSHAKE = 5.0  # seconds
+STRANGERS = 64  # whose handshakes go on; past it the oldest goes: that of a host takes a few milliseconds
 BRIEF = 1.0  # seconds: a link that ended sooner was ended by the other host, which does not know this one
 REFUSALS = 10  # of links before they are logged: hosts that have just come may be refused once or twice …
 RECENT = 60.0  # … within this many seconds
@@ -45,6 +47,9 @@ class Links:
         self._links: dict[int, Link] = {}
         self._dialling: set[int] = set()
         self._failed: dict[int, str] = {}  # by host: why the latest link that was dialled failed
+        self._strangers: dict[trio.CancelScope, None] = {}  # links that have not shown whose they are
+        # By the certificates of the others: making one takes milliseconds, and anybody can connect.
+        self._context = lru_cache(1)(partial(identity.context, own, server=True))
         self._refused: deque[float] = deque(maxlen=REFUSALS)  # when links of strangers were refused …
         self._warned = -inf  # … and when that was last logged
 
@@ -96,7 +101,7 @@ class Links:
                 raise TimeoutError(f"nobody answers within {HANDSHAKE:g} s")
             context = identity.context(self._own, [peer.certificate], server=False)
             stream = trio.SSLStream(connected, context)
-            if await _shown(stream) == peer.fingerprint:
+            if await _shown(stream, host.strip("[]")) == peer.fingerprint:
                 await self._keep(stream, peer.id, dialled=True)
                 if trio.current_time() - begun < BRIEF:
                     self._failed[peer.id] = "it ends at once: that host may not know this one"
@@ -122,9 +127,19 @@ class Links:
     async def _accept(self, connected: trio.SocketStream) -> None:
         who = _from(connected)
         others = {peer.fingerprint: peer for peer in self._peers() if peer.alive}
-        context = identity.context(self._own, [peer.certificate for peer in others.values()], server=True)
-        stream = trio.SSLStream(connected, context, server_side=True)
-        peer = others.get(await _shown(stream))
+        context = self._context(tuple(sorted(peer.certificate for peer in others.values())))
+        stream, shown = trio.SSLStream(connected, context, server_side=True), ""
+        if len(self._strangers) >= STRANGERS:
+            oldest = next(iter(self._strangers))
+            del self._strangers[oldest]
+            oldest.cancel()
+        with trio.CancelScope() as scope:
+            self._strangers[scope] = None
+            try:
+                shown = await _shown(stream, who.rpartition(":")[0] or who)
+            finally:
+                self._strangers.pop(scope, None)
+        peer = others.get(shown)
         if peer is not None and peer.id > self.host:
             await self._keep(stream, peer.id, dialled=False)
         else:
@@ -152,7 +167,7 @@ class Links:
                 del self._links[peer]
 
 
-async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
+async def _shown(stream: trio.SSLStream[trio.SocketStream], who: str) -> str:
     """The fingerprint of the certificate that the other side proves to have; else "", and closes the stream.
 
     A host that has just come is known to the others a moment later, and one that dies cuts a handshake short.
@@ -167,7 +182,7 @@ async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
         except trio.Cancelled:
             await trio.aclose_forcefully(stream)
             raise
-    log.info("a link has come to nothing", why=why)
+    log.info("a link has come to nothing", peer=who, why=why)
     await trio.aclose_forcefully(stream)
     return ""
 

@@ -4,6 +4,7 @@ import hmac
 import ssl
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import httptools
@@ -75,7 +76,8 @@ async def _answered(stream: trio.abc.Stream) -> int:
     left = MOST
     while not answer.complete and left > 0 and (received := await stream.receive_some(READ)):
         left -= len(received)
-        parser.feed_data(received)
+        with suppress(httptools.HttpParserUpgrade):  # of a 101, which is a status like any other
+            parser.feed_data(received)
     if not answer.complete:
         raise Undelivered("the answer ended before its status and headers were complete")
     return parser.get_status_code()

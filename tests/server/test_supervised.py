@@ -1,5 +1,6 @@
 """What a service manager and the host say to each other, by systemd's protocol."""
 
+import http.client
 import json
 import os
 import signal
@@ -7,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,42 @@ def test_a_socket_for_no_port_of_ours_is_said_in_a_line(tmp_path: Path, manager:
         _, errors = host.communicate(timeout=HANG)
     assert host.returncode == 2
     assert "sockets: expected FileDescriptorName= tcp, websocket, http, not 'web'" in errors
+
+
+@linux
+def test_a_socket_in_the_file_system_is_none_for_this_host(tmp_path: Path, manager: socket.socket) -> None:
+    """Catches a host that says it is ready, and ends when the first client comes."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "http"))
+        listening.listen()
+        host = started(tmp_path, [listening], "http", manager.getsockname())
+        _, errors = host.communicate(timeout=HANG)
+    assert host.returncode == 2
+    assert "sockets: the socket 'http' of the service manager does not listen for TCP" in errors
+
+
+@linux
+def test_a_manager_that_listens_for_others_opens_no_desk_to_them(
+    tmp_path: Path, manager: socket.socket
+) -> None:
+    """Unless `bind` is set, it says this machine alone; and the cookies of a desk would cross a network."""
+    for bind, desk, named in (("0.0.0.0", 404, 200), ("127.0.0.1", 401, 421)):  # noqa: S104
+        with socket.create_server((bind, 0)) as listening:
+            host = started(tmp_path, [listening], "http", manager.getsockname())
+            try:
+                assert manager.recv(100) == b"READY=1"
+                asking = http.client.HTTPConnection("127.0.0.1", listening.getsockname()[1], HANG)
+                with closing(asking):
+                    for path, name, status in (
+                        ("/admin", "localhost", desk),
+                        ("/healthz", "a.example", named),
+                    ):
+                        asking.request("GET", path, headers={"Host": name})
+                        answer = asking.getresponse()
+                        answer.read()
+                        assert answer.status == status, (bind, path)
+                host.send_signal(signal.SIGTERM)
+                assert manager.recv(100) == b"STOPPING=1"
+            finally:
+                host.kill()
+                host.communicate()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from server.host.secrets import token_digest
+from server.net.budgets import Budgets
 from server.net.limits import Bucket, Rate
 
 LINK_SECONDS = 900.0  # to get a link from a terminal into a browser without haste
@@ -20,7 +21,6 @@ LINKS = 20  # not yet used; beyond these the oldest is dropped
 SESSIONS = 100  # likewise: an organiser has a few browsers
 LOGINS = Rate(5, 60.0)  # tries from one address
 TOLD = Rate(5, 60.0)  # refused tries, from all addresses together, that are noted one by one
-ADDRESSES = 1000  # addresses whose tries are counted: with more, each has too few to matter
 BYTES = 32  # of a secret
 
 
@@ -35,7 +35,7 @@ class Sessions:
     def __init__(self) -> None:
         self._links: OrderedDict[bytes, float] = OrderedDict()  # by digest: until when it is good
         self._sessions: OrderedDict[bytes, Session] = OrderedDict()
-        self._tries: OrderedDict[str, Bucket] = OrderedDict()
+        self._tries = Budgets(LOGINS)
         self._told: Bucket | None = None
         self._refused = 0  # refused tries not noted yet
         # Called with the digest of each session that is opened, or closed.
@@ -51,11 +51,7 @@ class Sessions:
 
     def may_try(self, address: str, now: float) -> bool:
         """Whether a client from that address may try once more to log in."""
-        bucket = self._tries.setdefault(address, Bucket(LOGINS, now))
-        self._tries.move_to_end(address)
-        while len(self._tries) > ADDRESSES:
-            self._tries.popitem(last=False)
-        return bucket.take(now)
+        return self._tries.take(address, now)
 
     def open(self, secret: str, now: float) -> str | None:
         """Use up a link; returns the secret of a new session, None if the link is not valid."""

@@ -232,7 +232,8 @@ class Arena:
         asked = _read(exchange.request, Evaluate)
         if self._host.draining:
             raise HttpError(503, STOPPING)
-        run = await self._evaluations.begin(game, asked, from_here=is_from_here(exchange.request))
+        request = exchange.request
+        run = await self._evaluations.begin(game, asked, peer=request.peer, from_here=is_from_here(request))
         for key in (run.name, *run.cases):
             self._host.on_key_of_game(key)
         named = {} if asked.runId is not None else {"runId": run.name}

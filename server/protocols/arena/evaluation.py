@@ -20,6 +20,7 @@ from games.game import quoted
 from server.host.host import Host
 from server.http.head import HttpError
 from server.net.addresses import Url
+from server.net.admission import network_of
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.cases import CASES, Case, oppose, wanted
 from server.protocols.arena.invitations import Invitations
@@ -53,13 +54,16 @@ class Played(Struct, frozen=True):
 
 
 class Run:
-    def __init__(self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case]) -> None:
+    def __init__(
+        self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case], origin: str
+    ) -> None:
         """The same name gives the same order of cases, and the same moves of opponents that draw lots."""
         Random(name).shuffle(cases)
         self.name = name
         self.game = game
         self.bot = bot
         self.callback = callback
+        self.origin = origin  # the network from which it was asked for; "" where these are not counted
         self.cases = {str(uuid4()): case for case in cases}  # by their battles, in the order of playing
         self.played: list[Played] = []
         self.done = False
@@ -88,15 +92,17 @@ class Evaluations:
         running = (run for run in self._runs.values() if not run.done and run.game == game)
         return any(battle in run.cases for run in running)
 
-    async def begin(self, game: str, asked: Evaluate, *, from_here: bool) -> Run:
-        """Begin a run, asked for from this machine (`from_here`) or another; raises `HttpError`."""
+    async def begin(self, game: str, asked: Evaluate, *, peer: str, from_here: bool) -> Run:
+        """Begin a run, asked for by `peer`, on this machine (`from_here`) or another; raises `HttpError`."""
         cases = wanted(game, asked.caseType)
         if not cases:
             choices = ", ".join(CASES[game])
             raise HttpError(400, f"caseType has to be one of {choices}, and not {quoted(asked.caseType)}")
         if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
             raise HttpError(400, "runId has to be 1 to 64 letters, digits, _ . or -")
-        checked, callback = partial(self._invitations.checked, from_here=from_here), None
+        limits = self._host.limits
+        origin, callback = network_of(peer, limits.trust_loopback), None
+        checked = partial(self._invitations.checked, from_here=from_here, origin=origin)
         bot = await checked(asked.teamUrl, game)
         if asked.callbackUrl is not None:
             callback = await checked(asked.callbackUrl)
@@ -106,11 +112,16 @@ class Evaluations:
             raise HttpError(409, "there is a run with this runId already")
         if any(run.bot.text == bot.text for run in running):
             raise HttpError(409, "this bot is being evaluated: wait until that is over")
-        if len(running) >= self._host.limits.evaluations:
+        mine = sum(run.origin == origin for run in running)
+        if origin and mine >= limits.evaluations_per_address:
+            raise HttpError(
+                429, f"{mine} evaluations for your address are going on, which is the limit: come again later"
+            )
+        if len(running) >= limits.evaluations:
             raise HttpError(
                 429, f"{len(running)} evaluations are going on, which is the limit: come again later"
             )
-        run = self._runs[name] = Run(name, game, bot, callback, cases)
+        run = self._runs[name] = Run(name, game, bot, callback, cases, origin)
         self._host.guard.start_soon(self._run, run)
         return run
 

@@ -28,6 +28,7 @@ from server.http.head import HttpError
 from server.http.origins import is_from_here
 from server.http.wire import Response, json_response, refused
 from server.net.addresses import Url
+from server.net.admission import network_of
 from server.net.budgets import address_of
 from server.net.turns import after_hang_ups
 from server.protocols.arena.battle import Battle, Enrol
@@ -75,8 +76,9 @@ class Guests:
         url = None
         if asked.teamUrl is not None:
             from_here = is_from_here(exchange.request)
-            url = await self.invitations.checked(asked.teamUrl, game, from_here=from_here)
-            self._expect_one_name(where, url)
+            origin = network_of(exchange.request.peer, self.host.limits.trust_loopback)
+            url = await self.invitations.checked(asked.teamUrl, game, from_here=from_here, origin=origin)
+            self._expect_room(where, url)
         peer, guest = exchange.request.peer, self._guests.get(where)
         unheard = None if guest is None else guest.unheard(asked, url, peer)
         if guest is None or not (unheard or guest.knows(asked.token)):
@@ -102,11 +104,19 @@ class Guests:
         if self._guests.get(guest.where) is guest:
             del self._guests[guest.where]
 
-    def _expect_one_name(self, where: Key, url: Url) -> None:
+    def _expect_room(self, where: Key, url: Url) -> None:
+        """Raise `HttpError` where another may not be called at that address, or for that client."""
         invited = [guest for guest in self._guests.values() if guest.url is not None and guest.where != where]
         if any(guest.url.text == url.text for guest in invited if guest.url is not None):
             raise HttpError(409, "a bot plays under one name, and somebody has joined with this teamUrl")
-        if len(invited) >= self.host.limits.called_bots:
+        limits = self.host.limits
+        mine = sum(guest.url.origin == url.origin for guest in invited if guest.url is not None)
+        if url.origin and mine >= limits.connections_per_address:
+            raise HttpError(
+                429,
+                f"{mine} bots of your address are here to be called, which is the limit: come again later",
+            )
+        if len(invited) >= limits.called_bots:
             raise HttpError(
                 429, f"{len(invited)} bots are here to be called, which is the limit: come again later"
             )

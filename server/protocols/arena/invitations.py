@@ -25,18 +25,19 @@ class Invitations:
         self._caller = caller
         self._turns: WeakValueDictionary[str, trio.Lock] = WeakValueDictionary()  # by the address
 
-    async def checked(self, address: str, *path: str, from_here: bool) -> Url:
+    async def checked(self, address: str, *path: str, from_here: bool, origin: str) -> Url:
         """A given address, with `path` after it; raises `HttpError` if it may not be called.
 
-        `from_here` says that the request came from this machine. A client for which nobody is called is
-        told so first, whatever the address is: any other answer would reveal something about it.
+        `from_here` says that the request came from this machine, and `origin` from which network. A client
+        for which nobody is called is told so first, whatever the address is: any other answer would reveal
+        something about it.
         """
         try:
             self._caller.permit(from_here)
             if path and "?" in address:
                 raise BadUrl("the address of a bot has no query: the name of the game comes after it")
             whole = "/".join((address.rstrip("/") if path else address, *path))
-            url = structs.replace(taken_apart(whole), from_here=from_here)
+            url = structs.replace(taken_apart(whole), from_here=from_here, origin=origin)
             await self._caller.check(url)
         except BadUrl as error:
             raise HttpError(400, str(error)) from None

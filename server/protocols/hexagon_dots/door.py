@@ -136,7 +136,8 @@ class HexagonDots:
         except BadOption as error:
             raise Bad(str(error)) from None
         if not self._is_stopping(exchange):
-            self._locate(exchange, self._gates.make(msgspec.to_builtins(wanted), fixed=True))
+            board, peer = msgspec.to_builtins(wanted), exchange.request.peer
+            self._locate(exchange, self._gates.make(board, fixed=True, peer=peer))
 
     def _check(self, rows: int, cols: int) -> None:
         """Raise `BadOption` for an impossible board. Cached: building the largest takes 30 ms."""
@@ -144,7 +145,7 @@ class HexagonDots:
 
     def _find(self, exchange: Exchange) -> None:
         if not self._is_stopping(exchange):
-            self._locate(exchange, self._gates.find())
+            self._locate(exchange, self._gates.find(exchange.request.peer))
 
     def _list(self, exchange: Exchange) -> None:
         games = [gate.offer() for gate in self._gates if gate.open]

@@ -55,16 +55,24 @@ class Guest(Protocol):
 
 class Gate:
     def __init__(
-        self, path: str, options: Mapping[str, Any], fixed: bool, at: float, idle: dict["Gate", None]
+        self,
+        path: str,
+        options: Mapping[str, Any],
+        fixed: bool,
+        at: float,
+        idle: dict["Gate", None],
+        maker: str = "",
     ) -> None:
         """`fixed`: bots that join play each other on this very board; otherwise the host deals the match.
 
-        A gate is in `idle`, which all gates share, while nobody plays or waits here.
+        A gate is in `idle`, which all gates share, while nobody plays or waits here. `maker` is the address
+        of whoever asked for it.
         """
         self.path = path
         self.options = options
         self.fixed = fixed
         self.at = at  # when it was made
+        self.maker = maker
         self._guests: dict[Guest, Player] = {}  # in the order of coming
         self.taken = False  # whether its game has begun
         self._match: Match | None = None  # the last that began for a bot that joined here, while it goes on

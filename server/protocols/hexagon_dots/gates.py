@@ -5,12 +5,14 @@ Nothing here knows of requests: `door.py` answers them, and `gate.py` is one add
 
 import re
 import secrets
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import trio
 
 from server.host.host import Host
+from server.net.budgets import address_of
 from server.protocols.hexagon_dots.gate import Gate
 from server.protocols.hexagon_dots.messages import FOUND
 
@@ -32,7 +34,7 @@ class Gates:
     def at(self, path: str) -> Gate | None:
         return self._by_path.get(path)
 
-    def find(self) -> Gate:
+    def find(self, peer: str) -> Gate:
         """Find a game: one where somebody waits, else one made just now, else one that the host deals."""
         now, free = trio.current_time(), [gate for gate in self if gate.open]
         unused = [gate for gate in free if gate.unused]
@@ -40,20 +42,21 @@ class Gates:
             next((gate for gate in free if gate.waiting), None)
             or next((gate for gate in unused if gate.fixed and now - gate.at < FRESH), None)
             or next((gate for gate in unused if not gate.fixed), None)
-            or self.make(FOUND, fixed=False)
+            or self.make(FOUND, fixed=False, peer=peer)
         )
 
-    def make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
-        """Make a gate with a new address."""
-        self._make_room()
+    def make(self, options: Mapping[str, Any], fixed: bool, peer: str) -> Gate:
+        """Make a gate with a new address, for whoever is at `peer`."""
+        maker = address_of(peer)
+        self._make_room(maker)
         path = f"/g/{secrets.token_hex(4)}"
         while path in self._by_path:
             path = f"/g/{secrets.token_hex(4)}"
         self._host.on_key_of_game(_made(path))
-        return self.open(path, options, fixed)
+        return self.open(path, options, fixed, maker)
 
-    def open(self, path: str, options: Mapping[str, Any], fixed: bool) -> Gate:
-        made = self._by_path[path] = Gate(path, options, fixed, trio.current_time(), self._idle)
+    def open(self, path: str, options: Mapping[str, Any], fixed: bool, maker: str = "") -> Gate:
+        made = self._by_path[path] = Gate(path, options, fixed, trio.current_time(), self._idle, maker)
         return made
 
     def opened_elsewhere(self, path: str) -> Gate | None:
@@ -80,10 +83,15 @@ class Gates:
         self._strange.discard(gate)
         gate.close()
 
-    def _make_room(self) -> None:
-        """Drop the oldest gates that nobody needs, if there are too many of these."""
-        while len(self._idle) >= self._host.limits.games:
-            self.forget(next(gate for gate in self if gate in self._idle))
+    def _make_room(self, maker: str = "") -> None:
+        """Drop gates that nobody needs, if there are too many: the oldest of whoever has made most of them.
+
+        So whoever makes more and more of them drops no game that somebody else has made for their bots.
+        """
+        while self._idle and len(self._idle) >= self._host.limits.games:
+            idle = [gate for gate in self if gate in self._idle]
+            made = Counter([maker, *(gate.maker for gate in idle)])
+            self.forget(max(idle, key=lambda gate: (made[gate.maker], gate.maker == maker)))
 
 
 def _made(path: str) -> str:

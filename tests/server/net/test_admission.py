@@ -1,6 +1,7 @@
 """Who gets in and who goes, on simulated connections."""
 
 import pytest
+from structlog.testing import capture_logs
 
 from server.net.admission import Admission, Visitor
 from server.net.limits import Limits
@@ -56,6 +57,27 @@ async def test_an_address_whose_connections_are_all_known_gets_no_other() -> Non
     assert gate.here == [0, 1, 2, 4]
 
 
+async def test_whoever_finds_no_room_or_makes_room_is_in_the_log_with_the_limit_that_says_so() -> None:
+    """A class behind one gateway sees closed connections, and only the organiser can raise the limit."""
+    gate = Gate(files=11)
+
+    def cut(*peers: str) -> list[tuple[str, bool]]:
+        with capture_logs() as logs:
+            gate.come(*peers)
+        assert all(each["event"] == "cut" for each in logs)
+        return [(each["peer"], "limits.connections_per_address allows 3" in each["why"]) for each in logs]
+
+    assert cut(*["192.0.2.1"] * 3) == []
+    assert cut("192.0.2.1") == [("192.0.2.1", True)]
+    gate.knows(1, 2, 3)
+    assert cut("192.0.2.1") == [("192.0.2.1", True)]
+    assert gate.here == [1, 2, 3]
+    assert cut(*(f"192.0.2.{number}" for number in range(2, 7))) == []
+    assert cut("192.0.2.7") == [("192.0.2.2", False)], "a stranger in place of another"
+    gate.knows(*range(6, 11))
+    assert cut("192.0.2.8", "127.0.0.1") == [("192.0.2.8", False)], "there are no files"
+
+
 async def test_when_there_are_too_many_strangers_the_oldest_goes_and_the_known_stay() -> None:
     gate = Gate()
     gate.come(*(f"192.0.2.{number}" for number in range(5)))
@@ -74,6 +96,17 @@ async def test_where_all_files_are_open_strangers_make_room_and_the_known_do_not
     gate.knows(4)
     gate.come("192.0.2.5", "127.0.0.1")
     assert gate.here == [0, 1, 3, 4]
+
+
+async def test_where_all_files_are_open_an_address_makes_room_for_itself_or_for_nobody() -> None:
+    gate = Gate(files=6)
+    gate.come("192.0.2.9", *["192.0.2.1"] * 3)
+    gate.knows(1, 2)
+    gate.come("192.0.2.1")
+    assert gate.here == [0, 1, 2, 4], "in place of the other of its address, and of no third"
+    gate.knows(4)
+    gate.come("192.0.2.1")
+    assert gate.here == [0, 1, 2, 4], "it cannot come in, so nobody goes"
 
 
 async def test_where_all_files_are_open_even_the_own_machines_strangers_make_room_after_all_others() -> None:

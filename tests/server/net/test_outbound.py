@@ -4,8 +4,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from ipaddress import ip_network
-from socket import AF_INET, AF_INET6, SOCK_STREAM
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
@@ -29,7 +28,7 @@ BOT = "http://1.2.3.4:5000/tic-tac-toe"
 Serve = Callable[[trio.abc.Stream], Awaitable[object]]  # what a bot's server does with a connection
 
 
-class Net(trio.abc.HostnameResolver):
+class Net:
     """A network of simulated connections, and the names in it."""
 
     def __init__(
@@ -52,17 +51,13 @@ class Net(trio.abc.HostnameResolver):
         self.nursery.start_soon(self.servers[str(address)], theirs)
         return ours
 
-    async def getaddrinfo(self, host: Any, port: Any, *_: Any) -> Any:
-        name = host.decode()
+    async def look_up(self, name: str, whose: str) -> list[IP]:
         self.asked.append(name)
         await trio.lowlevel.checkpoint()
         found = self.names.get(name, [name])
         if not found or not all(":" in address or address[-1:].isdigit() for address in found):
             raise OSError("nobody knows that name")
-        return [(AF_INET6 if ":" in each else AF_INET, SOCK_STREAM, 6, "", (each, port)) for each in found]
-
-    async def getnameinfo(self, *_: Any) -> Any:
-        raise NotImplementedError
+        return [ip_address(each) for each in found]
 
 
 @asynccontextmanager
@@ -71,16 +66,12 @@ async def net(serve: Serve | None = None, **names: list[str]) -> AsyncIterator[N
     async with trio.open_nursery() as nursery:
         servers = {} if serve is None else {"1.2.3.4": serve, "2600::1": serve}
         here = Net(nursery, servers, {name.replace("_", "."): found for name, found in names.items()})
-        before = trio.socket.set_custom_hostname_resolver(here)
-        try:
-            yield here
-        finally:
-            trio.socket.set_custom_hostname_resolver(before)
+        yield here
         nursery.cancel_scope.cancel()
 
 
 def calls(here: Net, limits: Limits | None = None, **how: Any) -> Outbound:
-    return Outbound(limits or Limits(), EVERYTHING, here.connect, **how)
+    return Outbound(limits or Limits(), EVERYTHING, here.connect, look_up=here.look_up, **how)
 
 
 async def heard(stream: trio.abc.Stream) -> bytes:
@@ -277,9 +268,25 @@ async def test_the_addresses_of_a_name_are_tried_in_turn_and_not_all_of_them(
         assert here.tried == dead[:4]
 
 
+async def test_servers_that_keep_the_host_waiting_keep_no_call_for_another_client_waiting_for_long(
+    autojump_clock: MockClock,
+) -> None:
+    limits = Limits(calls_at_once=2)
+    async with net(says_nothing) as here, trio.open_nursery() as nursery:
+        here.servers = {**here.servers, "2600::1": answers}
+        outbound = calls(here, limits)
+        for number in range(20):
+            slow = replace(taken_apart(f"http://1.2.3.4:{5000 + number}/"), origin="2001:db8::/64")
+            nursery.start_soon(outbound.post, slow, BODY)
+        await trio.testing.wait_all_tasks_blocked()
+        assert await outbound.post(replace(taken_apart("http://[2600::1]/"), origin="192.0.2.1"), BODY)
+        assert trio.current_time() <= limits.call_seconds
+        nursery.cancel_scope.cancel()
+
+
 async def test_where_nothing_is_listed_nobody_is_called(autojump_clock: MockClock) -> None:
     async with net(answers) as here:
-        outbound = Outbound(Limits(), (), here.connect)
+        outbound = Outbound(Limits(), (), here.connect, look_up=here.look_up)
         with pytest.raises(Forbidden, match="this host calls nobody"):
             await outbound.check(taken_apart(BOT))
         assert not await outbound.post(taken_apart(BOT), BODY)
@@ -292,7 +299,7 @@ async def test_loopback_is_called_for_whoever_is_on_this_machine_and_for_nobody_
     """Whatever the name stood for when it was checked: a call is made for whoever asked for it."""
     async with net(answers, bots_example=["1.2.3.4"]) as here:
         here.servers = {"127.0.0.1": answers, "1.2.3.4": answers}
-        outbound = Outbound(Limits(), EVERYTHING, here.connect, from_here=LOOPBACK)
+        outbound = calls(here, from_here=LOOPBACK)
         for address, called_for in (("http://127.0.0.1:5000/", True), ("http://1.2.3.4:5000/", False)):
             for from_here in (True, False):
                 url = replace(taken_apart(address), from_here=from_here)
@@ -314,7 +321,7 @@ async def test_whoever_may_have_nobody_called_is_told_so_before_anything_is_look
     autojump_clock: MockClock,
 ) -> None:
     async with net(answers, bots_example=["127.0.0.1"]) as here:
-        outbound = Outbound(Limits(), (), here.connect, from_here=LOOPBACK)
+        outbound = Outbound(Limits(), (), here.connect, from_here=LOOPBACK, look_up=here.look_up)
         told: set[str] = set()
         for address in ("http://bots.example/", "http://nobody.example/", "http://127.0.0.1:5000/"):
             with pytest.raises(Forbidden) as forbidden:

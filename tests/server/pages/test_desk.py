@@ -8,6 +8,7 @@ from trio.testing import MockClock
 
 from server.config import Settings
 from server.pages.desk.door import has_desk
+from server.pages.desk.sessions import Sessions
 from tests.server.pages.sitting import WHERE, Browser, fields_of, sitting
 
 
@@ -152,6 +153,13 @@ async def test_whoever_guesses_is_slowed_down_and_counted(autojump_clock: MockCl
         assert (await browser.ask("POST", "/admin/login", good)).status == 303
         said = [(each.fact.action, each.fact.detail) for each in here.host.audit]
     assert said == [("login refused", "")] * 5 + [("login refused", "27 tries"), ("login", "")]
+
+
+def test_a_customers_64_bits_of_ipv6_are_one_address_at_the_desk_too() -> None:
+    sessions = Sessions()
+    tries = [sessions.may_try(f"2001:db8::{number:x}", 0.0) for number in range(1, 31)]
+    assert tries == [True] * 5 + [False] * 25
+    assert sessions.may_try("2001:db8:0:1::1", 0.0)
 
 
 async def test_pages_of_the_desk_are_kept_by_nobody_and_shown_in_no_frame(autojump_clock: MockClock) -> None:

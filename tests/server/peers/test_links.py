@@ -2,10 +2,12 @@
 
 import gc
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from typing import cast
 
 import pytest
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 from structlog.testing import capture_logs
 
@@ -13,7 +15,7 @@ from server.exits import ConfigError
 from server.peers import identity
 from server.peers.channel import There
 from server.peers.leases import Peer
-from server.peers.links import Links, listening
+from server.peers.links import STRANGERS, Links, listening
 from server.peers.messages import Open
 from tests.hang import HANG
 
@@ -103,6 +105,58 @@ async def test_a_stranger_who_comes_again_and_again_is_told_on_both_sides() -> N
     (warning,) = (each for each in logs if "links are refused" in each["event"])
     assert warning["log_level"] == "warning"
     assert warning["latest"].startswith("127.0.0.1:")
+
+
+class Counted(Struct):
+    """An identity that counts how often a context was made of it."""
+
+    own: identity.Identity
+    times: int = 0
+
+    @property
+    def certificate(self) -> str:
+        return self.own.certificate
+
+    @property
+    def key(self) -> str:
+        self.times += 1
+        return self.own.key
+
+
+async def test_strangers_at_the_port_for_hosts_cost_little_and_keep_no_host_away() -> None:
+    """Each took ten milliseconds of the loop that plays, and a file for five seconds."""
+    own = Counted(ONE)
+    other = Peer(2, "127.0.0.1:1", OTHER.fingerprint, OTHER.certificate, "0")
+    links = Links(cast("identity.Identity", own), lambda: [other], served)
+    links.host = 1
+    listeners = await listening("127.0.0.1:0")
+    port = listeners[0].socket.getsockname()[1]
+    with capture_logs() as logs, trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(links.run, listeners)
+            strangers = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(3 * STRANGERS)]
+            for oldest in strangers[: 2 * STRANGERS]:
+                await end_of(oldest)
+            here = Peer(1, f"127.0.0.1:{port}", ONE.fingerprint, ONE.certificate, "0")
+            arriving = Links(OTHER, lambda: [here], served)
+            arriving.host = 2
+            nursery.start_soon(arriving.run, await listening("127.0.0.1:0"))
+            await until_linked(links, 2)
+            assert own.times == 1
+            await strangers[-1].send_all(b"no handshake")
+            await end_of(strangers[-1])
+            nursery.cancel_scope.cancel()
+    for stranger in strangers:
+        await trio.aclose_forcefully(stranger)
+    (line,) = (each for each in logs if "come to nothing" in each["event"])
+    assert line["peer"] == "127.0.0.1", "by which the budget of the log counts it"
+
+
+async def end_of(stream: trio.SocketStream) -> None:
+    """Wait until the other end has hung up, with or without an alert."""
+    with suppress(trio.BrokenResourceError):
+        while await stream.receive_some():
+            pass
 
 
 @pytest.mark.slow

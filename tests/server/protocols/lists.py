@@ -156,7 +156,8 @@ class Lists:
 
     def send(self, path: str, body: Mapping[str, Any] | bytes | None = None, **how: Any) -> Client:
         """Send a request over a connection of its own, and wait for nothing."""
-        client = self.server.connect(how.pop("weather", None), visitor=how.pop("visitor", None))
+        peer = how.pop("peer", "192.0.2.1")
+        client = self.server.connect(how.pop("weather", None), visitor=how.pop("visitor", None), peer=peer)
         method = how.pop("method", "GET" if body is None else "POST")
         content = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
         headers = [f"{name}: {value}" for name, value in how.pop("headers", {}).items()]

@@ -602,6 +602,21 @@ async def test_so_many_are_evaluated_at_once_and_each_bot_once(autojump_clock: M
         assert (await evaluate(here, runId="3", teamUrl=f"http://{NUMBER}/3"))[0] == 200
 
 
+async def test_one_client_does_not_use_up_the_evaluations_of_all_others(autojump_clock: MockClock) -> None:
+    async with lists(limits=Limits(evaluations=4, evaluations_per_address=2)) as here:
+        here.telephone.connect(NUMBER)
+
+        async def asks(peer: str, run: int) -> int:
+            asked = {"teamUrl": f"http://{NUMBER}/{run}", "runId": str(run)}
+            return (await here.says("/tic-tac-toe/evaluate", asked, peer=peer))[0]
+
+        assert [await asks("2001:db8::1", run) for run in range(2)] == [200, 200]
+        assert await asks("2001:db8::2", 2) == 429, "the same customer's"
+        assert [await asks("127.0.0.1", run) for run in (3, 4, 5)] == [200, 200, 429]
+        await trio.sleep(301.0)
+        assert await asks("2001:db8::2", 2) == 200
+
+
 async def test_a_limited_number_of_finished_runs_is_kept(autojump_clock: MockClock) -> None:
     async with lists(limits=Limits(evaluations_kept=2)) as here:
         here.telephone.connect(NUMBER, dead)

@@ -566,6 +566,22 @@ async def test_an_address_is_one_bots(autojump_clock: MockClock) -> None:
         assert (status, "which is the limit" in said["error"]) == (429, True)
 
 
+async def test_one_client_does_not_use_up_the_calls_of_all_others(autojump_clock: MockClock) -> None:
+    limits = Limits(connections_per_address=2)
+    async with lists(limits=limits) as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+
+        async def joins(number: int, peer: str) -> int:
+            asked = {"name": f"bot-{number}", "teamUrl": f"{url}/{number}", "token": OWN}
+            return (await here.says("/tic-tac-toe/join", asked, peer=peer))[0]
+
+        assert [await joins(number, "2001:db8::1") for number in range(3)] == [202, 202, 429]
+        assert await joins(3, "2001:db8::2") == 429, "the same customer's"
+        assert await joins(1, "2001:db8::2") == 202, "one that is here may say so again"
+        assert await joins(4, "198.51.100.1") == 202
+        assert [await joins(number, "127.0.0.1") for number in range(5, 9)] == [202] * 4
+
+
 async def test_whoever_is_turned_away_is_forgotten_with_its_address(autojump_clock: MockClock) -> None:
     async with lists() as here:
         url = here.telephone.connect("192.0.2.7:5000")

@@ -523,6 +523,22 @@ async def test_games_that_nobody_needs_go_when_there_are_too_many(autojump_clock
         await bob.turn()
 
 
+@pytest.mark.parametrize("most", [3, 4])
+async def test_whoever_makes_too_many_games_drops_only_their_own(
+    most: int, autojump_clock: MockClock
+) -> None:
+    async with table(limits=Limits(games=most)) as here:
+        mine = [await here.made() for _ in range(2)]
+        stranger = Caller(partial(here.server.connect, peer="198.51.100.1"))
+        theirs: list[str] = []
+        for _ in range(10):
+            answer = await stranger.ask("POST", "/", {"rows": 3, "cols": 3})
+            theirs.append(answer.headers["location"])
+        for game in (*mine, theirs[-1]):
+            await here.read(game)
+        assert (await here.caller().ask("GET", theirs[0])).status == 404
+
+
 async def test_what_was_answered_last_is_forgotten_where_there_were_too_many_since(
     autojump_clock: MockClock,
 ) -> None:

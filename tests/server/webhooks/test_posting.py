@@ -43,6 +43,7 @@ async def test_a_user_and_a_password_in_the_address_are_sent_as_http_has_it() ->
     [
         (b"HTTP/1.1 500 Sorry\r\n\r\n", "the answer was 500"),
         (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", "the answer was 302"),
+        (b"HTTP/1.1 101 Go on\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n\x00", "the answer was 101"),
         (b"HTTP/1.1 204 ", "before its status and headers were complete"),
         (b"", "before its status and headers were complete"),
         (b"SSH-2.0-OpenSSH\r\n", "."),
