@@ -1,6 +1,11 @@
-"""Putting a backup where a host will find it, without losing what was there."""
+"""Putting a backup where a host will find it, without losing what was there.
+
+A backup is read as a database and not as a file: a host that still writes to it, or was killed, has left the
+newest facts in the log beside it.
+"""
 
 import shutil
+import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from itertools import chain, islice
@@ -29,24 +34,30 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
             raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")
         if not reader.is_journal():
             raise Failure(f"{backup}: this is no backup: no host has kept anything in it")
-    _clear_away(folder, backup)
-    if settings.store:
-        with _upgraded(backup, folder) as reader, closing(opened(settings, folder)) as engine:
-            _fill(reader, engine)
-        return None
-    path = folder / JOURNAL
-    if path.exists() and path.samefile(backup):
-        raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
-    if path.exists() and not force:
-        raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
+        _clear_away(folder, backup)
+        if settings.store:
+            with _upgraded(reader, folder) as copy, closing(opened(settings, folder)) as engine:
+                _fill(copy, engine)
+            return None
+        path = folder / JOURNAL
+        if path.exists() and path.samefile(backup):
+            raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
+        if path.exists() and not force:
+            raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
+        with _writing(path), whole_or_none(path) as part:
+            reader.backup(part)
+            return _put_aside(path, now)  # not before: without room for the backup, all stays as it is
+
+
+@contextmanager
+def _writing(path: Path) -> Generator[None]:
+    """Raise `Failure` where this cannot be written."""
     try:
-        with whole_or_none(path) as part:
-            shutil.copyfile(backup, part)
-            private.synced(part)
-            aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
+        yield
     except OSError as error:
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None
-    return aside
+    except sqlite3.Error as error:
+        raise Failure(f"{path}: cannot be written: {error}") from None
 
 
 def _clear_away(folder: Path, backup: Path) -> None:
@@ -59,14 +70,12 @@ def _clear_away(folder: Path, backup: Path) -> None:
 
 
 @contextmanager
-def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
+def _upgraded(backup: SqliteReader, folder: Path) -> Generator[Sqlite]:
     """An upgraded copy of a backup, which may be of an older Quintain and stays as it is."""
     with TemporaryDirectory(dir=folder, prefix=f"{JOURNAL}.", suffix=PART) as own:
         copy = Path(own) / JOURNAL
-        try:
-            shutil.copyfile(backup, copy)
-        except OSError as error:
-            raise Failure(f"{copy}: cannot be written: {error.strerror}") from None
+        with _writing(copy):
+            backup.backup(copy)
         with closing(Sqlite(copy)) as engine:
             yield engine
 

@@ -58,8 +58,8 @@ class SqliteReader:
     ) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser.
 
-        Unless it has to be `upgraded`, it may be from an older Quintain: then only `check` and
-        `is_journal` are of use.
+        Unless it has to be `upgraded`, it may be from an older Quintain: then only `check`, `is_journal` and
+        `backup` are of use.
         """
         self._path = path
         self._connect = connect
