@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from server.exits import ConfigError, Unavailable
+from server.exits import ConfigError, Failure, Unavailable
 from server.store import private, schema
 from server.store.copies import BESIDE, backups
 from server.store.journal import LAST, Jot, over, paged
@@ -176,7 +176,7 @@ class Sqlite(SqliteReader):
         except sqlite3.Error as error:
             self._writer.close()
             raise refusal(path, error) from error
-        except ConfigError:
+        except Failure:
             self._writer.close()
             raise
         super().__init__(path, connect, READERS)

@@ -22,6 +22,8 @@ PASSING = {  # errors after which trying again makes sense, by SQLite's primary 
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
 }
+# Errors after which a later start may get on; nobody has to go back to a backup for them.
+TRIED_AGAIN = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # What SQLite says where it cannot put anything beside a database.
 UNWRITABLE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
@@ -110,7 +112,7 @@ def expect_rights(path: Path) -> None:
 
 def refusal(path: Path, error: sqlite3.Error) -> Failure:
     """Why a database is not opened; `Unavailable` where a later start may get on."""
-    if primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if primary_code(error) in TRIED_AGAIN:
         return Unavailable(f"{path}: {PASSING[primary_code(error)]} ({error})")
     return unusable(path, str(error))
 
