@@ -44,9 +44,12 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
             raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
         if path.exists() and not force:
             raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
-        with _writing(path), whole_or_none(path) as part:
+        place = path.resolve()  # it may be a link to a file on another disk, and stays one
+        with _writing(path), whole_or_none(place) as part:
             reader.backup(part)
-            return _put_aside(path, now)  # not before: without room for the backup, all stays as it is
+            return _put_aside(
+                place, backups(path), now
+            )  # not before: without room for the backup, all stays as it is
 
 
 @contextmanager
@@ -80,8 +83,8 @@ def _upgraded(backup: SqliteReader, folder: Path) -> Generator[Sqlite]:
             yield engine
 
 
-def _put_aside(path: Path, now: str) -> Path | None:
-    """Save the database unchanged: it may be damaged, which may be why a backup is restored.
+def _put_aside(path: Path, folder: Path, now: str) -> Path | None:
+    """Save the database unchanged in a folder: it may be damaged, which may be why a backup is restored.
 
     It is still in its place afterwards, without what was beside it.
     """
@@ -89,15 +92,15 @@ def _put_aside(path: Path, now: str) -> Path | None:
         for suffix in BESIDE:  # of one that was deleted: they would be taken for those of the backup
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         return None
-    aside = backups(path) / f"before-restore-{now}.sqlite"
-    private.make_folder(aside.parent)
+    aside = folder / f"before-restore-{now}.sqlite"
+    private.make_folder(folder)
     while aside.exists():  # what was there before a restore in the same second
         aside = aside.with_stem(f"{aside.stem}-again")
     there = [suffix for suffix in (*BESIDE, "") if path.with_name(path.name + suffix).exists()]
     try:
         for suffix in there:
             _name_also(path.with_name(path.name + suffix), aside.with_name(aside.name + suffix))
-        private.synced(aside.parent)
+        private.synced(folder)
     except OSError:
         remove(aside)
         raise

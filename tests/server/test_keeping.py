@@ -475,6 +475,27 @@ def test_what_was_there_before_is_kept_also_where_the_backups_are_on_another_dis
     assert facts_of(path) == facts_of(tmp_path / "copy.sqlite")
 
 
+def test_a_journal_that_is_a_link_to_another_disk_stays_one_and_what_was_there_before_is_kept(
+    tmp_path: Path,
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    link, place = folder / "quintain.sqlite", tmp_path / "disk" / "journal.sqlite"
+    place.parent.mkdir()
+    link.symlink_to("../disk/journal.sqlite")
+    filled(tmp_path / "copy.sqlite")
+    with closing(Sqlite(link)) as host:
+        host.write([Entry(1, "", 6.0, "ordered", None, "{}")])
+        left = {end: place.with_name(place.name + end).read_bytes() for end in ("", "-wal")}
+    for end, content in left.items():  # as by a host that was killed
+        place.with_name(place.name + end).write_bytes(content)
+    found = settings(None, {}, {"data": str(folder)})
+    aside = put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True)
+    assert aside is not None
+    assert {end: aside.with_name(aside.name + end).read_bytes() for end in left} == left
+    assert (link.is_symlink(), aside.is_symlink(), os.listdir(place.parent)) == (True, False, [place.name])
+    assert facts_of(place) == facts_of(tmp_path / "copy.sqlite")
+
+
 def test_a_restore_clears_away_what_killed_ones_have_left(tmp_path: Path) -> None:
     folder = prepared(str(tmp_path / "data"))
     filled(tmp_path / "copy.sqlite")
