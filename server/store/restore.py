@@ -27,8 +27,11 @@ BATCH = 1_000  # rows in memory at a time
 
 def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
     """Restore a backup; returns where it put the database that was there. The folder has to be locked."""
-    if not backup.is_file():
-        raise Failure(f"{backup}: there is no such file")
+    try:
+        if not backup.is_file():
+            raise Failure(f"{backup}: there is no such file")
+    except OSError as error:  # in another user's folder
+        raise Failure(f"{backup}: cannot be read: {error.strerror}") from None
     with closing(SqliteReader(backup, upgraded=False)) as reader:
         if wrong := reader.check():
             raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")

@@ -899,6 +899,34 @@ def test_what_was_kept_can_be_read_on_a_full_disk_and_the_doctor_finds_it_sound(
     assert (found["journal"].state, found["journal"].said) == (State.OK, f"sound; {len(rows)} facts")
 
 
+def test_a_backup_in_another_users_folder_is_refused_in_one_line(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(0o000)
+    try:
+        found = bound_by_rights("restore", str(theirs / "copy.sqlite"), "--data", str(tmp_path / "data"))
+    finally:
+        theirs.chmod(0o700)
+    said = f"quintain: {theirs / 'copy.sqlite'}: cannot be read: Permission denied\n"
+    assert (found.returncode, found.stderr) == (FAILED, said)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for others")
+def test_what_root_makes_in_the_folder_of_a_host_belongs_to_the_user_of_that(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    os.chown(folder, 12_345, 12_346)
+    filled(tmp_path / "copy.sqlite")
+    where = Where(data=str(folder))
+    restore(str(tmp_path / "copy.sqlite"), where=where)
+    backup(where=where)
+    restore(str(tmp_path / "copy.sqlite"), force=True, where=where)
+    (tmp_path / "copy.jsonl").write_bytes(b"".join(moved(tmp_path / "copy.sqlite")))
+    import_(str(tmp_path / "copy.jsonl"), where=where)
+    assert {path.name for path in folder.iterdir()} == {"quintain.sqlite", "lock", "backups"}
+    assert len(list((folder / "backups").iterdir())) == 2
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in folder.rglob("*")} == {(12_345, 12_346)}
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
