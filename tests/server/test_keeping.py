@@ -24,7 +24,7 @@ from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, import_, restore
 from server.config import settings
 from server.doctor import Answer, State, examination
-from server.exits import DONE, FAILED, INTERRUPTED, ConfigError, Failure, Unavailable, Unusable
+from server.exits import DONE, FAILED, INTERRUPTED, MISUSED, ConfigError, Failure, Unavailable, Unusable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
 from server.store import sqlite_database
@@ -908,6 +908,23 @@ def test_a_backup_in_another_users_folder_is_refused_in_one_line(tmp_path: Path)
         theirs.chmod(0o700)
     said = f"quintain: {theirs / 'copy.sqlite'}: cannot be read: Permission denied\n"
     assert (found.returncode, found.stderr) == (FAILED, said)
+
+
+def test_an_export_from_a_database_needs_the_key_in_the_data_folder_and_says_so(
+    tmp_path: Path, server: Server
+) -> None:
+    url, folder = server.database(), prepared(str(tmp_path / "data"))
+    filled(tmp_path / "copy.sqlite")
+    where = structs.replace(settings(None, {}, {}), store=url)
+    put_back(tmp_path / "copy.sqlite", where, folder, "now", force=False)
+    folder.chmod(0o000)
+    try:
+        found = bound_by_rights("export", "one", "--store", url, "--data", str(folder))
+    finally:
+        folder.chmod(0o700)
+    assert (found.returncode, found.stdout) == (MISUSED, "")
+    assert found.stderr.startswith(f"quintain: {folder / 'signing-key'}: the host's key cannot be read: ")
+    assert found.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for others")
