@@ -16,7 +16,7 @@ from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.choice import opened
-from server.store.copies import BESIDE, PART, backups, remove, whole_or_none
+from server.store.copies import ASIDE, BESIDE, PART, backups, remove, whole_or_none
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
 from server.store.sqlite import Sqlite, SqliteReader
@@ -95,7 +95,7 @@ def _put_aside(path: Path, folder: Path, now: str) -> Path | None:
         for suffix in BESIDE:  # of one that was deleted: they would be taken for those of the backup
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         return None
-    aside = folder / f"before-restore-{now}.sqlite"
+    aside = folder / f"{ASIDE}{now}.sqlite"
     private.make_folder(folder)
     while aside.exists():  # what was there before a restore in the same second
         aside = aside.with_stem(f"{aside.stem}-again")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import structlog
 
 from server.exits import ConfigError, Failure, Unavailable, Unusable
-from server.store.copies import BESIDE, backups, whole_or_none
+from server.store.copies import BESIDE, backups, newest, whole_or_none
 
 SOUND = (3, 51, 3)  # the first version without a rare bug in resetting the write-ahead log
 BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked the database
@@ -120,6 +120,6 @@ def refusal(path: Path, error: sqlite3.Error) -> Failure:
 def unusable(path: Path, why: str) -> Unusable:
     """What is told of a database that is damaged, with the newest backup."""
     folder = backups(path)
-    copies = sorted(folder.glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
-    newest = f"the newest backup is {copies[-1]}" if copies else f"there is no backup in {folder}"
-    return Unusable(f"{path}: this database cannot be used: {why}; {newest}")
+    copy = newest(folder)
+    advice = f"there is no backup in {folder}" if copy is None else f"the newest backup is {copy}"
+    return Unusable(f"{path}: this database cannot be used: {why}; {advice}")

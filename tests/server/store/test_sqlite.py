@@ -247,6 +247,8 @@ def test_what_is_no_database_is_refused_with_the_newest_backup(path: Path) -> No
     content = bytearray(path.read_bytes())
     content[8192:16384] = b"\xff" * 8192
     path.write_bytes(content)
+    (backups(path) / "before-restore-now.sqlite").write_bytes(content)  # damaged, too, and put aside for it
+    (backups(path) / "sunday.sqlite").symlink_to("on a disk that is not there")
     with pytest.raises(ConfigError, match=r"cannot be used: .*; the newest backup is .*monday\.sqlite"):
         Sqlite(path)
     path.write_bytes(b"a letter, and no database at all\n" * 100)
