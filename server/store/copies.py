@@ -25,13 +25,12 @@ def backups(path: Path) -> Path:
 
 
 def newest(folder: Path) -> Path | None:
-    """The newest backup in a folder, of what a host could go on from."""
+    """The newest backup in a folder; only if there is no other, what a restore has put aside."""
     made = dict[Path, float]()
     for copy in folder.glob("*.sqlite"):
         with suppress(OSError):  # it has just been deleted, or is a link to a disk that is not there
-            if not copy.name.startswith(ASIDE):
-                made[copy] = copy.stat().st_mtime
-    return max(made, key=lambda copy: made[copy], default=None)
+            made[copy] = copy.stat().st_mtime
+    return max(made, key=lambda copy: (not copy.name.startswith(ASIDE), made[copy]), default=None)
 
 
 @contextmanager

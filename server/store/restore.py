@@ -89,7 +89,8 @@ def _upgraded(backup: SqliteReader, folder: Path) -> Generator[Sqlite]:
 def _put_aside(path: Path, folder: Path, now: str) -> Path | None:
     """Save the database unchanged in a folder: it may be damaged, which may be why a backup is restored.
 
-    It is still in its place afterwards, without what was beside it.
+    It is still in its place afterwards, unless there was something beside it. Then an empty file is there,
+    with which no host starts: without its log, it would be as it was some time ago.
     """
     if not path.exists():
         for suffix in BESIDE:  # of one that was deleted: they would be taken for those of the backup
@@ -107,8 +108,10 @@ def _put_aside(path: Path, folder: Path, now: str) -> Path | None:
     except OSError:
         remove(aside)
         raise
-    for suffix in BESIDE:  # not before: whoever is killed here has lost nothing
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    if there != [""]:
+        private.write(path)  # not before: whoever is killed here has lost nothing
+        for suffix in BESIDE:
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
     return aside
 
 

@@ -11,6 +11,7 @@ import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -494,6 +495,56 @@ def test_a_journal_that_is_a_link_to_another_disk_stays_one_and_what_was_there_b
     assert {end: aside.with_name(aside.name + end).read_bytes() for end in left} == left
     assert (link.is_symlink(), aside.is_symlink(), os.listdir(place.parent)) == (True, False, [place.name])
     assert facts_of(place) == facts_of(tmp_path / "copy.sqlite")
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from server.config import settings
+from server.store.restore import restored
+
+def step(event, _):
+    global left
+    if event in ("os.link", "os.rename", "os.remove", "os.mkdir"):
+        left -= 1
+        if left < 0:
+            os._exit(9)
+
+folder, backup, left = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+sys.addaudithook(step)
+restored(backup, settings(None, {}, {"data": str(folder)}), folder, "now", force=True)
+"""
+
+
+def test_a_restore_that_is_killed_before_any_step_loses_nothing_in_silence(tmp_path: Path) -> None:
+    """The next start finds all of what was there, or all of the backup, or it says that it finds nothing."""
+    rows = [Entry(number, "", 6.0, "ordered", None, "{}") for number in (1, 2)]
+    with closing(Sqlite(tmp_path / "copy.sqlite")) as backup:
+        backup.write([Entry(7, "", 6.0, "ordered", None, "{}")])
+    journal = tmp_path / "quintain.sqlite"
+    Sqlite(journal).close()
+    with closing(Sqlite(journal)) as host:
+        host.write(rows)
+        left = {end: journal.with_name(journal.name + end).read_bytes() for end in ("", "-wal")}
+    found, refusals = list[int](), list[str]()
+    for steps in count():
+        folder = prepared(str(tmp_path / str(steps)))
+        for end, content in left.items():  # as by a host that was killed
+            (folder / f"quintain.sqlite{end}").write_bytes(content)
+        words = (sys.executable, "-c", KILLED, str(folder), str(tmp_path / "copy.sqlite"), str(steps))
+        ended = subprocess.run(words, cwd=ROOT, timeout=HANG, check=False).returncode
+        there = settings(None, {}, {"data": str(folder)})
+        try:
+            with closing(opened(there, folder)) as engine:
+                found.append(engine.last())
+        except Unusable as refused:
+            refusals.append(str(refused))
+            put_back(tmp_path / "copy.sqlite", there, folder, "later", force=True)
+        if ended == DONE:
+            break
+    assert found == sorted(found)
+    assert set(found) == {2, 7}
+    assert all("it is empty" in said and "the newest backup is " in said for said in refusals)
 
 
 def test_a_restore_clears_away_what_killed_ones_have_left(tmp_path: Path) -> None:
