@@ -788,6 +788,20 @@ def test_a_journal_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path, l
     opened(found, folder).close()
 
 
+def test_a_link_to_a_disk_that_is_missing_is_not_taken_for_a_new_journal(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    path, found = folder / "quintain.sqlite", settings(None, {}, {"data": str(folder)})
+    path.symlink_to(tmp_path / "journal.sqlite")
+    opened(found, folder).close()  # nothing has been kept yet: it is made there
+    (tmp_path / "journal.sqlite").rename(tmp_path / "on another disk")
+    (folder / "snapshot").touch()
+    with pytest.raises(Unusable, match="it is a link to a file that is not there, though a host has kept"):
+        opened(found, folder)
+    assert answers(folder)["journal"].state is State.FAULT
+    (tmp_path / "on another disk").rename(tmp_path / "journal.sqlite")
+    opened(found, folder).close()
+
+
 def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: Path) -> None:
     folder = prepared(str(tmp_path / "data"))
     with locked(folder):
