@@ -45,9 +45,11 @@ def signer(folder: Path) -> Signer | None:
 def known_signer(folder: Path) -> Signer | None:
     """The host's key, if it has one."""
     path = folder / FILE
-    if not POSSIBLE or not path.exists():
+    if not POSSIBLE:
         return None
     try:
+        if not path.exists():
+            return None
         return Signer(bytes.fromhex(path.read_text(encoding="ascii").strip()))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: the host's key cannot be read: {error}") from None

@@ -21,6 +21,17 @@ KEYS = {"tournament": "tournament", "entrant": "name", "pairing": "number", "mat
 MISSING = object()
 # Fields that older files do not have, which means the same as their defaults.
 YOUNGER = ("began", "ended", "fault", "cause", "thought", "network", "versions", "kinds", "notes")
+# Fields that a line has only if there is something to be said: what says nothing of itself is missing.
+SOMETIMES = (
+    "kept_as",
+    "rounds_at",
+    "round_every",
+    "check_in",
+    "by_invitation",
+    "no_show",
+    "affiliation",
+    "contact",
+)
 NOTHING: tuple[object, ...] = (None, [], [None, None], ["bot", "bot"])
 
 
@@ -28,7 +39,7 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
     """Where a line differs from what follows, and lines that are missing, surplus or out of order."""
     wanted: dict[tuple[str, Any], bytes] = {}  # as JSON, which takes less memory
     standings: dict[str, Any] = {}
-    for expected in export(record, matches):
+    for expected in export(record, matches, everything=True):  # from public facts, that is only what they say
         if (kind := expected["type"]) in KEYS:
             wanted[kind, expected[KEYS[kind]]] = msgspec.json.encode(expected)
         else:
@@ -64,7 +75,8 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
 
 
 def _between(line: Line, expected: Any) -> Iterator[Finding]:
-    for path, found, follows in _unequal("", line.found, expected):
+    known = {key: value for key, value in line.found.items() if key in expected or key in SOMETIMES}
+    for path, found, follows in _unequal("", known, expected):  # a line may have unknown fields
         there, wanted = ("missing" if each is MISSING else quoted(each) for each in (found, follows))
         yield Finding(line.number, f"{path} is {there}; {wanted} follows from the rest")
 
@@ -72,7 +84,7 @@ def _between(line: Line, expected: Any) -> Iterator[Finding]:
 def _unequal(path: str, found: Any, expected: Any) -> Iterator[tuple[str, Any, Any]]:
     match expected, found:
         case {**fields}, {**others}:
-            for key in {**fields, **others} if path else fields:  # a line may have unknown fields
+            for key in {**fields, **others}:
                 if not path and key in YOUNGER and key not in others and fields[key] in NOTHING:
                     continue
                 deeper = f"{path}.{key}" if path else str(key)

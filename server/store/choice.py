@@ -44,6 +44,7 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
     try:
         size = path.stat().st_size
     except FileNotFoundError:
+        _expect_not_emptied(path)
         raise Nothing(f"{path}: there is no such file: no host has kept anything here") from None
     except OSError as error:  # another user's folder
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
@@ -54,11 +55,16 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
 
 
 def _expect_not_emptied(path: Path) -> None:
-    """Raise `Unusable` for an empty file where a host has kept much: to SQLite that is a new database."""
+    """Raise `Unusable` for an empty file where a host has kept much: to SQLite that is a new database.
+
+    So is a link that leads nowhere, perhaps because a disk is missing.
+    """
     left = [path.with_name(FILE), path.with_name(OF_WHOLE), *backups(path).glob("*.sqlite")]
     with suppress(OSError):  # there is none, or SQLite says what is wrong
-        if not path.stat().st_size and any(each.exists() for each in left):
-            why = "it is empty, though a host has kept something here (remove it to begin anew)"
+        leads_nowhere = path.is_symlink() and not path.exists()
+        if (leads_nowhere or not path.stat().st_size) and any(each.exists() for each in left):
+            what = "it is a link to a file that is not there" if leads_nowhere else "it is empty"
+            why = f"{what}, though a host has kept something here (remove it to begin anew)"
             raise unusable(path, why)
 
 

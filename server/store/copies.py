@@ -13,6 +13,7 @@ from pathlib import Path
 from server.store import private
 
 BESIDE = ("-wal", "-shm")  # what SQLite has beside a database that is open, or was when its host died
+ASIDE = "before-restore-"  # how the name of what a restore has put aside begins: it may be damaged
 PART = ".part"  # how the name of a copy ends that is not whole yet
 OWN = 4  # bytes before that, in hexadecimal digits: another may be making the same copy
 ABANDONED = 3600.0  # seconds without a byte written: whoever made that copy was killed
@@ -21,6 +22,15 @@ ABANDONED = 3600.0  # seconds without a byte written: whoever made that copy was
 def backups(path: Path) -> Path:
     """The folder for copies of a database."""
     return path.parent / "backups"
+
+
+def newest(folder: Path) -> Path | None:
+    """The newest backup in a folder; only if there is no other, what a restore has put aside."""
+    made = dict[Path, float]()
+    for copy in folder.glob("*.sqlite"):
+        with suppress(OSError):  # it has just been deleted, or is a link to a disk that is not there
+            made[copy] = copy.stat().st_mtime
+    return max(made, key=lambda copy: (not copy.name.startswith(ASIDE), made[copy]), default=None)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ except ImportError:  # not a Unix
 JOURNAL = "quintain.sqlite"
 RESERVE = "reserve"  # disk space kept back: the content means nothing
 LOCK = "lock"
+READABLE = 0o644  # for everybody: `quintain doctor` says which process has the folder
 PROBE_BYTES = 65536  # that have to fit: a database is not opened in less, and a full disk takes empty files
 FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk without room, or a quota that is used up: it may pass
 TOKEN = "organiser-token"  # noqa: S105 - the name of the file
@@ -89,6 +90,7 @@ def locked(folder: Path, *, say_so: bool = True) -> Generator[None]:
         raise ConfigError(NO_HOST)
     path = folder / LOCK
     try:
+        private.create(path, READABLE)
         file = path.open("a+", encoding="ascii")
     except OSError as error:
         raise ConfigError(

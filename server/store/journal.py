@@ -20,6 +20,18 @@ from tournament.facts import AnyFact, Concluded, Kept
 from tournament.store import Story
 
 LAST = "SELECT coalesce(max(number), 0) FROM journal"  # in every database
+# From one tournament to the next by the index, as there may be millions of entries.
+LATEST = """
+    WITH RECURSIVE kept (tournament) AS (
+        SELECT min(tournament) FROM journal
+        UNION ALL
+        SELECT (SELECT min(tournament) FROM journal WHERE tournament > kept.tournament)
+        FROM kept WHERE kept.tournament IS NOT NULL
+    )
+    SELECT tournament,
+           (SELECT at FROM journal WHERE tournament = kept.tournament ORDER BY number DESC LIMIT 1)
+    FROM kept WHERE tournament IS NOT NULL
+"""
 
 
 class Jot(Struct, frozen=True):
@@ -37,6 +49,10 @@ class Reader(Protocol):
 
     def last(self) -> int:
         """The highest number of an entry; 0 where there is none."""
+        ...
+
+    def latest(self) -> dict[str, float]:
+        """When the latest entry of each tournament was kept."""
         ...
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:

@@ -94,7 +94,7 @@ class Ledger:
         self._reading = trio.CapacityLimiter(READERS)
         self._last = engine.last()
         self.safe = self._last  # the number of the latest entry that is kept
-        self._whens: dict[str, float] = {}  # by tournament: when the latest fact was kept
+        self._whens = engine.latest()  # by tournament: when the latest fact was kept
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
         # What is jotted down, until the next commit: when a host starts, every tournament asks for it.

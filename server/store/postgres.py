@@ -17,7 +17,7 @@ import structlog
 from server.exits import ConfigError, Unavailable
 from server.store import schema
 from server.store.copies import whole_or_none
-from server.store.journal import LAST, Jot, paged
+from server.store.journal import LAST, LATEST, Jot, paged
 from server.store.postgres_database import LOST, STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
 from tournament.chain import START, Heads, heads
@@ -62,6 +62,9 @@ class PostgresReader:
 
     def last(self) -> int:
         return self._read(LAST)[0][0]
+
+    def latest(self) -> dict[str, float]:
+        return dict(self._read(LATEST))
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
         if tournament is None:

@@ -1,7 +1,8 @@
 """Files that only the host's own user can read.
 
 The journal and every copy of it contain the addresses of bots and digests of their
-tokens.
+tokens. What root makes belongs to the owner of the folder: a host that runs as that user has to
+be able to use what an organiser has restored or backed up as root.
 """
 
 import os
@@ -15,9 +16,14 @@ OTHERS = 0o077  # the rights of everybody else
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-def create(path: Path) -> None:
+def create(path: Path, rights: int = FILE) -> None:
     """Create an empty file, if there is none: later writes keep its rights."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, FILE))
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights)
+    except FileExistsError:  # or it is a link to a file that does not exist yet
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, rights))
+    else:
+        _give_away(file, path.parent)
 
 
 def write(path: Path, *pieces: bytes) -> None:
@@ -59,4 +65,25 @@ def tighten(path: Path) -> None:
 def make_folder(path: Path) -> None:
     """Create a folder, if there is none; nobody else can look into a new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.mkdir(FOLDER, exist_ok=True)
+    try:
+        path.mkdir(FOLDER)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    else:
+        if _is_root():
+            _give_away(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), path.parent)
+
+
+def _give_away(made: int, folder: Path) -> None:
+    """Close what was made in a folder. What root has made belongs to the owner of the folder from now on."""
+    try:
+        if _is_root():
+            owner = folder.stat()
+            os.fchown(made, owner.st_uid, owner.st_gid)
+    finally:
+        os.close(made)
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0  # which only a Unix has

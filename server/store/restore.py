@@ -1,6 +1,11 @@
-"""Putting a backup where a host will find it, without losing what was there."""
+"""Putting a backup where a host will find it, without losing what was there.
+
+A backup is read as a database and not as a file: a host that still writes to it, or was killed, has left the
+newest facts in the log beside it.
+"""
 
 import shutil
+import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from itertools import chain, islice
@@ -11,7 +16,7 @@ from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.choice import opened
-from server.store.copies import BESIDE, PART, backups, remove, whole_or_none
+from server.store.copies import ASIDE, BESIDE, PART, backups, remove, whole_or_none
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
 from server.store.sqlite import Sqlite, SqliteReader
@@ -22,31 +27,43 @@ BATCH = 1_000  # rows in memory at a time
 
 def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
     """Restore a backup; returns where it put the database that was there. The folder has to be locked."""
-    if not backup.is_file():
-        raise Failure(f"{backup}: there is no such file")
+    try:
+        if not backup.is_file():
+            raise Failure(f"{backup}: there is no such file")
+    except OSError as error:  # in another user's folder
+        raise Failure(f"{backup}: cannot be read: {error.strerror}") from None
     with closing(SqliteReader(backup, upgraded=False)) as reader:
         if wrong := reader.check():
             raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")
         if not reader.is_journal():
             raise Failure(f"{backup}: this is no backup: no host has kept anything in it")
-    _clear_away(folder, backup)
-    if settings.store:
-        with _upgraded(backup, folder) as reader, closing(opened(settings, folder)) as engine:
-            _fill(reader, engine)
-        return None
-    path = folder / JOURNAL
-    if path.exists() and path.samefile(backup):
-        raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
-    if path.exists() and not force:
-        raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
+        _clear_away(folder, backup)
+        if settings.store:
+            with _upgraded(reader, folder) as copy, closing(opened(settings, folder)) as engine:
+                _fill(copy, engine)
+            return None
+        path = folder / JOURNAL
+        if path.exists() and path.samefile(backup):
+            raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
+        if path.exists() and not force:
+            raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
+        place = path.resolve()  # it may be a link to a file on another disk, and stays one
+        with _writing(path), whole_or_none(place) as part:
+            reader.backup(part)
+            return _put_aside(
+                place, backups(path), now
+            )  # not before: without room for the backup, all stays as it is
+
+
+@contextmanager
+def _writing(path: Path) -> Generator[None]:
+    """Raise `Failure` where this cannot be written."""
     try:
-        with whole_or_none(path) as part:
-            shutil.copyfile(backup, part)
-            private.synced(part)
-            aside = _put_aside(path, now)  # not before: without room for the backup, all stays as it is
+        yield
     except OSError as error:
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None
-    return aside
+    except sqlite3.Error as error:
+        raise Failure(f"{path}: cannot be written: {error}") from None
 
 
 def _clear_away(folder: Path, backup: Path) -> None:
@@ -59,41 +76,42 @@ def _clear_away(folder: Path, backup: Path) -> None:
 
 
 @contextmanager
-def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
+def _upgraded(backup: SqliteReader, folder: Path) -> Generator[Sqlite]:
     """An upgraded copy of a backup, which may be of an older Quintain and stays as it is."""
     with TemporaryDirectory(dir=folder, prefix=f"{JOURNAL}.", suffix=PART) as own:
         copy = Path(own) / JOURNAL
-        try:
-            shutil.copyfile(backup, copy)
-        except OSError as error:
-            raise Failure(f"{copy}: cannot be written: {error.strerror}") from None
+        with _writing(copy):
+            backup.backup(copy)
         with closing(Sqlite(copy)) as engine:
             yield engine
 
 
-def _put_aside(path: Path, now: str) -> Path | None:
-    """Save the database unchanged: it may be damaged, which may be why a backup is restored.
+def _put_aside(path: Path, folder: Path, now: str) -> Path | None:
+    """Save the database unchanged in a folder: it may be damaged, which may be why a backup is restored.
 
-    It is still in its place afterwards, without what was beside it.
+    It is still in its place afterwards, unless there was something beside it. Then an empty file is there,
+    with which no host starts: without its log, it would be as it was some time ago.
     """
     if not path.exists():
         for suffix in BESIDE:  # of one that was deleted: they would be taken for those of the backup
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         return None
-    aside = backups(path) / f"before-restore-{now}.sqlite"
-    private.make_folder(aside.parent)
+    aside = folder / f"{ASIDE}{now}.sqlite"
+    private.make_folder(folder)
     while aside.exists():  # what was there before a restore in the same second
         aside = aside.with_stem(f"{aside.stem}-again")
     there = [suffix for suffix in (*BESIDE, "") if path.with_name(path.name + suffix).exists()]
     try:
         for suffix in there:
             _name_also(path.with_name(path.name + suffix), aside.with_name(aside.name + suffix))
-        private.synced(aside.parent)
+        private.synced(folder)
     except OSError:
         remove(aside)
         raise
-    for suffix in BESIDE:  # not before: whoever is killed here has lost nothing
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    if there != [""]:
+        private.write(path)  # not before: whoever is killed here has lost nothing
+        for suffix in BESIDE:
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
     return aside
 
 

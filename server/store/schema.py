@@ -1,14 +1,17 @@
 """What every engine does about a journal from an older or newer Quintain, and about none at all."""
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import structlog
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Failure
 from server.store import private
+from server.store.data_folder import FULL
 
 CHAINED = 2  # the first schema in which entries have heads
+NO_COPY = "the copy before an upgrade cannot be written"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -47,12 +50,19 @@ def keep_a_copy(
     """Copy the journal to the folder `copies`, if it has to be upgraded and was not copied yet.
 
     The copy's name has the number of its last entry: whoever went back to an older Quintain and comes again
-    brings more than there was the first time.
+    brings more than there was the first time. Raises `Failure` if it cannot be written.
     """
     if not 0 < version < newest:
         return
     kept = copies / f"before-schema-{version + 1}-{last()}.sqlite"
-    if not kept.exists():
+    try:
+        if kept.exists():
+            return
         private.make_folder(copies)
         copy(kept)
-        log.info("a copy was kept before the upgrade", copy=str(kept))
+    except OSError as error:
+        kind = Failure if error.errno in FULL else ConfigError
+        raise kind(f"{kept}: {NO_COPY}: {error.strerror}") from None
+    except sqlite3.OperationalError as error:  # any other error is damage in what would be copied
+        raise Failure(f"{kept}: {NO_COPY}: {error}") from None
+    log.info("a copy was kept before the upgrade", copy=str(kept))

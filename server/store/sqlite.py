@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import structlog
 
-from server.exits import ConfigError, Unavailable
+from server.exits import ConfigError, Failure, Unavailable
 from server.store import private, schema
 from server.store.copies import BESIDE, backups
-from server.store.journal import LAST, Jot, over, paged
+from server.store.journal import LAST, LATEST, Jot, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
 from server.store.sqlite_database import (
@@ -58,8 +58,8 @@ class SqliteReader:
     ) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser.
 
-        Unless it has to be `upgraded`, it may be from an older Quintain: then only `check` and
-        `is_journal` are of use.
+        Unless it has to be `upgraded`, it may be from an older Quintain: then only `check`, `is_journal` and
+        `backup` are of use.
         """
         self._path = path
         self._connect = connect
@@ -81,6 +81,9 @@ class SqliteReader:
 
     def last(self) -> int:
         return self._one(LAST)[0]
+
+    def latest(self) -> dict[str, float]:
+        return dict(self._all(LATEST))
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
         one = "" if tournament is None else "tournament = ? AND"
@@ -176,7 +179,7 @@ class Sqlite(SqliteReader):
         except sqlite3.Error as error:
             self._writer.close()
             raise refusal(path, error) from error
-        except ConfigError:
+        except Failure:
             self._writer.close()
             raise
         super().__init__(path, connect, READERS)

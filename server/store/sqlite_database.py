@@ -10,7 +10,7 @@ from urllib.parse import quote
 import structlog
 
 from server.exits import ConfigError, Failure, Unavailable, Unusable
-from server.store.copies import BESIDE, backups, whole_or_none
+from server.store.copies import BESIDE, backups, newest, whole_or_none
 
 SOUND = (3, 51, 3)  # the first version without a rare bug in resetting the write-ahead log
 BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked the database
@@ -22,6 +22,8 @@ PASSING = {  # errors after which trying again makes sense, by SQLite's primary 
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
 }
+# Errors after which a later start may get on; nobody has to go back to a backup for them.
+TRIED_AGAIN = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # What SQLite says where it cannot put anything beside a database.
 UNWRITABLE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
@@ -110,7 +112,7 @@ def expect_rights(path: Path) -> None:
 
 def refusal(path: Path, error: sqlite3.Error) -> Failure:
     """Why a database is not opened; `Unavailable` where a later start may get on."""
-    if primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if primary_code(error) in TRIED_AGAIN:
         return Unavailable(f"{path}: {PASSING[primary_code(error)]} ({error})")
     return unusable(path, str(error))
 
@@ -118,6 +120,6 @@ def refusal(path: Path, error: sqlite3.Error) -> Failure:
 def unusable(path: Path, why: str) -> Unusable:
     """What is told of a database that is damaged, with the newest backup."""
     folder = backups(path)
-    copies = sorted(folder.glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
-    newest = f"the newest backup is {copies[-1]}" if copies else f"there is no backup in {folder}"
-    return Unusable(f"{path}: this database cannot be used: {why}; {newest}")
+    copy = newest(folder)
+    advice = f"there is no backup in {folder}" if copy is None else f"the newest backup is {copy}"
+    return Unusable(f"{path}: this database cannot be used: {why}; {advice}")

@@ -11,6 +11,7 @@ import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,7 +25,7 @@ from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, import_, restore
 from server.config import settings
 from server.doctor import Answer, State, examination
-from server.exits import DONE, FAILED, INTERRUPTED, ConfigError, Failure, Unavailable, Unusable
+from server.exits import DONE, FAILED, INTERRUPTED, MISUSED, ConfigError, Failure, Unavailable, Unusable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
 from server.store import sqlite_database
@@ -398,6 +399,30 @@ def test_a_backup_is_made_beside_a_host_and_goes_back_where_it_came_from(
     assert f"{aside}: what was there before" in capsys.readouterr().out
 
 
+def test_the_journal_of_a_host_that_runs_or_was_killed_is_restored_with_what_is_in_its_log(
+    tmp_path: Path, server: Server
+) -> None:
+    """A journal is as good as a backup of it, and a copy of its folder too."""
+    from server.store.postgres import PostgresReader
+
+    path, copied = tmp_path / "quintain.sqlite", tmp_path / "copied.sqlite"
+    rows = filled(path)
+    with closing(Sqlite(path)) as host:
+        rows.append(Entry(len(rows) + 1, "", 6.0, "ordered", None, '{"type":"ordered"}'))
+        host.write(rows[-1:])
+        for end in ("", "-wal"):
+            shutil.copy(path.with_name(path.name + end), copied.with_name(copied.name + end))
+        for source in (path, copied):
+            folder = prepared(str(tmp_path / f"from-{source.stem}"))
+            found = settings(None, {}, {"data": str(folder)})
+            put_back(source, found, folder, "now", force=False)
+            url = server.database()
+            put_back(source, structs.replace(found, store=url), folder, "now", force=False)
+            with closing(PostgresReader(url)) as database, closing(SqliteReader(folder / path.name)) as file:
+                assert (file.last(), database.last()) == (len(rows), len(rows))
+                assert [row.body for row in file.kept()] == [row.body for row in database.kept()]
+
+
 def test_a_backup_that_finds_no_room_is_refused_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -417,7 +442,7 @@ def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path
     before = sorted(folder.rglob("*"))
     for store in ({}, {"store": "postgresql://nobody@127.0.0.1:1/nothing"}):
         found = settings(None, {}, {"data": str(folder)} | store)
-        with little_room(100_000), pytest.raises(Failure, match=r"cannot be written: File too large"):
+        with little_room(100_000), pytest.raises(Failure, match=r"quintain\.sqlite: cannot be written: "):
             put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True)
     assert sorted(folder.rglob("*")) == before
     with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
@@ -449,6 +474,77 @@ def test_what_was_there_before_is_kept_also_where_the_backups_are_on_another_dis
         assert {end: aside.with_name(aside.name + end).read_bytes() for end in left} == left
     assert sorted(folder.iterdir()) == [folder / "backups", path]
     assert facts_of(path) == facts_of(tmp_path / "copy.sqlite")
+
+
+def test_a_journal_that_is_a_link_to_another_disk_stays_one_and_what_was_there_before_is_kept(
+    tmp_path: Path,
+) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    link, place = folder / "quintain.sqlite", tmp_path / "disk" / "journal.sqlite"
+    place.parent.mkdir()
+    link.symlink_to("../disk/journal.sqlite")
+    filled(tmp_path / "copy.sqlite")
+    with closing(Sqlite(link)) as host:
+        host.write([Entry(1, "", 6.0, "ordered", None, "{}")])
+        left = {end: place.with_name(place.name + end).read_bytes() for end in ("", "-wal")}
+    for end, content in left.items():  # as by a host that was killed
+        place.with_name(place.name + end).write_bytes(content)
+    found = settings(None, {}, {"data": str(folder)})
+    aside = put_back(tmp_path / "copy.sqlite", found, folder, "now", force=True)
+    assert aside is not None
+    assert {end: aside.with_name(aside.name + end).read_bytes() for end in left} == left
+    assert (link.is_symlink(), aside.is_symlink(), os.listdir(place.parent)) == (True, False, [place.name])
+    assert facts_of(place) == facts_of(tmp_path / "copy.sqlite")
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from server.config import settings
+from server.store.restore import restored
+
+def step(event, _):
+    global left
+    if event in ("os.link", "os.rename", "os.remove", "os.mkdir"):
+        left -= 1
+        if left < 0:
+            os._exit(9)
+
+folder, backup, left = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+sys.addaudithook(step)
+restored(backup, settings(None, {}, {"data": str(folder)}), folder, "now", force=True)
+"""
+
+
+def test_a_restore_that_is_killed_before_any_step_loses_nothing_in_silence(tmp_path: Path) -> None:
+    """The next start finds all of what was there, or all of the backup, or it says that it finds nothing."""
+    rows = [Entry(number, "", 6.0, "ordered", None, "{}") for number in (1, 2)]
+    with closing(Sqlite(tmp_path / "copy.sqlite")) as backup:
+        backup.write([Entry(7, "", 6.0, "ordered", None, "{}")])
+    journal = tmp_path / "quintain.sqlite"
+    Sqlite(journal).close()
+    with closing(Sqlite(journal)) as host:
+        host.write(rows)
+        left = {end: journal.with_name(journal.name + end).read_bytes() for end in ("", "-wal")}
+    found, refusals = list[int](), list[str]()
+    for steps in count():
+        folder = prepared(str(tmp_path / str(steps)))
+        for end, content in left.items():  # as by a host that was killed
+            (folder / f"quintain.sqlite{end}").write_bytes(content)
+        words = (sys.executable, "-c", KILLED, str(folder), str(tmp_path / "copy.sqlite"), str(steps))
+        ended = subprocess.run(words, cwd=ROOT, timeout=HANG, check=False).returncode
+        there = settings(None, {}, {"data": str(folder)})
+        try:
+            with closing(opened(there, folder)) as engine:
+                found.append(engine.last())
+        except Unusable as refused:
+            refusals.append(str(refused))
+            put_back(tmp_path / "copy.sqlite", there, folder, "later", force=True)
+        if ended == DONE:
+            break
+    assert found == sorted(found)
+    assert set(found) == {2, 7}
+    assert all("it is empty" in said and "the newest backup is " in said for said in refusals)
 
 
 def test_a_restore_clears_away_what_killed_ones_have_left(tmp_path: Path) -> None:
@@ -692,6 +788,20 @@ def test_a_journal_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path, l
     opened(found, folder).close()
 
 
+def test_a_link_to_a_disk_that_is_missing_is_not_taken_for_a_new_journal(tmp_path: Path) -> None:
+    folder = prepared(str(tmp_path / "data"))
+    path, found = folder / "quintain.sqlite", settings(None, {}, {"data": str(folder)})
+    path.symlink_to(tmp_path / "journal.sqlite")
+    opened(found, folder).close()  # nothing has been kept yet: it is made there
+    (tmp_path / "journal.sqlite").rename(tmp_path / "on another disk")
+    (folder / "snapshot").touch()
+    with pytest.raises(Unusable, match="it is a link to a file that is not there, though a host has kept"):
+        opened(found, folder)
+    assert answers(folder)["journal"].state is State.FAULT
+    (tmp_path / "on another disk").rename(tmp_path / "journal.sqlite")
+    opened(found, folder).close()
+
+
 def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: Path) -> None:
     folder = prepared(str(tmp_path / "data"))
     with locked(folder):
@@ -852,6 +962,51 @@ def test_what_was_kept_can_be_read_on_a_full_disk_and_the_doctor_finds_it_sound(
         with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
             assert list(reader.kept()) == rows
     assert (found["journal"].state, found["journal"].said) == (State.OK, f"sound; {len(rows)} facts")
+
+
+def test_a_backup_in_another_users_folder_is_refused_in_one_line(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(0o000)
+    try:
+        found = bound_by_rights("restore", str(theirs / "copy.sqlite"), "--data", str(tmp_path / "data"))
+    finally:
+        theirs.chmod(0o700)
+    said = f"quintain: {theirs / 'copy.sqlite'}: cannot be read: Permission denied\n"
+    assert (found.returncode, found.stderr) == (FAILED, said)
+
+
+def test_an_export_from_a_database_needs_the_key_in_the_data_folder_and_says_so(
+    tmp_path: Path, server: Server
+) -> None:
+    url, folder = server.database(), prepared(str(tmp_path / "data"))
+    filled(tmp_path / "copy.sqlite")
+    where = structs.replace(settings(None, {}, {}), store=url)
+    put_back(tmp_path / "copy.sqlite", where, folder, "now", force=False)
+    folder.chmod(0o000)
+    try:
+        found = bound_by_rights("export", "one", "--store", url, "--data", str(folder))
+    finally:
+        folder.chmod(0o700)
+    assert (found.returncode, found.stdout) == (MISUSED, "")
+    assert found.stderr.startswith(f"quintain: {folder / 'signing-key'}: the host's key cannot be read: ")
+    assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for others")
+def test_what_root_makes_in_the_folder_of_a_host_belongs_to_the_user_of_that(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    os.chown(folder, 12_345, 12_346)
+    filled(tmp_path / "copy.sqlite")
+    where = Where(data=str(folder))
+    restore(str(tmp_path / "copy.sqlite"), where=where)
+    backup(where=where)
+    restore(str(tmp_path / "copy.sqlite"), force=True, where=where)
+    (tmp_path / "copy.jsonl").write_bytes(b"".join(moved(tmp_path / "copy.sqlite")))
+    import_(str(tmp_path / "copy.jsonl"), where=where)
+    assert {path.name for path in folder.iterdir()} == {"quintain.sqlite", "lock", "backups"}
+    assert len(list((folder / "backups").iterdir())) == 2
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in folder.rglob("*")} == {(12_345, 12_346)}
 
 
 @pytest.mark.parametrize(

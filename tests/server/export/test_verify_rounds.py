@@ -83,6 +83,27 @@ def test_a_public_export_has_the_affiliation_and_not_the_contact() -> None:
     assert CONTACT.encode() in b"".join(text(exported(held())))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("everything", [True, False], ids=["the organiser's", "the public's"])
+def test_a_field_that_a_line_has_only_sometimes_is_found_where_nothing_says_it(everything: bool) -> None:
+    sometimes = {
+        "tournament": {
+            "rounds_at": ["2026-03-01T18:00:00.000Z"],
+            "round_every": 60.0,
+            "check_in": 60.0,
+            "by_invitation": True,
+            "kept_as": "cup",
+        },
+        "entrant": {"no_show": True, "affiliation": "MIT", "contact": "eve@example.org"},
+    }
+    lines = exported(held(), everything=everything)
+    for at, line in enumerate(lines):
+        for key, value in sometimes.get(line["type"], {}).items():
+            if line.get(key) != value:
+                changed = [*lines[:at], line | {key: value}, *lines[at + 1 :]]
+                assert any(each.startswith(f"{key} is ") for each in findings(changed)), (key, line)
+
+
 def test_an_entrant_that_had_not_checked_in_is_shown_as_that_and_one_that_was_let_in_is_not() -> None:
     record = fold(held())["cup"]
     shown = {each["name"]: each for each in entrants_shown(record, record.entrants.values())}

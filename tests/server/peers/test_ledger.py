@@ -36,6 +36,9 @@ class Rows:
     def last(self) -> int:
         return 0
 
+    def latest(self) -> dict[str, float]:
+        return {}
+
     def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
         if self.away:
             raise Unavailable("it is away")

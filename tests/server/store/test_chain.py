@@ -302,3 +302,10 @@ def test_a_journal_of_schema_1_in_postgresql_is_upgraded_as_well(server: Any, tm
             assert more.hex() == computed(list(engine.kept(0, name)))[-1]
     finally:
         engine.close()
+
+
+def test_an_engine_knows_when_the_latest_of_each_tournament_was_kept(engine: Engine) -> None:
+    assert engine.latest() == {}
+    rows = [("b", 3.0), ("", 2.0), ("a", 5.0), ("b", 1.5), ("a~2", 4.0)]
+    engine.write([Entry(n, name, when, "ordered", None, "{}") for n, (name, when) in enumerate(rows, 1)])
+    assert engine.latest() == {"": 2.0, "a": 5.0, "a~2": 4.0, "b": 1.5}

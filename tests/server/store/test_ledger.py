@@ -373,6 +373,18 @@ async def test_a_clock_that_is_set_right_makes_nothing_earlier_than_what_was_kep
     ]
 
 
+async def test_a_clock_that_is_set_right_while_no_host_runs_makes_nothing_earlier_either(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    whens: list[float] = []
+    for when in (1000.0, 900.0, 700.0):
+        async with running(engine) as (ledger, _):  # as by a start each
+            await ledger.keep("league", 1.0, [Turned(State.PAUSED)])
+            await ledger.keep("cup", when, [Turned(State.PAUSED)])
+            whens.append([kept.when for kept in ledger.kept()][-1])
+    assert whens == [1000.0, 1000.0, 700.0]
+
+
 class Fenced:
     """A database that hosts share: it refuses every epoch but the one of the lease."""
 
@@ -382,6 +394,9 @@ class Fenced:
 
     def last(self) -> int:
         return 0
+
+    def latest(self) -> dict[str, float]:
+        return {}
 
     def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
         for row in rows:

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
 
-from server.exits import ConfigError, Unavailable, Unusable
+from server.exits import FAILED, ConfigError, Failure, Unavailable, Unusable
 from server.store import journal, sqlite
 from server.store.copies import backups, whole_or_none
 from server.store.journal import Jot
@@ -247,6 +247,8 @@ def test_what_is_no_database_is_refused_with_the_newest_backup(path: Path) -> No
     content = bytearray(path.read_bytes())
     content[8192:16384] = b"\xff" * 8192
     path.write_bytes(content)
+    (backups(path) / "before-restore-now.sqlite").write_bytes(content)  # damaged, too, and put aside for it
+    (backups(path) / "sunday.sqlite").symlink_to("on a disk that is not there")
     with pytest.raises(ConfigError, match=r"cannot be used: .*; the newest backup is .*monday\.sqlite"):
         Sqlite(path)
     path.write_bytes(b"a letter, and no database at all\n" * 100)
@@ -400,6 +402,41 @@ def test_an_upgrade_that_fails_changes_nothing(
     assert list(engine.kept()) == entered(1, "ann")
     assert not engine._writer.execute("SELECT * FROM sqlite_schema WHERE name = 'also'").fetchall()
     engine.close()
+
+
+def test_an_upgrade_without_room_is_tried_again_by_a_later_start_and_sends_nobody_to_a_backup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = list[Failure]()
+    (tmp_path / "next.sql").write_text("CREATE TABLE also (x);")
+    for room in (0, 1_000, 30_000, 50_000, 200_000):  # bytes: it fails at other steps
+        path = tmp_path / str(room) / "quintain.sqlite"
+        path.parent.mkdir()
+        monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+        engine = Sqlite(path)
+        engine.write([Entry(1, "", 1.0, "ordered", None, LONG)])
+        engine.close()
+        monkeypatch.setattr(sqlite, "MIGRATIONS", [*MIGRATIONS, tmp_path / "next.sql"])
+        try:
+            with little_room(room):
+                Sqlite(path).close()
+        except Failure as failure:
+            failures.append(failure)
+        Sqlite(path).close()
+    assert {failure.code for failure in failures} == {FAILED}
+    assert not any("the newest backup" in str(failure) for failure in failures)
+    assert any("the copy before an upgrade" in str(failure) for failure in failures)
+
+
+def test_an_upgrade_whose_copy_has_no_place_is_refused_in_a_line(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS[:-1])
+    Sqlite(path).close()
+    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    backups(path).write_text("")  # it should be a folder
+    with pytest.raises(ConfigError, match="the copy before an upgrade cannot be written: File exists"):
+        Sqlite(path)
 
 
 def test_a_copy_is_of_one_instant_and_never_half_there(engine: Sqlite, tmp_path: Path) -> None:
