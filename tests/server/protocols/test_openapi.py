@@ -209,6 +209,12 @@ async def test_what_cannot_be_done_now_is_said_as_the_document_says(autojump_clo
     assert "the disk is full" in refused["error"]
 
 
+async def test_what_is_damaged_is_said_as_the_document_says(autojump_clock: MockClock) -> None:
+    async with described() as (client, _):
+        client.host.guard.damage = "the journal"
+        assert (await client.call("GET", "/readyz"))["damaged"] == "the journal"
+
+
 # Games
 
 
