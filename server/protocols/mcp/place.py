@@ -55,6 +55,7 @@ class Place:
         self._unheard: Seat | None = None  # a seat that was dealt to it outside a call, until its next one
         self._changed = trio.Event()
         self._waits = 0
+        self._latest: Exchange | None = None  # the call that came last, if it still waits
         self._heard = trio.current_time()
         channel = Channel(host, self._say, self._hang_up, exchange.request.peer, self._authenticated)
         # None when it is over, or each would keep the other alive.
@@ -127,18 +128,24 @@ class Place:
         return msgspec.json.decode(messages.encode(turn))
 
     async def wait(self, seconds: float, exchange: Exchange) -> Shown | None:
-        """What there is to tell, as soon as there is something; None when the time is up."""
+        """What there is to tell, as soon as there is something; None when the time is up.
+
+        It is told to the call that came last: the client of an earlier one may have given that up.
+        """
         self._waits += 1
+        self._latest = exchange
         exchange.on_gone(self._wake)
         try:
             with trio.move_on_after(seconds):
                 while not exchange.gone:
-                    found = self.now()
+                    found = self.now() if exchange is self._latest else None
                     if found is not None or self.over is not None or self.finished is not None:
                         return found
                     await self._changed.wait()
         finally:
             self._waits -= 1
+            if self._latest is exchange:
+                self._latest = None
             self.heard(trio.current_time())
         return None
 

@@ -156,6 +156,13 @@ async def token_of(client: Client, host: Host) -> str:
     raise AssertionError("nobody is to move")
 
 
+async def begin_to_wait(client: Client, token: str) -> None:
+    params = {"name": "wait", "arguments": {"token": token}, "_meta": META}
+    head = f"POST /mcp MCP-Protocol-Version: {NEW} Mcp-Method: tools/call Mcp-Name: wait "
+    await client._end.say(head + said("tools/call", params))
+    await trio.testing.wait_all_tasks_blocked()
+
+
 # The stateless revision
 
 
@@ -516,14 +523,24 @@ async def test_a_wait_whose_client_hangs_up_takes_no_news_with_it(autojump_clock
     async with playing() as (host, first, second):
         mine = await token_of(first, host)
         other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
-        params = {"name": "wait", "arguments": {"token": other}, "_meta": META}
-        head = f"POST /mcp MCP-Protocol-Version: {NEW} Mcp-Method: tools/call Mcp-Name: wait "
-        await second._end.say(head + said("tools/call", params))
-        await trio.testing.wait_all_tasks_blocked()
+        await begin_to_wait(second, other)
         await second.close()
         await trio.testing.wait_all_tasks_blocked()
         await first.call("resign", token=mine)
         assert (await first.call("wait", token=other)).told["type"] == "end"
+
+
+@pytest.mark.parametrize("time", range(5))
+async def test_an_end_is_told_to_the_call_that_came_last(autojump_clock: MockClock, time: int) -> None:
+    """Catches a call that its client has given up without hanging up, and that was told in place of the next.
+
+    It was chance which of the two was told.
+    """
+    async with playing() as (host, first, second):
+        mine = await token_of(first, host)
+        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        await begin_to_wait(second, other)
+        assert (await first.call("resign", token=other)).told["type"] == "end"
 
 
 async def test_whoever_has_the_token_goes_on_elsewhere_and_comes_back(autojump_clock: MockClock) -> None:
