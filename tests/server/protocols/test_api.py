@@ -586,7 +586,7 @@ async def test_an_export_is_json_lines_and_standings_can_be_had_as_csv(autojump_
     assert len(lines[4]["moves"]) == 7
     assert csv_kind.startswith("text/csv")
     columns = "rank,name,points,played,wins,draws,losses,rating,low,high"
-    assert table.startswith(columns + ",affiliation,tie_break_")
+    assert re.fullmatch(columns + ",affiliation(,tie_break_[a-z-]+)+,out", table.splitlines()[0])
     assert ",'@bob," in table, "no cell is a formula"
     assert trf_kind.startswith("text/plain")
     assert [line[14:18] for line in report.split("\r\n") if line.startswith("001")] == ["ann ", "@bob"]
