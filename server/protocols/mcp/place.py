@@ -112,6 +112,15 @@ class Place:
         seat = self.seat
         return self.position(seat) if seat is not None and seat.to_move else None
 
+    def ended(self, match: str) -> Shown | None:
+        """How a match has ended, if it was the last; then it need not be told that again."""
+        if self.last is None or self.last["match"] != match:
+            return None
+        if self.last in self._news:
+            self._news.remove(self.last)
+            self._note_reading()
+        return self.last
+
     def _note_reading(self) -> None:
         """Note whether the model has been told all that there was to tell."""
         if self._house is not None:
@@ -127,18 +136,23 @@ class Place:
         turn = messages.turn(match, match.ply, trio.current_time())
         return msgspec.json.decode(messages.encode(turn))
 
-    async def wait(self, seconds: float, exchange: Exchange) -> Shown | None:
+    async def wait(self, seconds: float, exchange: Exchange, end: str | None = None) -> Shown | None:
         """What there is to tell, as soon as there is something; None when the time is up.
 
-        It is told to the call that came last: the client of an earlier one may have given that up.
+        It is told to the call that came last: the client of an earlier one may have given that up. If `end`
+        names a match, it is how that has ended.
         """
         self._waits += 1
-        self._latest = exchange
+        if end is None:
+            self._latest = exchange
         exchange.on_gone(self._wake)
         try:
             with trio.move_on_after(seconds):
                 while not exchange.gone:
-                    found = self.now() if exchange is self._latest else None
+                    if end is not None:
+                        found = self.ended(end)
+                    else:
+                        found = self.now() if exchange is self._latest else None
                     if found is not None or self.over is not None or self.finished is not None:
                         return found
                     await self._changed.wait()

@@ -543,6 +543,29 @@ async def test_an_end_is_told_to_the_call_that_came_last(autojump_clock: MockClo
         assert (await first.call("resign", token=other)).told["type"] == "end"
 
 
+async def test_a_move_is_answered_with_what_it_led_to_whatever_else_there_is_to_tell(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a model that moves in one match and is told how the one before it ended."""
+    async with playing() as (host, first, second):
+        mine = await token_of(first, host)
+        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        before = await second.call("resign", token=other)
+        await trio.testing.wait_all_tasks_blocked()
+        # Of the next match; how this one ended is yet to be told.
+        at = await first.call("position", token=mine)
+        assert at.told["match"] != before.told["match"]
+        if not at.text.startswith("It is your move"):
+            await second.call("wait", token=other)
+            await second.call("move", move=0, token=other)
+            await first.call("position", token=mine)
+        moved = await first.call("move", move=3, token=mine)
+        assert (moved.told["type"], moved.told["match"]) == ("turn", at.told["match"])
+        resigned = await first.call("resign", token=mine)
+        assert (resigned.told["type"], resigned.told["match"]) == ("end", at.told["match"])
+        assert (await first.call("wait", token=mine)).told == before.told
+
+
 async def test_whoever_has_the_token_goes_on_elsewhere_and_comes_back(autojump_clock: MockClock) -> None:
     async with playing() as (host, first, _):
         mine = await token_of(first, host)
