@@ -13,7 +13,7 @@ from msgspec import inspect
 
 from games.game import quoted
 
-PLACE = re.compile(r"(.*?)(?: - at `\$?\.?(.*)`)?", re.DOTALL)
+PLACE = re.compile(r"(.*?)(?: - at `(key` in `)?\$?\.?(.*)`)?", re.DOTALL)
 STEP = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 MISSING = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
 UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
@@ -67,7 +67,7 @@ def _plain(content: bytes) -> object:
 
 def misfit(error: msgspec.ValidationError, given: object, kind: type[Any]) -> str:
     """A sentence about the first thing in `given` (unset: unreadable otherwise) that `kind` does not take."""
-    said, place = cast("re.Match[str]", PLACE.fullmatch(str(error))).groups("")
+    said, of_key, place = cast("re.Match[str]", PLACE.fullmatch(str(error))).groups("")
     if (found := MISSING.fullmatch(said)) is not None:
         return f"{_inner(place, found[1])} is required, and is missing"
     if (found := UNKNOWN.fullmatch(said)) is not None:
@@ -75,7 +75,9 @@ def misfit(error: msgspec.ValidationError, given: object, kind: type[Any]) -> st
         like = known if len(known) <= MANY else get_close_matches(found[1], known)
         there = f"; there {'is' if len(like) == 1 else 'are'}: {', '.join(like)}" if like else ""
         return f"{_inner(place, found[1])} is not known{there}"
-    if said.endswith("out of range"):
+    if of_key:
+        why = f"expected {_expected(said, None)} as each name"
+    elif said.endswith("out of range"):
         why = "this number is too large"
     elif place.endswith(EACH):
         place = place.removesuffix(EACH)

@@ -32,7 +32,7 @@ class Origins:
         """The other site from which a request was sent, as its browser says; "" if there is none."""
         headers = request.headers
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-        if origin is not None and origin.lower() in self.listed:
+        if self.lists(request):
             return ""
         if site not in (None, "same-origin", "none"):
             return f"another site (Sec-Fetch-Site: {site[:20]})" if origin is None else _shown(origin)
@@ -42,6 +42,10 @@ class Origins:
         downgraded = request.secure and found is not None and found["scheme"] != "https"
         own = found is not None and f"{found['host']}{found['port'] or ''}" == headers.get("host", "").lower()
         return "" if own and not downgraded else _shown(origin)
+
+    def lists(self, request: Request) -> bool:
+        """Whether a request was sent from one of these sites."""
+        return request.headers.get("origin", "").lower() in self.listed
 
     def check(self, request: Request) -> None:
         """Raise `HttpError` for a request that was sent from another site."""

@@ -29,6 +29,7 @@ class Sharing(Struct, frozen=True):
     answers: frozenset[str] = frozenset()  # the methods whose answers pages may read
     methods: str = ""  # the methods that pages are told they may use
     tokens: re.Pattern[str] | None = None  # the paths at which pages may identify themselves by a token
+    headers: str = HEADERS  # what pages are told they may set elsewhere
 
 
 NOTHING = Sharing()
@@ -57,7 +58,7 @@ def preflight(request: Request, sharing: Sharing) -> Response:
         204,
         (
             ("Access-Control-Allow-Methods", sharing.methods),
-            ("Access-Control-Allow-Headers", WITH_TOKEN if with_token else HEADERS),
+            ("Access-Control-Allow-Headers", WITH_TOKEN if with_token else sharing.headers),
             ("Access-Control-Max-Age", KEPT),
         ),
     )

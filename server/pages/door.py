@@ -71,13 +71,14 @@ class Pages:
     ) -> None:
         """`key` is the public part of the key with which the host signs exports, if it has one.
 
-        `limits` are the host's: some are told to whoever reads how to play.
+        `limits` are the host's: some are told to whoever reads how to play, and streams give signs of life as
+        often as one says.
         """
         self.site = Site(addresses or Addresses())
-        self.live = Live(host, timer)
+        self._limits = limits or Limits()
+        self.live = Live(host, timer, self._limits.heartbeat_seconds)
         self._host = host
         self._key = key
-        self._limits = limits or Limits()
         self._turns = Turns(run)
         self._curves = Curves()
         self._stories = Stories(host)

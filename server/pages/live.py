@@ -14,7 +14,6 @@ fewer frames, and the same moves.
 
 import secrets
 from collections.abc import Callable
-from time import thread_time
 from typing import Any
 
 import trio
@@ -27,7 +26,6 @@ from server.pages.parts import Look, Shown
 FRAME = 0.05  # seconds between two looks, at the least: nobody sees faster changes
 SLICE = 0.001  # seconds of work after which all other tasks have a turn
 REST = 9.0  # seconds of rest for each second of work: spectators have a tenth of the processor at most
-HEARTBEAT = 15.0  # seconds of silence after which a heartbeat is sent: proxies close silent streams
 LINGERS = 60.0  # seconds for which the parts of a page that nobody has open are kept
 
 HEADERS = (
@@ -62,10 +60,11 @@ class Spectator:
 class Live:
     """All pages that are open, and who has them open."""
 
-    def __init__(self, host: View, timer: Callable[[], float] = thread_time) -> None:
+    def __init__(self, host: View, timer: Callable[[], float], heartbeat_seconds: float) -> None:
         """`timer` says how long this thread has worked; waiting for a processor does not count."""
         self._host = host
         self._timer = timer
+        self._heartbeat = heartbeat_seconds
         self._run = secrets.token_hex(4)  # ticks belong to this run: after a restart they mean nothing
         self._tick = 0
         self._shown: dict[str, Shown] = {}  # by the address of the page
@@ -189,7 +188,7 @@ class Live:
                 if batch := shown.batch(seen, spectator.hidden, spectator.packs):
                     mark = self._mark(shown.latest, now)
                     spectator.chunks.put(batch + (packing.stored(mark) if spectator.packs else mark))
-            elif now >= spectator.said + HEARTBEAT:
+            elif now >= spectator.said + self._heartbeat:
                 spectator.said = now
                 spectator.say(ALIVE)
             if work.enough():

@@ -143,8 +143,9 @@ async def _say(stream: trio.SocketStream, word: bytes) -> None:
 
 def _application(mirror: Mirror, attention: Attention, begin: Begin) -> App:
     key = known_signer(Path(begin.settings.data))
-    pages = Pages(mirror, begin.addresses, key=key and key.public, limits=begin.settings.limits)
-    app = routed((Reads(mirror, begin.token, key),), pages)
+    limits = begin.settings.limits
+    pages = Pages(mirror, begin.addresses, key=key and key.public, limits=limits)
+    app = routed((Reads(mirror, begin.token, key, limits),), pages)
 
     async def answer(exchange: Exchange) -> None:
         await attention.look()

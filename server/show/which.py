@@ -1,7 +1,6 @@
 """Which requests are answered in show: those for pages, and those that only look at tournaments.
 
-Both processes ask here, and have to agree: each hands the requests that it does not answer to the
-other.
+All processes ask here, and have to agree: each hands the requests that it does not answer to another.
 """
 
 from server.http.routes import is_page

@@ -33,6 +33,7 @@ from server.show.conduit import Conduit
 from server.show.draws import Draws
 from server.show.ending import end_with_the_parent
 from server.show.feed import Teller
+from server.show.which import Which
 from server.store import snapshots
 from server.store.choice import beside
 from server.store.journal import Reader
@@ -165,6 +166,7 @@ class Working:
         self._reading = Reading(
             (door.paths, frozenset(dialect.games or ())) for dialect, door in self._spoken
         )
+        self._which = Which(door_at_root=any("" in door.paths for _, door in self._spoken))
         self._lent = lent
         self._sessions = None if begin.sitting is None else Sessions()
         for digest, session in begin.sitting or ():
@@ -237,7 +239,12 @@ class Working:
         self._say(Key(key))
 
     def _is_here(self, request: Request) -> bool:
-        """Whether a request on a connection that was lent is answered here as well."""
+        """Whether a request on a connection that was lent is answered here as well.
+
+        What show answers is not: worker 0 sends it there.
+        """
+        if self._which.is_shown(request):
+            return False
         asked = self._reading.asked(request)
         if asked is None:
             return False

@@ -325,6 +325,7 @@ class Health(Struct, frozen=True):
 class Ready(Struct, frozen=True, omit_defaults=True):
     ready: bool
     why: str = ""
+    damaged: str = ""  # which part of the journal cannot be read
     peers: Health | UnsetType = UNSET
 
 

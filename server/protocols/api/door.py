@@ -25,6 +25,7 @@ from server.http.head import RETRY_SOON, HttpError, retry_after
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
+from server.net.limits import Limits
 from server.protocols.api.call import Asked, Call, Look
 from server.protocols.api.giving import give, give_later
 from server.protocols.api.orders import as_conflict
@@ -41,11 +42,11 @@ class Reads:
     paths = frozenset(route.path.split("/")[1] for route in LOOKS)
     sharing = reading(tokens="")  # preflights are answered where matches are played
 
-    def __init__(self, view: View, token: str, signer: Signer | None) -> None:
+    def __init__(self, view: View, token: str, signer: Signer | None, limits: Limits) -> None:
         self._view = view
         self._signer = signer
         self._token = token.encode()
-        self._feed = Feed(view)
+        self._feed = Feed(view, limits.heartbeat_seconds)
         self._routes = LOOKING
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
@@ -84,7 +85,7 @@ class Api:
         self._token = token.encode()
         self._origins = origins
         self._wires = WireReader(host, token)
-        self._reads = Reads(host, token, signer) if looks else None
+        self._reads = Reads(host, token, signer, host.limits) if looks else None
         self._routes = ALL if looks else Routes([route for route in ROUTES if not route.looks], ALL)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:

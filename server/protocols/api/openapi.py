@@ -65,6 +65,7 @@ def _operation(
                 for status, content in given.items()
             },
             "4XX": {"description": "What was wrong with the request."} | wrong,
+            "5XX": {"description": "Why the host cannot do this just now."} | wrong,
         },
     }
     text = {"type": "string"}

@@ -195,7 +195,7 @@ def key(call: Look) -> Response:
 
 
 def match_events(call: Look, found: Held, name: str) -> Awaitable[None] | None:
-    return stream_match(call.exchange, found, name)
+    return stream_match(call.exchange, found, name, call.feed.heartbeats)
 
 
 def all_events(call: Look) -> Awaitable[None] | None:

@@ -86,10 +86,10 @@ class Routes:
     def find(self, request: Request) -> tuple[Route, Values]:
         """The route of a request, and what its path says; raises `HttpError`."""
         route, values = self._at(request.method, request.path)
-        if route is not None:
+        methods = [] if route is not None and route.listed else sorted(self._known.methods(request.path))
+        if route is not None and not methods:  # one that is not listed is only for where nothing else is
             return route, values
         path, method = request.path[:80], request.method
-        methods = sorted(self._known.methods(request.path))
         if not methods or (method in READS and method in methods):  # another process would have answered that
             raise HttpError(404, f"there is nothing at {path}; see /openapi.json")
         allowed = ", ".join(methods)

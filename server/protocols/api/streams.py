@@ -2,8 +2,8 @@
 
 Every event has an id; a client that comes back with `Last-Event-ID` goes on
 after it. In a match the id says how far that had come, so it means the same in
-every process, and when the match is over. A comment every fifteen seconds keeps
-proxies from closing a stream in which nothing happens.
+every process, and when the match is over. A comment now and then keeps proxies
+from closing a stream in which nothing happens.
 """
 
 from collections import deque
@@ -21,6 +21,7 @@ from games.game import quoted
 from server.export.json_views import causes_shown, moment
 from server.host.view import Held, View
 from server.http.exchange import Chunks, Exchange
+from server.net.guard import Guard
 from server.protocols.api.changes import Changes
 from server.protocols.common.encode_once import Once
 from tournament.causes import moved_by
@@ -35,7 +36,6 @@ HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
 )
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
-HEARTBEAT = 15.0  # seconds
 FEW = 10  # events that are told at once
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
 
@@ -44,11 +44,42 @@ CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes s
 once, once_at_the_end = Once(), Once()
 
 
-def stream_match(exchange: Exchange, tournament: Held, name: str) -> Awaitable[None] | None:
+class Heartbeats:
+    """Comments in streams, every so many seconds."""
+
+    def __init__(self, guard: Guard, seconds: float) -> None:
+        self._guard = guard
+        self._seconds = seconds
+        self._streams: dict[Chunks, None] = {}
+        self._beating = False
+
+    def begin(self, chunks: Chunks) -> None:
+        self._streams[chunks] = None
+        if not self._beating:
+            self._beating = True
+            self._guard.start_soon(self._beat)
+
+    def end(self, chunks: Chunks) -> None:
+        self._streams.pop(chunks, None)
+
+    async def _beat(self) -> None:
+        """Send heartbeats while anybody listens."""
+        try:
+            while self._streams:
+                await trio.sleep(self._seconds)
+                for chunks in tuple(self._streams):
+                    chunks.put(b": still here\n\n")
+        finally:
+            self._beating = False
+
+
+def stream_match(
+    exchange: Exchange, tournament: Held, name: str, heartbeats: Heartbeats
+) -> Awaitable[None] | None:
     """The events of one match, from the beginning or from where the client was."""
     if name not in tournament.matches:
         return _retell(exchange, tournament, name)
-    return _stream_live(exchange, tournament.matches[name])
+    return _stream_live(exchange, tournament.matches[name], heartbeats)
 
 
 async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
@@ -69,7 +100,7 @@ async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
     chunks.close()
 
 
-def _stream_live(exchange: Exchange, live: Match) -> Awaitable[None] | None:
+def _stream_live(exchange: Exchange, live: Match, heartbeats: Heartbeats) -> Awaitable[None] | None:
     """Stream a match in play. The id of an event is how many moves had been played, and of the end one more.
 
     So an id means the same after a restart and in the record, which have no refusals and absences: these have
@@ -87,12 +118,18 @@ def _stream_live(exchange: Exchange, live: Match) -> Awaitable[None] | None:
             number += 1
         if isinstance(event, Ended):
             chunks.put(once_at_the_end(event, _told, number, live, event))
-            chunks.close()
+            close()
         else:
             chunks.put(once(event, _told, number, live, event))
 
+    def close() -> None:
+        heartbeats.end(chunks)
+        chunks.close()
+
     def follow(start: int) -> None:
-        follower = live.log.follow(tell, start, chunks.close)
+        heartbeats.begin(chunks)
+        exchange.on_gone(lambda: heartbeats.end(chunks))
+        follower = live.log.follow(tell, start, close)
         exchange.on_gone(follower.stop)
 
     async def catch_up(place: int) -> None:
@@ -125,14 +162,13 @@ def _after(live: Match, number: int) -> int:
 class Feed:
     """The stream of what begins and ends, in every tournament."""
 
-    def __init__(self, view: View) -> None:
-        self._view = view
+    def __init__(self, view: View, heartbeat_seconds: float) -> None:
+        self.heartbeats = Heartbeats(view.guard, heartbeat_seconds)
         self._events: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
         # Ids begin anywhere: one of another host, or of before a restart, is not taken for one of these.
         self._count = self._first = randbits(48)
         self._streams: dict[Chunks, None] = {}
         self._behind: dict[Chunks, None] = {}  # those that are told what they have missed
-        self._beating = False
         self._changes = Changes(view, self._say)
         view.on_begun.append(self._begun)
         view.on_fact.append(self._told)
@@ -168,9 +204,7 @@ class Feed:
             chunks.put(event)
         self._behind.pop(chunks, None)
         self._streams[chunks] = None
-        if not self._beating:
-            self._beating = True
-            self._view.guard.start_soon(self._beat)
+        self.heartbeats.begin(chunks)
 
     def _since(self, after: int) -> list[tuple[int, bytes]]:
         """The events after a number, as far as they are remembered."""
@@ -180,6 +214,7 @@ class Feed:
     def _leave(self, chunks: Chunks) -> None:
         self._streams.pop(chunks, None)
         self._behind.pop(chunks, None)
+        self.heartbeats.end(chunks)
         if not (self._streams or self._behind):
             self._changes.end()
 
@@ -207,16 +242,6 @@ class Feed:
         self._events.append((self._count, event))
         for chunks in tuple(self._streams):
             chunks.put(event)
-
-    async def _beat(self) -> None:
-        """Send heartbeats while anybody listens."""
-        try:
-            while self._streams:
-                await trio.sleep(HEARTBEAT)
-                for chunks in tuple(self._streams):
-                    chunks.put(b": still here\n\n")
-        finally:
-            self._beating = False
 
 
 def _last_id(exchange: Exchange, none: int = -1) -> int:

@@ -2,6 +2,9 @@
 
 This file decides which methods there are in which revision; tools are in `tools.py`. Nothing is streamed,
 so `GET` has nothing to offer. A browser that comes by `GET` is led to the page of the protocol.
+
+Pages of other sites may do nothing here, and those of sites that the organiser lists may do everything, which
+a browser has to be told.
 """
 
 from collections.abc import Awaitable
@@ -14,6 +17,7 @@ from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
 from server.http.head import HttpError
 from server.http.origins import Origins
+from server.http.sharing import HEADERS, Sharing, preflight
 from server.http.wire import Response, takes_only
 from server.protocols.mcp import rpc
 from server.protocols.mcp.places import Places
@@ -28,6 +32,12 @@ CAPABILITIES: dict[str, Any] = {"tools": {}}
 CACHED = {"ttlMs": 3_600_000, "cacheScope": "public"}  # the tools are the same as long as the host runs
 SESSION = "mcp-session-id"
 PAGE = "/protocols/mcp"
+WITH_LISTED = Sharing(
+    frozenset({"POST", "DELETE"}),
+    "DELETE, POST",
+    headers=f"{HEADERS}, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name",
+)
+READABLE = ("Access-Control-Expose-Headers", "Mcp-Session-Id")
 
 
 class McpDoor:
@@ -43,6 +53,7 @@ class McpDoor:
         request = exchange.request
         if request.path.rstrip("/") != "/mcp":
             raise HttpError(404, f"there is nothing at {request.path[:80]}")
+        exchange.shared = self._origins.lists(request)
         if where := self._origins.foreign(request):
             sentence = f"a page of {where} may not play here: the organiser can list its site as `origins`"
             exchange.respond(rpc.failure(RpcError(NO_MESSAGE, sentence, status=403)))
@@ -50,6 +61,8 @@ class McpDoor:
             return self._post(exchange)
         elif request.method == "DELETE":
             self._end(exchange)
+        elif request.method == "OPTIONS" and exchange.shared:
+            exchange.respond(preflight(request, WITH_LISTED))
         elif "text/html" in request.headers.get("accept", ""):
             exchange.respond(Response(303, own=(("Location", PAGE),)))
         else:
@@ -101,7 +114,8 @@ class McpDoor:
             "serverInfo": HOST,
             "instructions": INSTRUCTIONS,
         }
-        return rpc.result(id, content, ("Mcp-Session-Id", session.name))
+        readable = (READABLE,) if exchange.shared else ()
+        return rpc.result(id, content, ("Mcp-Session-Id", session.name), *readable)
 
     def _opened(self, exchange: Exchange, name: str | None = None) -> Session:
         try:

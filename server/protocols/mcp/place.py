@@ -55,6 +55,7 @@ class Place:
         self._unheard: Seat | None = None  # a seat that was dealt to it outside a call, until its next one
         self._changed = trio.Event()
         self._waits = 0
+        self._latest: Exchange | None = None  # the call that came last, if it still waits
         self._heard = trio.current_time()
         channel = Channel(host, self._say, self._hang_up, exchange.request.peer, self._authenticated)
         # None when it is over, or each would keep the other alive.
@@ -111,6 +112,15 @@ class Place:
         seat = self.seat
         return self.position(seat) if seat is not None and seat.to_move else None
 
+    def ended(self, match: str) -> Shown | None:
+        """How a match has ended, if it was the last; then it need not be told that again."""
+        if self.last is None or self.last["match"] != match:
+            return None
+        if self.last in self._news:
+            self._news.remove(self.last)
+            self._note_reading()
+        return self.last
+
     def _note_reading(self) -> None:
         """Note whether the model has been told all that there was to tell."""
         if self._house is not None:
@@ -126,19 +136,30 @@ class Place:
         turn = messages.turn(match, match.ply, trio.current_time())
         return msgspec.json.decode(messages.encode(turn))
 
-    async def wait(self, seconds: float, exchange: Exchange) -> Shown | None:
-        """What there is to tell, as soon as there is something; None when the time is up."""
+    async def wait(self, seconds: float, exchange: Exchange, end: str | None = None) -> Shown | None:
+        """What there is to tell, as soon as there is something; None when the time is up.
+
+        It is told to the call that came last: the client of an earlier one may have given that up. If `end`
+        names a match, it is how that has ended.
+        """
         self._waits += 1
+        if end is None:
+            self._latest = exchange
         exchange.on_gone(self._wake)
         try:
             with trio.move_on_after(seconds):
                 while not exchange.gone:
-                    found = self.now()
+                    if end is not None:
+                        found = self.ended(end)
+                    else:
+                        found = self.now() if exchange is self._latest else None
                     if found is not None or self.over is not None or self.finished is not None:
                         return found
                     await self._changed.wait()
         finally:
             self._waits -= 1
+            if self._latest is exchange:
+                self._latest = None
             self.heard(trio.current_time())
         return None
 

@@ -25,6 +25,7 @@ from server.protocols.mcp.place import WAITING, Place
 from server.protocols.mcp.places import Full, Places
 from server.protocols.mcp.sessions import Session
 from tournament.facts import State
+from tournament.player import Seat
 
 LISTED = 100  # tournaments, or rows of standings: what fits in a prompt
 # What a bot needs of a tournament to choose one, under the names that the API has for it.
@@ -167,19 +168,21 @@ async def legal_moves(call: Call, asked: Mine) -> Told:
 
 async def move(call: Call, asked: MakeMove) -> Told:
     place = _mine(call)
+    seat = place.seat
     refused = place.play(asked.move, asked.note, call.exchange.request.arrived)
     if refused is not None:
         again = place.seat is not None and place.seat.to_move
         return Told(words.refused(refused, again=again), refused, failed=True)
-    return await _after(call, place)
+    return await _after(call, place, seat)
 
 
 async def resign(call: Call, asked: Mine) -> Told:
     place = _mine(call)
+    seat = place.seat
     refused = place.resign(call.exchange.request.arrived)
     if refused is not None:
         return Told(words.refused(refused), refused, failed=True)
-    return await _after(call, place)
+    return await _after(call, place, seat)
 
 
 async def standings(call: Call, asked: Which) -> Told:
@@ -307,14 +310,14 @@ def _mine(call: Call) -> Place:
     return place
 
 
-async def _after(call: Call, place: Place) -> Told:
-    """What a move has led to: the end, if it decided the match, else how things stand."""
-    seat = place.seat
-    if seat is not None and seat.match.verdict is not None:
-        return _moment(place, await place.wait(call.host.limits.poll_seconds, call.exchange))
-    if (found := place.now()) is None and seat is not None:
-        found = place.position(seat)
-    return _moment(place, found)
+async def _after(call: Call, place: Place, seat: Seat | None) -> Told:
+    """What a move at that seat has led to: the end, if it decided the match, else how things stand."""
+    if seat is None:
+        return _moment(place, place.now())
+    match = seat.match
+    if match.verdict is None:
+        return _moment(place, place.position(seat))
+    return _moment(place, await place.wait(call.host.limits.poll_seconds, call.exchange, match.name))
 
 
 def _welcomed(call: Call, place: Place) -> Told:

@@ -8,6 +8,7 @@ import pytest
 from server.config import Settings
 from server.host.misfits import UNREADABLE, misfit, unreadable
 from server.host.tournament_settings import TournamentSettings
+from server.protocols.house.messages import Move
 
 CUP = {"name": "cup", "game": "quoridor"}
 
@@ -66,6 +67,12 @@ def test_what_cannot_be_read_otherwise_is_told_by_its_kind() -> None:
     assert (
         misfit(error.value, msgspec.UNSET, TournamentSettings) == "name: expected a text, not a whole number"
     )
+
+
+def test_of_a_name_in_an_object_it_is_told_what_names_there_may_be() -> None:
+    """Catches what the decoder calls a place, told to a bot as if it were one: "key` in `$.note"."""
+    said = told({"move": 3, "note": {"k" * 33: 1}}, Move)
+    assert said == "note: expected a text of at most 32 characters as each name"
 
 
 class Wall(msgspec.Struct):

@@ -14,6 +14,7 @@ from server.protocols.api.table import ROUTES
 from server.protocols.arena.cases import CASES
 from server.protocols.arena.door import Arena
 from server.protocols.arena.messages import games
+from server.protocols.mcp.door import McpDoor
 from tests.server.pages.gallery import TOKEN
 from tests.server.pages.sitting import FORM, WHERE, fields_of, sitting
 from tests.server.protocols.lists import Telephone, lists
@@ -118,6 +119,30 @@ async def test_a_page_of_a_listed_site_has_bots_called(
         content = msgspec.json.encode(body | {"teamUrl": telephone.connect("bot.example:5000")})
         asked = get(path, f"Origin: {CLUB}", f"Content-Length: {len(content)}", method="POST") + content
         assert (await server.connect().ask(asked, "POST")).status in (200, 202)
+
+
+async def test_a_model_on_a_page_of_a_listed_site_plays_and_on_no_other(autojump_clock: MockClock) -> None:
+    """Catches a browser that asks before it sends anything, and is refused, though its page is let in."""
+    hello = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}'
+    asking = "Access-Control-Request-Method: POST"
+    async with (
+        hosting({}) as (host, _),
+        serving(routed((McpDoor(host, Origins([CLUB])),), None, Origins([CLUB]))) as server,
+    ):
+        for origin, let_in in ((CLUB, True), ("https://evil.example", False)):
+            ask = get("/mcp", f"Origin: {origin}", asking, method="OPTIONS")
+            begin = get("/mcp", f"Origin: {origin}", f"Content-Length: {len(hello)}", method="POST") + hello
+            granted, begun = [await heard(server, request) for request in (ask, begin)]
+            assert (b"\r\nAccess-Control-Allow-Origin: *\r\n" in granted) == let_in
+            assert (b", Mcp-Session-Id" in granted) == let_in
+            assert (b"\r\nAccess-Control-Allow-Origin: *\r\n" in begun) == let_in
+            assert (b"\r\nAccess-Control-Expose-Headers: Mcp-Session-Id\r\n" in begun) == let_in
+
+
+async def heard(server: Server, request: bytes) -> bytes:
+    client = server.connect()
+    await client.end.send_all(request)
+    return await client.now()
 
 
 async def test_a_bot_on_a_page_of_any_site_joins_if_it_wants_nobody_called(autojump_clock: MockClock) -> None:

@@ -211,8 +211,11 @@ async def test_there_are_at_most_twenty_frames_a_second(autojump_clock: MockCloc
     assert len(watcher.items) > 400
 
 
-async def test_nothing_is_sent_while_nothing_happens_but_a_sign_of_life(autojump_clock: MockClock) -> None:
-    async with gallery() as here:
+@pytest.mark.parametrize("often", [1, 3])
+async def test_nothing_is_sent_while_nothing_happens_but_signs_of_life_as_often_as_is_set(
+    autojump_clock: MockClock, often: int
+) -> None:
+    async with gallery(Limits(heartbeat_seconds=15.0 / often)) as here:
         await here.hold(entrants=2)
         await here.come("ann")
         watcher = await here.watch("page=/tournaments/cup")
@@ -222,7 +225,7 @@ async def test_nothing_is_sent_while_nothing_happens_but_a_sign_of_life(autojump
         await trio.sleep(60.0)
         await watcher.look()
     assert watcher.batches == before
-    assert watcher.alive == alive + 4
+    assert watcher.alive == alive + 4 * often
 
 
 async def test_a_deaf_spectator_is_cut_and_the_others_see_every_frame(autojump_clock: MockClock) -> None:
@@ -518,7 +521,7 @@ async def test_spectators_have_a_tenth_of_the_time_however_much_there_is_to_do()
 
     async def main() -> None:
         async with hosting({}) as (host, nursery):
-            live = Live(host, trio.current_time)
+            live = Live(host, trio.current_time, 15.0)
             await live.ready("/heavy", look)
             async with serving(lambda exchange: live.stream(exchange, "/heavy")) as server:
                 client = server.connect()

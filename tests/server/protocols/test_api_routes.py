@@ -71,6 +71,18 @@ def test_a_word_goes_before_a_parameter_and_only_for_its_own_method() -> None:
     assert routes.find(request("POST", "/a/standings")) == (posted, [("one", "a"), ("two", "standings")])
 
 
+@pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
+def test_a_method_that_an_address_does_not_take_is_told_those_that_it_does(each: Route) -> None:
+    """Catches `POST …/standings`, which was taken for an order that there is not, and wanted a token."""
+    path = each.path.format(name="cup", match="cup-1", game="x", order="x", group="x", bot="x")
+    taken = {other.method for other in ROUTES if other.path == each.path and other.listed}
+    for method in ({"GET", "POST"} - taken) if each.listed else ():
+        with pytest.raises(HttpError) as refusal:
+            Routes(ROUTES).find(request(method, path))
+        allowed = "GET, HEAD" if taken == {"GET"} else "POST"
+        assert (refusal.value.status, refusal.value.headers) == (405, (("Allow", allowed),))
+
+
 @pytest.mark.parametrize("path", ["/", "/a", "/a/b/c", "/a//", "/a//b", "/{one}/b/c"])
 def test_nothing_is_found_beyond_a_route_or_short_of_it(path: str) -> None:
     with pytest.raises(HttpError, match="there is nothing at") as refusal:

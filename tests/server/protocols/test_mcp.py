@@ -32,6 +32,7 @@ from server.protocols.mcp.rpc import (
 )
 from server.protocols.mcp.sessions import IDLE
 from server.protocols.mcp.tools import TOOLS
+from tests.hang import HANG
 from tests.server.doors import memory
 from tests.server.ends import Connect, End
 from tests.server.protocols.test_api import Office
@@ -154,6 +155,13 @@ async def token_of(client: Client, host: Host) -> str:
         if (await client.call("position", token=known["token"])).text.startswith("It is your move"):
             return known["token"]
     raise AssertionError("nobody is to move")
+
+
+async def begin_to_wait(client: Client, token: str) -> None:
+    params = {"name": "wait", "arguments": {"token": token}, "_meta": META}
+    head = f"POST /mcp MCP-Protocol-Version: {NEW} Mcp-Method: tools/call Mcp-Name: wait "
+    await client._end.say(head + said("tools/call", params))
+    await trio.testing.wait_all_tasks_blocked()
 
 
 # The stateless revision
@@ -516,14 +524,50 @@ async def test_a_wait_whose_client_hangs_up_takes_no_news_with_it(autojump_clock
     async with playing() as (host, first, second):
         mine = await token_of(first, host)
         other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
-        params = {"name": "wait", "arguments": {"token": other}, "_meta": META}
-        head = f"POST /mcp MCP-Protocol-Version: {NEW} Mcp-Method: tools/call Mcp-Name: wait "
-        await second._end.say(head + said("tools/call", params))
-        await trio.testing.wait_all_tasks_blocked()
+        await begin_to_wait(second, other)
         await second.close()
         await trio.testing.wait_all_tasks_blocked()
         await first.call("resign", token=mine)
         assert (await first.call("wait", token=other)).told["type"] == "end"
+
+
+@pytest.mark.parametrize("time", range(5))
+async def test_an_end_is_told_to_the_call_that_came_last(autojump_clock: MockClock, time: int) -> None:
+    """Catches a call that its client has given up without hanging up, and that was told in place of the next.
+
+    It was chance which of the two was told.
+    """
+    async with playing() as (host, first, second):
+        mine = await token_of(first, host)
+        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        await begin_to_wait(second, other)
+        await begin_to_wait(first, other)
+        await Desk(host.tournaments["open-connect-4"], "").void("open-connect-4-1", "")
+        with trio.fail_after(HANG):
+            assert '"type":"end"' in (await first._end.hear() or "")
+
+
+async def test_a_move_is_answered_with_what_it_led_to_whatever_else_there_is_to_tell(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a model that moves in one match and is told how the one before it ended."""
+    async with playing() as (host, first, second):
+        mine = await token_of(first, host)
+        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        before = await second.call("resign", token=other)
+        await trio.testing.wait_all_tasks_blocked()
+        # Of the next match; how this one ended is yet to be told.
+        at = await first.call("position", token=mine)
+        assert at.told["match"] != before.told["match"]
+        if not at.text.startswith("It is your move"):
+            await second.call("wait", token=other)
+            await second.call("move", move=0, token=other)
+            await first.call("position", token=mine)
+        moved = await first.call("move", move=3, token=mine)
+        assert (moved.told["type"], moved.told["match"]) == ("turn", at.told["match"])
+        resigned = await first.call("resign", token=mine)
+        assert (resigned.told["type"], resigned.told["match"]) == ("end", at.told["match"])
+        assert (await first.call("wait", token=mine)).told == before.told
 
 
 async def test_whoever_has_the_token_goes_on_elsewhere_and_comes_back(autojump_clock: MockClock) -> None:

@@ -20,6 +20,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from games.game import Game
+from server.host.host import Host
 from server.http.routes import routed
 from server.protocols.api.door import Api
 from server.protocols.api.game_schema import common, schemas
@@ -52,8 +53,9 @@ def closed(schema: Any) -> Any:
 class Described:
     """A client that is driven by the document."""
 
-    def __init__(self, server: Server, document: Mapping[str, Any], token: str) -> None:
+    def __init__(self, host: Host, server: Server, document: Mapping[str, Any], token: str) -> None:
         self.called: set[tuple[str, str]] = set()
+        self.host = host
         self._server = server
         self._document = document
         self._token = token
@@ -82,8 +84,10 @@ class Described:
             assert STREAMS.encode() in await client.now()
             return None
         answer = await self._server.connect().ask(get(address, *headers, method=method) + content, method)
-        assert str(answer.status) in answers, answer.body
-        kinds = answers[str(answer.status)]["content"]
+        status = str(answer.status)
+        status = status if status in answers or answer.status < 500 else "5XX"
+        assert status in answers, answer.body
+        kinds = answers[status]["content"]
         kind = answer.headers["content-type"].partition(";")[0]
         assert kind in kinds, f"{method} {path} answers with {kind}"
         found = msgspec.json.decode(answer.body) if kind == "application/json" else answer.body.decode()
@@ -110,7 +114,7 @@ async def described() -> AsyncIterator[tuple[Described, Any]]:
             host.wires.tape(Seat(match, 0, host.timekeeper), None).told(b"{}")
 
         host.on_begun.append(lambda tournament, match: note(match))
-        yield Described(server, msgspec.json.decode(answer.body), TOKEN), come
+        yield Described(host, server, msgspec.json.decode(answer.body), TOKEN), come
         assert not server.guard.caught
 
 
@@ -194,6 +198,21 @@ async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_a
         await call("GET", "/api/calendar")
     missed = {(route.method, route.path) for route in ROUTES if route.listed} - client.called
     assert not missed
+
+
+async def test_what_cannot_be_done_now_is_said_as_the_document_says(autojump_clock: MockClock) -> None:
+    """Catches a client that is made from the document and cannot read why an order was not carried out."""
+    async with described() as (client, _):
+        client.host.store.trouble = "the disk is full"
+        refused = await client.call("POST", "/api/tournaments", {"name": "cup", "game": "tic-tac-toe"})
+        await client.call("GET", "/readyz")
+    assert "the disk is full" in refused["error"]
+
+
+async def test_what_is_damaged_is_said_as_the_document_says(autojump_clock: MockClock) -> None:
+    async with described() as (client, _):
+        client.host.guard.damage = "the journal"
+        assert (await client.call("GET", "/readyz"))["damaged"] == "the journal"
 
 
 # Games

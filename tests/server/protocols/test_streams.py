@@ -13,6 +13,8 @@ from tournament.facts import Concluded, Opened
 from tournament.match import Match
 from tournament.record import Record
 
+SILENT: Any = SimpleNamespace(begin=lambda chunks: None, end=lambda chunks: None)  # there are no heartbeats
+
 
 class Pieces(SimpleNamespace):
     """Where a stream puts its pieces; one is the same as itself alone."""
@@ -41,7 +43,7 @@ def test_what_all_who_watch_a_match_are_told_of_an_event_is_made_once() -> None:
     match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
     spectators: list[Any] = [Spectator() for _ in range(3)]
     for each in spectators:
-        streams.stream_match(each, SimpleNamespace(matches={"": match}), "")  # pyright: ignore
+        streams.stream_match(each, SimpleNamespace(matches={"": match}), "", SILENT)  # pyright: ignore
     while match.verdict is None:
         match.play(match.position.turn, match.game.write(next(iter(match.position.moves()))), 1.0)
     told = [each.told[1:] for each in spectators]  # what came after they had begun to watch
@@ -79,7 +81,7 @@ async def test_a_match_that_is_over_is_told_no_faster_than_it_is_taken() -> None
         matches={}, record=Record("cup", Opened("connect-4", "round-robin")), concluded=concluded
     )
     slow: Any = Slow(4)
-    telling = streams.stream_match(slow, cup, "cup-1")
+    telling = streams.stream_match(slow, cup, "cup-1", SILENT)
     assert telling is not None
     await telling
     assert slow.waiting == [1, 1, 1, 1]
@@ -94,7 +96,7 @@ async def test_a_match_in_play_is_told_no_faster_than_it_is_taken_and_then_follo
 
     play(streams.FEW)
     slow: Any = Slow(100)
-    telling = streams.stream_match(slow, SimpleNamespace(matches={"": match}), "")  # pyright: ignore
+    telling = streams.stream_match(slow, SimpleNamespace(matches={"": match}), "", SILENT)  # pyright: ignore
     assert telling is not None
     await telling
     assert slow.waiting == [1] * (streams.FEW + 1)
@@ -109,7 +111,7 @@ async def test_whoever_was_away_is_told_what_it_missed_no_faster_than_it_is_take
     match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
     async with trio.open_nursery() as nursery:
         view.guard = Guard(nursery)
-        feed = streams.Feed(view)
+        feed = streams.Feed(view, 15.0)
         for _ in range(streams.REMEMBERED + 5):
             view.on_begun[0](cup, match)
         first = feed._first
@@ -145,9 +147,9 @@ async def test_whoever_comes_back_to_another_host_misses_nothing_that_it_knows_o
 
     async with trio.open_nursery() as nursery:
         view.guard = Guard(nursery)
-        one = streams.Feed(view)
+        one = streams.Feed(view, 15.0)
         begin(range(5))
-        other = streams.Feed(view)  # of a host that was started later
+        other = streams.Feed(view, 15.0)  # of a host that was started later
         here: Any = Slow(streams.REMEMBERED)
         here.request = SimpleNamespace(headers={}, query={})
         one.stream(here)
