@@ -353,10 +353,10 @@ class Tournament:
         begins = inf
         if record.round is not None:
             drawn, begins = await self._begin_round(drawn, record.round + 1)
-        if lost := record.open.of(*record.out):
-            await self._settle(lost[:AT_A_TIME])
-        if len(lost) > AT_A_TIME:
-            return -inf
+        if lost := record.open.of(record.out, AT_A_TIME):
+            await self._settle(lost)
+        if len(lost) == AT_A_TIME:
+            return -inf  # there may be more
         if record.format.endless:
             await self._dealing.deal_at_once(drawn)
             self._presence.wait_for_nobody()
