@@ -8,7 +8,7 @@ record, which may be empty, and `run`. `tournament/presence.py` knows who is her
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from math import inf
@@ -436,11 +436,12 @@ class Tournament:
         for player in self._presence.named(name):
             player.taken_out()
 
-    async def _settle(self, pairings: Iterable[Pairing], absent: Collection[str] = ()) -> None:
+    async def _settle(self, pairings: Collection[Pairing], absent: Collection[str] = ()) -> None:
         """Decide pairings that cannot be played: an entrant is out of the tournament or did not come."""
-        waited = {name: self._presence.waited(name) for name in absent}
+        late = {name for pairing in pairings for name in pairing.names if name in absent}
+        waited = {name: self._presence.waited(name) for name in late}
         when = self._keeper.now()
-        been = {name for name in absent if name in self._presence.been or self.record.came(name)}
+        been = {name for name in late if name in self._presence.been or self.record.came(name)}
         await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))
 
     async def _go_on(self) -> None:

@@ -10,7 +10,7 @@ from tests.steps import steps_taken
 from tests.tournament.world import World, first, play
 from tournament.absences import AGAIN, MISSES, SLOWER, Absences
 from tournament.events import Ending
-from tournament.facts import Concluded, Opened, State, Turned
+from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned
 from tournament.format import Pairing
 from tournament.refusals import Refusal
 from tournament.waiting import Waiting
@@ -122,6 +122,25 @@ async def test_asking_who_is_missing_costs_no_look_at_the_matches_while_nobody_i
         return steps
 
     assert await cost(60) <= await cost(2)
+
+
+async def test_what_a_pairing_that_is_settled_costs_does_not_grow_with_the_others_who_are_absent() -> None:
+    """Catches a look at all of them with each few pairings: of ten thousand, thousands may not come."""
+
+    def cost(bots: int) -> int:
+        tournament = World(Opened("tic-tac-toe", "knockout", bots)).tournament
+        pairing = Pairing(1, 1, "bot-0", "bot-1")
+        for fact in (*(Entered(f"bot-{number}") for number in range(bots)), Drew((pairing,))):
+            tournament.record.add(fact)
+        absent = {*tournament.record.entrants}
+
+        def settle() -> None:
+            with pytest.raises(StopIteration):
+                tournament._settle([pairing], absent).send(None)
+
+        return steps_taken(settle)
+
+    assert cost(200) == cost(20)
 
 
 async def test_after_a_pause_everybody_is_waited_for_anew(autojump_clock: MockClock) -> None:
