@@ -85,6 +85,19 @@ def test_the_absent_do_not_lose_at_once_while_somebody_else_is_waited_for() -> N
     assert settled(absences, 41.0, open, playing=False) == []
 
 
+def test_whoever_was_waited_for_in_vain_does_not_keep_the_rest_from_being_over_at_once() -> None:
+    """Catches an event that goes on for as long as others would have played in it, and nobody plays."""
+    absences, open = Absences(GRACE), open_pairings()
+    open.add(Pairing(20, 20, "ann", "bob"))
+    for name in ("ann", "bob"):
+        absences.went(name, plays=True, now=0.0)
+    for now in (30.0, 40.0):
+        settled(absences, now, open)
+    for _ in range(9 - MISSES):
+        assert len(settled(absences, 40.0, open, playing=False)) == 1
+    assert [pairing.names for pairing in settled(absences, 40.0, open, playing=False)] == [("ann", "bob")]
+
+
 def test_what_a_look_costs_does_not_grow_with_the_pairings_that_are_open() -> None:
     """Catches looking through all pairings of the absent at every step: a thousand have a thousand each."""
 
