@@ -109,7 +109,10 @@ class Absences:
     @property
     def waits(self) -> bool:
         """Whether an entrant is waited for."""
-        return any(each.misses < MISSES and each.until < inf for each in self._absent.values())
+        return any(
+            each.misses < MISSES and each.until < inf and name not in self._over
+            for name, each in self._absent.items()
+        )
 
     def wait_left(self, name: str, pairings: int, now: float) -> float:
         """Seconds until an entrant that stays away no longer holds up the others with any of its pairings."""

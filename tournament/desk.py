@@ -317,9 +317,8 @@ class Desk:
 
 def annulled(record: Record, name: str) -> bool:
     """Whether the results of an entrant that withdraws now are annulled."""
-    expected = sum(name in pairing.names for pairing in record.drawn.values())
-    played = sum(name in result.pairing.names for result in record.results.remembered())
-    return record.format.annuls and 2 * played < expected
+    results = record.results
+    return record.format.annuls and 2 * results.decided_for[name] < results.drawn_for[name]
 
 
 def _entrants(count: int) -> str:

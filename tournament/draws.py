@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 from tournament.facts import Drew
-from tournament.format import Pairing
+from tournament.format import Entrant, Pairing
 from tournament.presence import Presence
 from tournament.record import Record
 
@@ -55,6 +55,11 @@ class Draws:
             return self._put_off
         self._asked, self._put_off = now, ()
         entrants = list(record.entrants.values())
-        draw = partial(record.format.draw, entrants, *record.past(), record.terms)
+        draw = partial(_draw, record, entrants)
         here = len(entrants) <= FEW and not record.format.decides
         return draw() if here else await self._elsewhere(record, draw)
+
+
+def _draw(record: Record, entrants: Sequence[Entrant]) -> Sequence[Pairing]:
+    """Draw by the record as it is now. Its past is copied here and not before: there may be much of it."""
+    return record.format.draw(entrants, *record.past(), record.terms)

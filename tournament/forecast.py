@@ -7,13 +7,15 @@ waited for. Rounds that have not begun last as long as the longest match that a 
 has, and begin when they may.
 
 A forecast looks at every match in play, at every entrant with something to play, and at a bounded number of
-pairings.
+pairings. Of these there may be thousands, so it can be made in pieces.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from functools import partial
 from itertools import islice
 from math import inf
+from operator import itemgetter
 from statistics import median
 
 from tournament.facts import State
@@ -21,6 +23,7 @@ from tournament.match import Match
 from tournament.record import Record
 
 RECENT = 200  # matches whose length says how long the next ones will take
+PIECE = 250  # matches or entrants that are looked at in one go
 LOOKS = 5_000  # pairings in which it is looked up whether both can play; of more, the likely share is taken
 STOPPED = 10  # times the median: a match that seems to have lasted longer went on after a stop of the host
 ONGOING = 0.25  # of the time so far: what a match that lasts longer than expected still takes
@@ -82,18 +85,23 @@ class Forecast:
         at_once: float,
         now: float,
         begins: Begins = at_any_time,
-    ) -> float | None:
-        """Seconds until the end; None while nothing is known. `absent` are awaited and not here."""
+    ) -> Generator[None, None, float | None]:
+        """Return the seconds until the end; None while nothing is known. Yields after each piece of the work.
+
+        `absent` are awaited and not here. What changes between two pieces may or may not be in the forecast.
+        """
         lasted = {match: now - match.log.events[0].at for match in matches}
         # While no match has ended, the longest is expected to last as long again.
         length = self.length or 2 * max(lasted.values(), default=0.0)
-        to_play = list(self._to_play(absent, length))
+        to_play = yield from self._to_play(absent, length)
         if not length and (not absent or any(count for _, count in to_play)):
             return None
         chains: dict[str, float] = {}
         work = 0.0
         length_of = self._length_of
-        for match, seconds in lasted.items():  # there may be thousands
+        for looked, (match, seconds) in enumerate(lasted.items(), 1):
+            if looked % PIECE == 0:
+                yield
             first, second = match.names
             expected = length_of(first, length) + length_of(second, length) - length
             left = expected - seconds if seconds <= expected else ONGOING * seconds
@@ -101,51 +109,64 @@ class Forecast:
                 left = until
             work += left
             chains[first] = chains[second] = left
-        for name, count in to_play:
+        for looked, (name, count) in enumerate(to_play, 1):
+            if looked % PIECE == 0:
+                yield
             seconds = count * self._length_of(name, length)
             chains[name] = chains.get(name, 0.0) + seconds
             work += seconds / 2  # the other half is its opponents'
         present = max(2, self._record.contestants - len(absent))
         playing = max(*chains.values(), work / min(at_once, present // 2), 0.0) if chains else 0.0
         count = self._record.open.count
-        waiting = max((waits(name, count(name)) for name in absent), default=0.0)
+        waiting = yield from _longest_wait(absent, lambda name: waits(name, count(name)))
         left = max(playing, waiting)
-        for round, seconds in self._rounds_to_come(absent, waits, at_once, length):
+        to_come = yield from self._rounds_to_come(absent, waits, at_once, length)
+        for round, seconds in to_come:
             left = max(left, begins(round)) + seconds
         return left
 
-    def _to_play(self, absent: Mapping[str, float], length: float) -> Iterable[tuple[str, float]]:
-        """How many pairings each of those who are here can play, longest chain first."""
+    def _to_play(
+        self, absent: Mapping[str, float], length: float
+    ) -> Generator[None, None, list[tuple[str, float]]]:
+        """Return how many pairings each of those who are here can play, longest chain first."""
         record, looks = self._record, LOOKS
         out = record.out
         others = record.contestants - len(absent) - 1  # who are here
         share = others / max(1, others + len(absent))
         count = record.open.count
         here = [name for name in record.open.players if name not in absent and name not in out]
-        for name in sorted(here, key=lambda name: -count(name) * self._length_of(name, length)):
+        chains: list[tuple[str, float]] = []
+        for start in range(0, len(here), PIECE):
+            chains += [
+                (name, -count(name) * self._length_of(name, length)) for name in here[start : start + PIECE]
+            ]
+            yield
+        chains.sort(key=itemgetter(1))
+        found: list[tuple[str, float]] = []
+        for looked, (name, _) in enumerate(chains, 1):
             if (mine := count(name)) <= looks:
                 looks -= mine
-                yield (
-                    name,
-                    sum(each not in absent and each not in out for each in record.open.opponents(name)),
-                )
+                playable = sum(each not in absent and each not in out for each in record.open.opponents(name))
+                found.append((name, playable))
             else:
-                yield name, share * mine
+                found.append((name, share * mine))
+            if looked % PIECE == 0:
+                yield
+        return found
 
     def _rounds_to_come(
         self, absent: Mapping[str, float], waits: Waits, at_once: float, length: float
-    ) -> Iterator[tuple[int, float]]:
-        """Each round that has not begun, and how long it lasts."""
-        record = self._record
-        everybody = record.contestants
+    ) -> Generator[None, None, list[tuple[int, float]]]:
+        """Return each round that has not begun, and how long it lasts."""
+        record, found = self._record, list[tuple[int, float]]()
+        everybody, count = record.contestants, record.open.count
         for ahead, (round, matches) in enumerate(self._later(), 1):
             longest = self._longest(matches, length) * max(1.0, matches / at_once)
             waiting = 0.0
             if 2 * matches >= everybody - 1:  # all play, so the absent do too
-                waiting = max(
-                    (_one_more(waits, name, record.open.count(name) + ahead) for name in absent), default=0.0
-                )
-            yield round, max(longest, waiting)
+                waiting = yield from _longest_wait(absent, partial(_one_more, waits, count, ahead))
+            found.append((round, max(longest, waiting)))
+        return found
 
     def _later(self) -> Iterable[tuple[int, int]]:
         """Each round that has not begun, and how many matches it has."""
@@ -168,5 +189,16 @@ class Forecast:
         return (total + length) / (count + 1)
 
 
-def _one_more(waits: Waits, name: str, pairings: int) -> float:
+def _longest_wait(names: Iterable[str], seconds: Callable[[str], float]) -> Generator[None, None, float]:
+    longest = 0.0
+    for looked, name in enumerate(names, 1):
+        longest = max(longest, seconds(name))
+        if looked % PIECE == 0:
+            yield
+    return longest
+
+
+def _one_more(waits: Waits, count: Callable[[str], int], ahead: int, name: str) -> float:
+    """By how much longer an entrant is waited for because of the pairing that it has so many rounds ahead."""
+    pairings = count(name) + ahead
     return waits(name, pairings) - waits(name, pairings - 1)

@@ -8,6 +8,8 @@ went.
 A match is one number: both names by their numbers, what the match came to, and how far
 the number of its pairing is from its place here. Matches end nearly in the order in
 which they were drawn, so that distance is small; where it is not, it is kept apart.
+Of a match that counts for nobody no names are kept: strangers have such matches under
+ever new ones.
 """
 
 from array import array
@@ -24,6 +26,7 @@ STRAY = 0  # in place of the distance: it is too large for these bits
 PIECE = 4096  # matches that are kept together: what is full never changes, and is shared by copies
 
 NAMES, KINDS, SHIFTS = (1 << NAME) - 1, (1 << KIND) - 1, (1 << SHIFT) - 1
+NOBODY = NAMES  # in place of the numbers of names
 NOTHING: tuple[Score, bool] = ((0.0, 0.0), False)
 CAME_TO: tuple[tuple[Score, bool] | None, ...] = (  # by kind: the score, and whether a move was made
     None,  # counts for nobody
@@ -64,7 +67,7 @@ class History:
         return isinstance(other, History) and self._known == other._known
 
     def __contains__(self, name: str) -> bool:
-        """Whether anybody of that name has played one of these matches."""
+        """Whether anybody of that name has played one of these matches that counted."""
         return name in self._numbers
 
     def add(self, result: Result, *, counts: bool) -> None:
@@ -74,9 +77,10 @@ class History:
         if not STRAY < shift <= SHIFTS:
             self.strays[place] = number
             shift = STRAY
-        names = [self._number(name) for name in result.pairing.names]  # for a bye, the same name twice
+        names = [self._number(name) for name in result.pairing.names] if counts else [NOBODY]
         played = result.played and result.score != (0, 0)  # 0–0 says nothing about strength either way
         kind = KIND_OF[result.score, played] if counts else 0
+        # For a bye, the same name twice
         self._latest.append(((names[0] << NAME | names[-1]) << KIND | kind) << SHIFT | shift)
         if len(self._latest) == PIECE:
             self._full.append(self._latest)
@@ -95,13 +99,15 @@ class History:
         self.add(result, counts=True)
 
     def __getitem__(self, place: int) -> Result:
-        """The result of that match, without its round and digest; 0–0 if it counts for nobody."""
+        """The result of that match, without its round and digest; 0–0 of nobody if it does not count."""
         packed = self._at(place)
         shift, names = packed & SHIFTS, packed >> SHIFT + KIND
         number = self.strays[place] if shift == STRAY else place + shift - FAR
+        if (came_to := CAME_TO[packed >> SHIFT & KINDS]) is None:
+            return Result(Pairing(number, 0, "", None), *NOTHING)
         first, second = names >> NAME, names & NAMES
         met = Pairing(number, 0, self.names[first], None if first == second else self.names[second])
-        return Result(met, *(CAME_TO[packed >> SHIFT & KINDS] or NOTHING))
+        return Result(met, *came_to)
 
     def __iter__(self) -> Iterator[Result]:
         return (self[place] for place in range(len(self)))
@@ -148,8 +154,8 @@ class History:
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = len(self.names)
-            if number > NAMES:
-                raise OverflowError(f"a table has room for {NAMES + 1} names, and {name} is one more")
+            if number >= NOBODY:
+                raise OverflowError(f"a table has room for {NOBODY} names, and {name} is one more")
             self.names.append(name)
         return number
 

@@ -5,7 +5,8 @@ forgets the oldest: these are then read from its history, and added up name by n
 record knows who is in the tournament, and which matches there are.
 """
 
-from collections.abc import Collection, MutableMapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, MutableMapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -28,6 +29,8 @@ class Results:
         self.forgets = forgets
         self.counted: MutableMapping[int, str] = {}  # by pairing: the match that counts now
         self.came_to: MutableMapping[int, Result] = {}  # by pairing: its result
+        # By name, in a format that ends: how many pairings were drawn, and how many of them are decided.
+        self.drawn_for, self.decided_for = Counter[str](), Counter[str]()
         self.latest = Latest() if format.endless else None  # pairings and results
         # If none is forgotten: the results that count; a number takes back the result of its pairing. It is
         # only appended to, so it can be followed by index.
@@ -42,6 +45,7 @@ class Results:
     def __copy__(self) -> "Results":
         other = Results(self._format, forgets=self.forgets)
         other.counted, other.came_to = copy(self.counted), copy(self.came_to)
+        other.drawn_for, other.decided_for = copy(self.drawn_for), copy(self.decided_for)
         other.decisions, other.latest = copy(self.decisions), copy(self.latest)
         other.history, other.tallies = copy(self.history), copy(self.tallies)
         return other
@@ -49,6 +53,8 @@ class Results:
     def draw(self, pairing: Pairing) -> None:
         if self.latest is not None:
             self.latest.draw(pairing)
+        else:
+            _add(self.drawn_for, pairing, 1)
         if pairing.second is None:
             self._decide(Result(pairing, BYE, played=False))
 
@@ -63,6 +69,8 @@ class Results:
 
     def take_back(self, number: int) -> None:
         """The match that decided a pairing no longer counts."""
+        if self.latest is None:
+            _add(self.decided_for, self.came_to[number].pairing, -1)
         del self.counted[number], self.came_to[number]
         if not self.forgets:
             self.decisions.append(number)
@@ -86,11 +94,20 @@ class Results:
             self.tallies.restart()
 
     def _decide(self, result: Result) -> None:
+        if self.latest is None and result.pairing.number not in self.came_to:
+            _add(self.decided_for, result.pairing, 1)
         self.came_to[result.pairing.number] = result
         if not self.forgets and self.counts(result):
             self.decisions.append(result)
         if self.latest is not None:
             self.latest.decide(result)
+
+    def add_up_names(self, drawn: Iterable[Pairing]) -> None:
+        """Count by name, in a format that ends, what was drawn and what is decided."""
+        for pairing in drawn:
+            _add(self.drawn_for, pairing, 1)
+        for result in self.came_to.values():
+            _add(self.decided_for, result.pairing, 1)
 
     # What follows from it
 
@@ -117,3 +134,8 @@ class Results:
         tallies.follow(self.history, annulled, disqualified)
         tallies.count(remembered)
         return table(entrants, tallies, self._format.order)
+
+
+def _add(count: Counter[str], pairing: Pairing, change: int) -> None:
+    for name in pairing.names:
+        count[name] += change

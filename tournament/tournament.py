@@ -8,7 +8,7 @@ record, which may be empty, and `run`. `tournament/presence.py` knows who is her
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from math import inf
@@ -303,18 +303,40 @@ class Tournament:
         For a tournament that stops by itself, until what is drawn is over: how much more it takes is
         known by its results.
         """
-        record = self.record
-        if record.format.endless or record.state in (State.REGISTERING, State.FINISHED):
+        for _ in self._foreseeing():
+            pass
+        return self._eta()
+
+    async def foresee(self) -> float | None:
+        """Like `eta`; others get their turns meanwhile, which a forecast for thousands would keep waiting."""
+        for _ in self._foreseeing():
+            await trio.lowlevel.checkpoint()
+        return self._eta()
+
+    @property
+    def _is_foreseeable(self) -> bool:
+        return not (self.record.format.endless or self.record.state in (State.REGISTERING, State.FINISHED))
+
+    def _eta(self) -> float | None:
+        _, when, left = self._foreseen
+        if left is None or not self._is_foreseeable:
             return None
+        return max(0.0, left - (trio.current_time() - when))
+
+    def _foreseeing(self) -> Iterator[None]:
+        """Make a forecast in pieces, unless the last one is still good."""
+        record = self.record
+        if not self._is_foreseeable:
+            return
         missing = self._presence.missing()
         known, now = (record.ended, len(record.dealt), record.arrivals, len(missing)), trio.current_time()
-        before, when, left = self._foreseen
+        before, when, _ = self._foreseen
         if known != before or now >= when + FRESH:
             waits, matches = self._presence.wait_left, self.matches.values()
-            left = self._forecast.left(matches, missing, waits, self._at_once, now, self._round_begins_in)
-            when = now
-            self._foreseen = known, when, left
-        return None if left is None else max(0.0, left - (now - when))
+            left = yield from self._forecast.left(
+                matches, missing, waits, self._at_once, now, self._round_begins_in
+            )
+            self._foreseen = known, now, left
 
     def missing(self) -> Sequence[Missing]:
         """The entrants that are awaited and not here, longest first; none in formats without an end.
@@ -353,10 +375,10 @@ class Tournament:
         begins = inf
         if record.round is not None:
             drawn, begins = await self._begin_round(drawn, record.round + 1)
-        if lost := record.open.of(*record.out):
-            await self._settle(lost[:AT_A_TIME])
-        if len(lost) > AT_A_TIME:
-            return -inf
+        if lost := record.open.of(record.out, AT_A_TIME):
+            await self._settle(lost)
+        if len(lost) == AT_A_TIME:
+            return -inf  # there may be more
         if record.format.endless:
             await self._dealing.deal_at_once(drawn)
             self._presence.wait_for_nobody()
@@ -436,11 +458,12 @@ class Tournament:
         for player in self._presence.named(name):
             player.taken_out()
 
-    async def _settle(self, pairings: Iterable[Pairing], absent: Collection[str] = ()) -> None:
+    async def _settle(self, pairings: Collection[Pairing], absent: Collection[str] = ()) -> None:
         """Decide pairings that cannot be played: an entrant is out of the tournament or did not come."""
-        waited = {name: self._presence.waited(name) for name in absent}
+        late = {name for pairing in pairings for name in pairing.names if name in absent}
+        waited = {name: self._presence.waited(name) for name in late}
         when = self._keeper.now()
-        been = {name for name in absent if name in self._presence.been or self.record.came(name)}
+        been = {name for name in late if name in self._presence.been or self.record.came(name)}
         await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))
 
     async def _go_on(self) -> None:

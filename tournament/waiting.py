@@ -10,7 +10,8 @@ Pairings of rounds that have not begun are here as well, but are not found by pl
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, merge
+from itertools import groupby, islice
 from math import inf
 
 from tournament.format import Pairing
@@ -103,10 +104,10 @@ class Waiting(Mapping[int, Pairing]):
                 if not mine:
                     del self._of[name]
 
-    def of(self, *names: str) -> list[Pairing]:
-        """The pairings of these players, in the order of drawing."""
-        found = {number for name in names for number in self._of.get(name, ())}
-        return [self._pairings[number] for number in sorted(found)]
+    def of(self, names: Iterable[str], most: int) -> list[Pairing]:
+        """The pairings of these players, in the order of drawing: the first ones, if there are more."""
+        numbers = merge(*(self._of[name] for name in names if name in self._of))
+        return [self._pairings[number] for number, _ in islice(groupby(numbers), most)]
 
     @property
     def players(self) -> Collection[str]:

@@ -67,6 +67,8 @@ class Boards:
         self._wall = wall
         self._kept: WeakKeyDictionary[Record, Kept] = WeakKeyDictionary()
         self._room = trio.CapacityLimiter(AT_ONCE)
+        self._telling = trio.Lock()  # held while somebody is told a board in words …
+        self._said: tuple[Board, bytes] | None = None  # … the latest of which are these
         self._waiting = 0  # how many wait for an exact board
         self._nobody_waits = trio.Event()  # set when the last of them has it, and then replaced
 
@@ -106,15 +108,34 @@ class Boards:
                 await kept.remaking.news.wait()
             return board
         finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._nobody_waits.set()
-                self._nobody_waits = trio.Event()
+            self._waits_no_more()
+
+    async def in_words(self, record: Record, words: Callable[[Record, Board], bytes]) -> bytes:
+        """Return the current board as these `words` say it to all who took part, as a tournament ends.
+
+        There may be thousands of them, and as many rows. So the words are made once, where they hold up
+        nobody, and those who wait get them one after another: others get their turns in between.
+        """
+        self._waiting += 1
+        try:
+            board = await self.exact(record)
+            async with self._telling:
+                if self._said is None or self._said[0] is not board:
+                    self._said = board, await self.run(partial(words, record, board))
+                return self._said[1]
+        finally:
+            self._waits_no_more()
 
     async def quiet(self) -> None:
         """Wait until nobody waits for an exact board."""
         while self._waiting:
             await self._nobody_waits.wait()
+
+    def _waits_no_more(self) -> None:
+        self._waiting -= 1
+        if not self._waiting:
+            self._nobody_waits.set()
+            self._nobody_waits = trio.Event()
 
     def _find(self, record: Record) -> Kept:
         kept = self._kept.get(record)

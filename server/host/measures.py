@@ -31,7 +31,6 @@ class Measures:
         self.faults = Counter[tuple[str, str]]()  # … and those not played to the end, by game and fault
         self.voids = Counter[str]()  # matches that count for nothing, by fault
         self._played = Counter[str]()  # moves of those matches, by game
-        self._counted: set[str] = set()  # matches whose moves are in there
 
     def hear(self, tournament: Held, fact: AnyFact) -> None:
         """Count what a fact says, once it is safe."""
@@ -45,19 +44,14 @@ class Measures:
             if fact.ending is Ending.VOID:
                 self.voids[fact.fault or NOBODYS] += 1
             self._played[game] += len(fact.moves)
-            if fact.match in tournament.matches:
-                self._counted.add(fact.match)
 
     def played(self, tournaments: Iterable[Held]) -> Counter[str]:
         """Moves by game, in the matches of these that are in play and in all that ended."""
-        found, still = Counter(self._played), set[str]()
+        found = Counter(self._played)
         for held in tournaments:
             for name, match in held.matches.items():
-                if name in self._counted:
-                    still.add(name)  # it is about to be announced
-                else:
+                if name in held.record.dealt:  # else it has ended, and is about to be announced
                     found[held.record.opened.game] += match.ply
-        self._counted = still
         return found
 
     def connection(self, door: str, change: int) -> None:

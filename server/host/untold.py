@@ -12,7 +12,8 @@ Bots without a token are told nothing: whoever comes under their name may be ano
 
 import hmac
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import nlargest
 from itertools import takewhile
 from math import inf
 
@@ -115,8 +116,9 @@ class Untold:
             for record in over
             if (wanted.tournament is None or (wanted.tournament == record.name and name not in record.out))
             and hmac.compare_digest(record.claims.get(name, ""), digest)
-            and not self._has_gone_on(name, record, records)
+            and not self._is_elsewhere(name, record)
         ]
+        its = self._not_left_behind(name, its, records)
         if its and wanted.tournament is None and self._expects(name, wanted.game):
             return None
         return min(its, key=self._ended, default=None)
@@ -166,14 +168,29 @@ class Untold:
             return 0 <= self._wall() - self._ended(record) <= LATE
         return taken_out(record, name) is not None
 
-    def _has_gone_on(self, name: str, record: Record, records: Iterable[Record]) -> bool:
-        """Whether somebody of that name is elsewhere, or has played, since that tournament was over."""
-        ended = self._ended(record)
-        for player in self._lobby.named(name, record.opened.game):
-            if player.seat is not None or (player.place != record.name and self._reception.is_held(player)):
-                return True
+    def _is_elsewhere(self, name: str, record: Record) -> bool:
+        """Whether somebody of that name plays now, or is here for something else than that tournament."""
+        return any(
+            player.seat is not None or (player.place != record.name and self._reception.is_held(player))
+            for player in self._lobby.named(name, record.opened.game)
+        )
+
+    def _not_left_behind(
+        self, name: str, over: Sequence[Record], records: Iterable[Record]
+    ) -> Sequence[Record]:
+        """Those of the tournaments since whose end a bot of that name has played in none of the others.
+
+        There may be hundreds that were over within the hour: each is looked at once.
+        """
+        first = min(map(self._ended, over), default=inf)
         # Times are kept in whole milliseconds, so its own last match may seem to have ended after it.
-        return any(_played_since(each, name, ended) for each in records if each is not record)
+        played = [(_last_played(record, name, first), record) for record in records] if over else []
+        latest = nlargest(2, played, key=lambda each: each[0])
+        return [
+            record
+            for record in over
+            if all(when <= self._ended(record) for when, other in latest if other is not record)
+        ]
 
     def _ended(self, record: Record) -> float:
         """When a tournament was over, by the wall clock; if nobody here saw that, when its last match was."""
@@ -187,8 +204,8 @@ def _where(wanted: Wanted) -> Key:
     return wanted.game, key(wanted.name)
 
 
-def _played_since(record: Record, name: str, when: float) -> bool:
-    """Whether somebody has ended a match there since then; the latest come first, and few are that late."""
+def _last_played(record: Record, name: str, since: float) -> float:
+    """When the latest match of somebody was over there, if that was later than `since`."""
     latest = (record.matches[match] for match in reversed(record.recent))
-    since = takewhile(lambda match: (match.ended or 0.0) > when, latest)
-    return any(name in match.players for match in since)
+    recent = takewhile(lambda match: (match.ended or 0.0) > since, latest)
+    return next((match.ended or 0.0 for match in recent if name in match.players), -inf)

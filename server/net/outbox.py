@@ -140,7 +140,10 @@ class Outbox:
         self._queue.append(data)
         self._size += len(data)
         limits = self._limits
-        if self._size > limits.outbox_bytes or len(self._queue) > limits.outbox_messages:
+        # A message by itself may be longer: the standings of ten thousand are.
+        if (self._size > limits.outbox_bytes and len(self._queue) > 1) or (
+            len(self._queue) > limits.outbox_messages
+        ):
             self._cut_as_slow(f"it left {len(self._queue)} messages of {self._size} bytes unread")
 
     async def _flush(self, queue: deque[Bytes]) -> None:

@@ -246,7 +246,7 @@ class Teller:
                 here[record.name] = self._host.here(record.name)
             if not record.format.endless:
                 if going:
-                    eta[record.name] = each.eta()
+                    eta[record.name] = await each.foresee()
                 if found := each.missing():
                     missing[record.name] = found
         return Seen(eta, here, missing, dict(self._host.holders))

@@ -10,7 +10,7 @@ from tests.steps import steps_taken
 from tests.tournament.world import World, first, play
 from tournament.absences import AGAIN, MISSES, SLOWER, Absences
 from tournament.events import Ending
-from tournament.facts import Concluded, Opened, State, Turned
+from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned
 from tournament.format import Pairing
 from tournament.refusals import Refusal
 from tournament.waiting import Waiting
@@ -85,6 +85,19 @@ def test_the_absent_do_not_lose_at_once_while_somebody_else_is_waited_for() -> N
     assert settled(absences, 41.0, open, playing=False) == []
 
 
+def test_whoever_was_waited_for_in_vain_does_not_keep_the_rest_from_being_over_at_once() -> None:
+    """Catches an event that goes on for as long as others would have played in it, and nobody plays."""
+    absences, open = Absences(GRACE), open_pairings()
+    open.add(Pairing(20, 20, "ann", "bob"))
+    for name in ("ann", "bob"):
+        absences.went(name, plays=True, now=0.0)
+    for now in (30.0, 40.0):
+        settled(absences, now, open)
+    for _ in range(9 - MISSES):
+        assert len(settled(absences, 40.0, open, playing=False)) == 1
+    assert [pairing.names for pairing in settled(absences, 40.0, open, playing=False)] == [("ann", "bob")]
+
+
 def test_what_a_look_costs_does_not_grow_with_the_pairings_that_are_open() -> None:
     """Catches looking through all pairings of the absent at every step: a thousand have a thousand each."""
 
@@ -122,6 +135,25 @@ async def test_asking_who_is_missing_costs_no_look_at_the_matches_while_nobody_i
         return steps
 
     assert await cost(60) <= await cost(2)
+
+
+async def test_what_a_pairing_that_is_settled_costs_does_not_grow_with_the_others_who_are_absent() -> None:
+    """Catches a look at all of them with each few pairings: of ten thousand, thousands may not come."""
+
+    def cost(bots: int) -> int:
+        tournament = World(Opened("tic-tac-toe", "knockout", bots)).tournament
+        pairing = Pairing(1, 1, "bot-0", "bot-1")
+        for fact in (*(Entered(f"bot-{number}") for number in range(bots)), Drew((pairing,))):
+            tournament.record.add(fact)
+        absent = {*tournament.record.entrants}
+
+        def settle() -> None:
+            with pytest.raises(StopIteration):
+                tournament._settle([pairing], absent).send(None)
+
+        return steps_taken(settle)
+
+    assert cost(200) == cost(20)
 
 
 async def test_after_a_pause_everybody_is_waited_for_anew(autojump_clock: MockClock) -> None:

@@ -1,11 +1,16 @@
 """What a forecast costs. How right it is, is measured over simulated events (`tests/simulation`)."""
 
+from collections.abc import Iterator
 from math import inf
+
+import trio
+from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from tests.steps import steps_taken
-from tournament.facts import Dealt, Drew, Entered, Opened
-from tournament.forecast import Forecast
+from tests.tournament.world import first, world
+from tournament.facts import Dealt, Drew, Entered, Opened, State
+from tournament.forecast import PIECE, Forecast
 from tournament.format import Pairing
 from tournament.match import Match
 from tournament.record import Record
@@ -13,27 +18,52 @@ from tournament.record import Record
 GAME = catalogue()["tic-tac-toe"]
 
 
-def cost(entrants: int, playing: int) -> int:
-    """The steps of a forecast for a round of which so many matches are left, all of them in play."""
+def pieces(entrants: int, playing: int, waiting: int = 0) -> Iterator[int]:
+    """The steps of each piece of a forecast for a round of which so many matches are left."""
     record = Record("cup", Opened("tic-tac-toe", "swiss"))
     names = [f"bot-{number}" for number in range(entrants)]
     for name in names:
         record.add(Entered(name))
     pairs = enumerate(zip(names[::2], names[1::2], strict=True), 1)
-    pairings = [Pairing(number, 1, first, second) for number, (first, second) in pairs][:playing]
+    pairings = [Pairing(number, 1, first, second) for number, (first, second) in pairs][: playing + waiting]
     record.add(Drew(tuple(pairings)))
     forecast = Forecast(record)
     matches: list[Match] = []
-    for pairing in pairings:
+    for pairing in pairings[:playing]:
         record.add(Dealt(name := record.match_name(pairing.number), pairing.number))
         matches.append(Match(GAME, (pairing.first, pairing.second or ""), 0.0, name=name))
         forecast.note(pairing.names, 60.0)
+    making = forecast.left(matches, {}, lambda name, pairings: 0.0, inf, 20.0)
+    found: list[float | None] = []
 
     def look() -> None:
-        assert forecast.left(matches, {}, lambda name, pairings: 0.0, inf, 20.0) is not None
+        try:
+            next(making)
+        except StopIteration as made:
+            found.append(made.value)
 
-    return steps_taken(look)
+    while not found:
+        yield steps_taken(look)
+    assert found[0] is not None
 
 
 def test_whoever_has_nothing_to_play_costs_a_forecast_nothing() -> None:
-    assert cost(400, 2) < 2 * cost(40, 2)
+    assert sum(pieces(400, 2)) < 2 * sum(pieces(40, 2))
+
+
+def test_a_forecast_for_thousands_is_made_in_pieces_of_which_none_takes_long() -> None:
+    """Catches one that holds up all moves, twice a second while anybody looks."""
+    steps = list(pieces(8 * PIECE, 2 * PIECE, 2 * PIECE))
+    assert max(steps) < sum(steps) / 4
+
+
+async def test_whoever_waits_for_a_forecast_gets_the_same(autojump_clock: MockClock) -> None:
+    async with world(dict.fromkeys("abcdef", first)) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        told: list[float | None] = []
+        while here.tournament.record.state is not State.FINISHED:
+            told.append(await here.tournament.foresee())
+            assert here.tournament.eta() == told[-1]
+            await trio.sleep(3.0)
+        assert len({*told}) > 3
+        assert await here.tournament.foresee() is None

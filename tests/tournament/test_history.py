@@ -87,3 +87,14 @@ def test_a_match_takes_eight_bytes() -> None:
         tracemalloc.stop()
     assert taken / count < 9  # names too, and what other threads of the tests took meanwhile
     assert len(history.packed()) == 8 * count
+
+
+def test_nothing_is_kept_of_the_names_in_matches_that_count_for_nobody() -> None:
+    history = of([Result(Pairing(1, 0, "ann", "bob"), (1.0, 0.0))], [True])
+    for number in range(2, 1000):
+        met = Pairing(number, 0, f"stranger {number}", f"another {number}")
+        history.add(Result(met, (0.0, 0.0), played=False), counts=False)
+    assert history.names == ["ann", "bob"]
+    assert "stranger 2" not in history
+    assert len(history) == 999
+    assert {result.pairing.names for result in history} == {("ann", "bob"), ("",)}

@@ -1,8 +1,14 @@
 """What is known of a tournament: a fold over facts."""
 
+from collections import Counter
+from random import Random
+
 import msgspec
 import pytest
 
+from tests.steps import steps_taken
+from tests.tournament.histories import history
+from tournament import desk
 from tournament.events import NOBODY, Ending
 from tournament.facts import (
     AnyFact,
@@ -19,7 +25,8 @@ from tournament.facts import (
     Withdrew,
 )
 from tournament.folding import fold
-from tournament.format import Pairing, Result, moves_digest
+from tournament.format import Pairing, Result, formats, moves_digest
+from tournament.pairing.round_robin import table
 from tournament.record import Record
 from tournament.snapshot import restored, taken
 
@@ -125,6 +132,34 @@ def test_that_nobody_was_there_is_remembered_and_other_voids_are_not_counted_as_
     known.add(Concluded("cup-1.2", 1, ("ann", "bob"), None, Ending.VOID, NOBODY, None))
     assert known.missed(1)
     assert not known.missed(2)
+
+
+@pytest.mark.parametrize("format", [name for name, format in formats().items() if not format.endless])
+@pytest.mark.parametrize("seed", range(5))
+def test_how_much_of_its_pairings_an_entrant_has_played_is_what_a_look_at_all_of_them_finds(
+    format: str, seed: int
+) -> None:
+    opened, facts = history(format, Random(seed), 200)
+    known = Record("cup", opened)
+    for fact in facts:
+        known.add(fact)
+        drawn = Counter(name for pairing in known.drawn.values() for name in pairing.names)
+        decided = Counter(name for result in known.results.remembered() for name in result.pairing.names)
+        assert (known.results.drawn_for, known.results.decided_for) == (drawn, decided)
+
+
+def test_what_a_withdrawal_costs_does_not_grow_with_the_pairings() -> None:
+    steps: list[int] = []
+    for count in (20, 200):
+        many = Record("cup", Opened("tic-tac-toe", "round-robin"))
+        names = [f"bot-{number}" for number in range(count)]
+        pairs = [pair for round in table(names) for pair in round]
+        drew = Drew(tuple(Pairing(number, 1, *pair) for number, pair in enumerate(pairs, 1)))
+        for fact in (*map(Entered, names), Turned(State.RUNNING), drew):
+            many.add(fact)
+        steps.append(steps_taken(lambda many=many: desk.annulled(many, "bot-7")))
+        assert desk.annulled(many, "bot-7")
+    assert steps[0] == steps[1]
 
 
 def test_whoever_withdraws_is_gone_and_its_results_only_if_they_are_annulled() -> None:

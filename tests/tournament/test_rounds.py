@@ -283,7 +283,7 @@ def test_what_begins_later_is_there_and_found_by_nobody() -> None:
     assert (list(open), open.due, open.later) == ([1, 2], 1, {2: 1})
     open.begin(2)
     assert (open.due, open.later, open.count("cas")) == (2, {}, 1)
-    assert [each.number for each in open.of("ann")] == [1, 2]
+    assert [each.number for each in open.of(("ann",), 3)] == [1, 2]
 
 
 def test_a_copy_of_what_waits_is_its_own() -> None:

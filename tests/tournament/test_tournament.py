@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from math import inf
 
 import pytest
 import trio
@@ -13,17 +14,20 @@ from games.catalogue import catalogue
 from games.game import Pace
 from tests.tournament.world import World, first, leaves, play, silent, world
 from tournament.desk import About, Desk
-from tournament.draws import FEW
+from tournament.draws import FEW, Draws
 from tournament.events import NOBODY, Ended, Ending
-from tournament.facts import Concluded, Drew, Opened, State
+from tournament.facts import Concluded, Drew, Entered, Opened, State
 from tournament.forecast import Forecast
-from tournament.format import Pairing, Terms
+from tournament.format import Pairing, Result, Terms
+from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.player import Seat
+from tournament.presence import Presence
 from tournament.record import Record
 from tournament.refusals import NotThere, Refusal
 from tournament.settling import whole_micros
 from tournament.store import Memory
+from tournament.timekeeper import Timekeeper
 
 FOUR = dict.fromkeys(("ann", "bob", "cas", "dee"), first)
 
@@ -673,6 +677,23 @@ async def test_it_is_not_over_where_the_last_matches_of_a_round_end_while_its_fo
         nursery.cancel_scope.cancel()
     record = here.tournament.record
     assert record.drawn[record.last_drawn].round == {"swiss": 7, "knockout": 5}[format]
+
+
+async def test_what_another_process_draws_is_not_copied_here() -> None:
+    """Catches a copy of half a million pairings on the loop that plays, whenever an entrant has changed."""
+
+    class Unread(Record):
+        def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
+            raise AssertionError
+
+    async def by_another(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
+        return [Pairing(1, 1, "p0", "p1")]
+
+    record = Unread("cup", Opened("tic-tac-toe", "round-robin"))
+    for index in range(FEW + 2):
+        record.add(Entered(f"p{index}"))
+    presence = Presence(record, "tic-tac-toe", Lobby(), Timekeeper(), 30.0)
+    assert await Draws(record, presence, by_another).drawn(inf) == [Pairing(1, 1, "p0", "p1")]
 
 
 async def test_it_is_not_over_after_a_round_of_nothing_but_byes(autojump_clock: MockClock) -> None:

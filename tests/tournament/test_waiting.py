@@ -94,7 +94,8 @@ def test_it_is_the_open_pairings_in_the_order_of_drawing_whatever_comes_and_goes
         assert len(waiting) == len(expected)
         for names in (("a",), ("b", "c")):
             mine = [each for each in expected.values() if not {*names}.isdisjoint(each.names)]
-            assert waiting.of(*names) == mine
+            assert waiting.of(names, len(known)) == mine
+            assert waiting.of(names, 2) == mine[:2]
 
 
 @given(seed=seeds, count=st.integers(0, 40))
@@ -145,6 +146,15 @@ def test_what_one_who_is_free_again_costs_does_not_grow_with_the_pairings_of_oth
     playing = {*names[2:]}
     steps = steps_taken(lambda: list(waiting.meetings({*names} - playing, {"p1": START})))
     assert steps < 100 * count, f"of {len(meetings)} pairings"
+
+
+@pytest.mark.parametrize("count", [100, 400])
+def test_what_some_pairings_of_fifty_cost_does_not_grow_with_all_that_they_have(count: int) -> None:
+    names = [f"p{number}" for number in range(count)]
+    meetings = [pair for round in table(names) for pair in round]
+    waiting = Waiting(Pairing(number, 1, *pair) for number, pair in enumerate(meetings, 1))
+    steps = steps_taken(lambda: waiting.of(names[:50], 10))
+    assert steps < 5_000, f"of {len(meetings)} pairings"
 
 
 # All of it, with people who come and go

@@ -32,6 +32,7 @@ from server.host.returning import Awaited, way_back
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Request, Response, json_response
+from server.net.pauses import WithPauses
 from server.net.turns import after_hang_ups
 from server.protocols.common.http_tape import TURN
 from server.protocols.common.unwelcome import status_of
@@ -43,6 +44,7 @@ from server.protocols.hexagon_dots.messages import Joiner, Wanted
 DOOR = "hexagon-dots"
 MADE, FOUND_BY_HOST = "made", "found"  # kinds of addresses in a way back, by who arranges the match
 SIZES = 512  # boards that are known to be valid: more than there are
+AT_A_TIME = 50  # games that are listed before other tasks get their turn: there may be thousands
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
@@ -147,13 +149,13 @@ class HexagonDots:
         if not self._is_stopping(exchange):
             self._locate(exchange, self._gates.find(exchange.request.peer))
 
-    def _list(self, exchange: Exchange) -> None:
-        games = [gate.offer() for gate in self._gates if gate.open]
+    async def _list(self, exchange: Exchange) -> None:
+        games = [gate.offer() async for gate in WithPauses(self._gates, AT_A_TIME) if gate.open]
         exchange.respond(json_response(200, {"games": games}))
 
-    def _overview(self, exchange: Exchange) -> None:
+    async def _overview(self, exchange: Exchange) -> None:
         """The overview for the viewer of 2011, which looks twice a second for games that have begun."""
-        games = [gate.outline() for gate in self._gates if not gate.over]
+        games = [gate.outline() async for gate in WithPauses(self._gates, AT_A_TIME) if not gate.over]
         kept_nowhere = ("Cache-Control", "no-store")  # a browser gets another answer at this address
         exchange.respond(json_response(200, games, kept_nowhere))
 

@@ -311,9 +311,9 @@ class House:
         self._host.guard.start_soon(self._tell_end, record)
 
     async def _tell_end(self, record: Record) -> None:
-        board = await self._host.boards.exact(record.public)
+        standings = await self._host.boards.in_words(record.public, _standings)
         if not self.attendance.over:
-            self._put_end(record, encode(_standings(record.public, board)))
+            self._put_end(record, standings)
 
     def _give_way(self, why: str) -> None:
         self._refuse(why)
@@ -325,14 +325,13 @@ class House:
 
     def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
         self._end = None  # an earlier one is out of date: an organiser has voided a match since
-        self._host.guard.start_soon(self._tell_standings, tournament, fact)
+        self._host.guard.start_soon(self._tell_standings, tournament)
 
-    async def _tell_standings(self, tournament: Held, fact: AnyFact) -> None:
+    async def _tell_standings(self, tournament: Held) -> None:
         if self.attendance.visit is not None and not self.attendance.over:
-            record = tournament.record.public
-            board = await self._host.boards.exact(record)
+            standings = await self._host.boards.in_words(tournament.record.public, _standings)
             if not self.attendance.over:
-                self._put_end(tournament.record, once(fact, lambda: encode(_standings(record, board))))
+                self._put_end(tournament.record, standings)
 
     def _put_end(self, record: Record, standings: bytes) -> None:
         """Tell the standings, unless that was done over this connection, and the bot may still read them."""
@@ -432,6 +431,6 @@ def _as_typed(move: object) -> object:
     return typed(move) if isinstance(move, str) and move.isprintable() else move
 
 
-def _standings(record: Record, board: Board) -> Standings:
+def _standings(record: Record, board: Board) -> bytes:
     rows = [row_shown(row, record.format.order) | out_shown(record, row.name) for row in board.rows]
-    return Standings(record.name, final=True, rows=rows, frozen=record.frozen is not None or UNSET)
+    return encode(Standings(record.name, final=True, rows=rows, frozen=record.frozen is not None or UNSET))

@@ -5,6 +5,7 @@ failure (another move, another name) is a result that says so; it is no error of
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any
 
 import msgspec
@@ -111,14 +112,22 @@ async def games(call: Call, asked: Mine) -> Told:
 
 
 async def tournaments(call: Call, asked: Mine) -> Told:
-    listed: list[dict[str, Any]] = []
-    for held in call.host.known.values():
-        record = held.record
-        if record.state is not State.FINISHED and not record.name.startswith(OPEN):
-            shown = tournament_summed(record, (), None, None)
-            listed.append({key: each for key, each in shown.items() if key in OF_TOURNAMENTS})
-    listed = listed[-LISTED:]
+    listed = latest(call.host)
     return Told("\n".join([*map(words.tournament, listed), words.OPEN_TABLES]), {"tournaments": listed})
+
+
+def latest(host: Host) -> list[dict[str, Any]]:
+    """The latest tournaments that are not over. There may be thousands, and only those told are looked at."""
+    records = (held.record for held in reversed([*host.known.values()]))
+    on = (each for each in records if each.state is not State.FINISHED and not each.name.startswith(OPEN))
+    return [
+        {
+            key: each
+            for key, each in tournament_summed(record, (), None, None).items()
+            if key in OF_TOURNAMENTS
+        }
+        for record in reversed([*islice(on, LISTED)])
+    ]
 
 
 async def join(call: Call, asked: Join) -> Told:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -15,7 +16,7 @@ from tests.effort import tries
 from tests.tournament.test_score_sheet import NAMES, event, play
 from tournament.facts import Froze
 from tournament.record import Record
-from tournament.score_sheet import board_of
+from tournament.score_sheet import Board, board_of
 
 pytestmark = pytest.mark.slow
 
@@ -65,6 +66,40 @@ async def test_a_hundred_who_ask_share_one_computation(autojump_clock: MockClock
     assert len(worker.begun) == shown.made == 1
     assert len(found) == 101
     assert len({id(each) for each in found}) == 1
+
+
+async def test_a_board_is_put_into_words_once_and_a_hundred_get_them_one_after_another(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a big event whose end holds up all moves, until each of its bots has been told."""
+    worker, (record, _) = Worker(0.3), played()
+    made: list[Board] = []
+    turns: list[str] = []
+
+    def words(record: Record, board: Board) -> bytes:
+        made.append(board)
+        return f"{len(made)}".encode()
+
+    class Looks(trio.abc.Instrument):
+        def before_io_wait(self, timeout: float) -> None:
+            turns.append("others")
+
+    async with boards(worker) as (shown, _):
+
+        async def wait() -> None:
+            assert await shown.in_words(record, words) == b"1"
+            turns.append("told")
+
+        async with trio.open_nursery() as nursery:
+            trio.lowlevel.add_instrument(looks := Looks())
+            for _ in range(100):
+                nursery.start_soon(wait)
+        trio.lowlevel.remove_instrument(looks)
+        await shown.quiet()
+        assert await shown.exact(record) is made[0]
+    assert turns.count("told") == 100
+    assert len(worker.begun) == 2, "for the board, and for the words"
+    assert not [1 for one, other in pairwise(turns) if one == other == "told"]
 
 
 async def test_whoever_asks_is_given_all_that_was_decided_before(autojump_clock: MockClock) -> None:

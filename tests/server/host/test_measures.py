@@ -1,5 +1,7 @@
 """What the host measures of itself."""
 
+from collections.abc import Sized
+
 import trio
 from trio.testing import MockClock
 
@@ -8,6 +10,7 @@ from server.host.histogram import Histogram
 from server.host.host import Host
 from server.host.measures import EVERY, watch_lag
 from server.net.sockets import readiness
+from tests.server.host.test_host import come, running
 from tournament.match import Match
 from tournament.player import TIMED, Seat
 
@@ -52,6 +55,24 @@ async def test_one_move_of_many_is_measured_until_what_is_said_about_it_is_sent(
         play(seats, now)
     assert (moves.up_to()[-1], moves.total) == (2, 1.0), "from elsewhere it is sent at once"
     assert host.timekeeper.moves == 2 * TIMED
+
+
+async def test_what_is_measured_takes_no_more_room_however_many_matches_there_were(
+    autojump_clock: MockClock,
+) -> None:
+    """Nobody may ever ask for the figures."""
+
+    def room() -> int:
+        return sum(len(each) for each in vars(host.measures).values() if isinstance(each, Sized))
+
+    async with running() as (host, nursery):
+        for name in ("ann", "bob"):
+            await come(host, nursery, name)
+        await trio.sleep(10.0)
+        before = room()
+        await trio.sleep(100.0)
+        assert sum(host.measures.over.values()) > 10
+        assert room() == before
 
 
 async def test_the_first_move_is_one_of_those_that_are_measured() -> None:

@@ -11,6 +11,7 @@ from server.host.secrets import token_digest
 from server.host.untold import LATE, UNTOLD, Untold
 from server.host.view import Held
 from server.net.limits import Limits
+from tests.steps import steps_taken
 from tournament.events import Ending
 from tournament.facts import (
     AnyFact,
@@ -140,6 +141,21 @@ def test_what_is_not_known_after_a_restart_is_bounded_by_an_hour_and_by_what_was
     world.now -= 2.0
     world.play("league")
     assert not world.hears("bob")
+
+
+def test_of_many_that_were_over_within_the_hour_the_last_is_told_and_each_is_looked_at_once() -> None:
+    """Catches comparing each with each: a bot may play hundreds of small tournaments in an hour."""
+    steps: list[int] = []
+    for many in (20, 40):
+        world = World(*(f"cup-{number}" for number in range(many)))
+        for name in world.records:
+            world.now += 1.0
+            world.play(name)
+            world.add(name, OVER)
+        wanted = Wanted("ann", GAME, None, TOKENS["ann"])
+        steps.append(steps_taken(lambda world=world, wanted=wanted: world.untold.end(wanted)))
+        assert world.hears("ann") == f"cup-{many - 1} is over"
+    assert steps[1] < 2.2 * steps[0]
 
 
 def test_an_organiser_may_end_a_tournament_long_after_its_last_match() -> None:

@@ -122,6 +122,18 @@ async def test_a_peer_that_takes_nothing_is_cut_at_the_deadline(
         assert outbox.empty
 
 
+@wires
+async def test_a_message_by_itself_may_be_longer_than_all_that_is_kept(
+    kind: str, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Catches bots that were cut off, instead of being told the standings of an event of ten thousand."""
+    async with connected(kind) as (outbox, _, client):
+        outbox.put(b"x" * 5000)
+        outbox.finish()
+        assert await everything(client) == b"x" * 5000
+        assert outbox.cut_reason is None
+
+
 async def test_a_peer_that_reads_slowly_is_not_cut(autojump_clock: trio.testing.MockClock) -> None:
     async with connected(weather=Weather(window=20)) as (outbox, _, client):
         outbox.put(b"x" * 500)

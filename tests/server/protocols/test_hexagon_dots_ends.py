@@ -11,9 +11,11 @@ from trio.testing import MockClock
 
 from games.game import Game
 from server.export.verify import verify
+from server.protocols.hexagon_dots.door import AT_A_TIME
 from server.protocols.house.messages import begin
 from tests.oracles.hexagondots import HexagonDots, written
 from tests.server.exports import exported, text
+from tests.server.host.test_metrics import Turns
 from tests.server.protocols.table import (
     OPEN,
     SIDES,
@@ -204,6 +206,22 @@ async def test_the_list_has_every_game_until_it_is_over(autojump_clock: MockCloc
         await bob.move(b"null")
         await ann.end()
         assert await here.read("/") == [listed]
+
+
+@pytest.mark.parametrize("path", ["/", "/games"])
+async def test_others_get_their_turns_while_games_are_listed(path: str, autojump_clock: MockClock) -> None:
+    """Catches a list of thousands for which no move is played: anybody can ask for it, again and again."""
+    async with table() as here:
+        taken: list[int] = []
+        for games in (1, 4 * AT_A_TIME):
+            for _ in range(games):
+                await here.made()
+            turns = Turns()
+            trio.lowlevel.add_instrument(turns)
+            assert await here.read(path)
+            trio.lowlevel.remove_instrument(turns)
+            taken.append(turns.taken)
+    assert taken[1] >= taken[0] + 4
 
 
 async def test_a_game_that_a_tournament_dealt_is_listed_as_it_is_played(autojump_clock: MockClock) -> None:

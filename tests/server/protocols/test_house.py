@@ -860,7 +860,7 @@ async def test_a_host_whose_tournament_is_over_tells_the_standings_before_it_end
         await bob.messages()
         await ann.tell(type="resign")
         await host.tournaments["cup"].finished()
-        await until_bots_know(host, None, Admission(host.limits), 3 * LINGER)
+        await until_bots_know(host, None, Admission(host.limits), 5 * LINGER)
         await host.stop()
         for guest in (ann, bob):
             told = [message["type"] for message in await guest.messages()]

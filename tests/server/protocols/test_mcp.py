@@ -31,15 +31,17 @@ from server.protocols.mcp.rpc import (
     UNREADABLE,
 )
 from server.protocols.mcp.sessions import IDLE
-from server.protocols.mcp.tools import TOOLS
+from server.protocols.mcp.tools import LISTED, TOOLS, latest
 from tests.hang import HANG
 from tests.server.doors import memory
 from tests.server.ends import Connect, End
 from tests.server.protocols.test_api import Office
 from tests.server.transcripts import hosting
 from tests.server.web import serving
+from tests.steps import steps_taken
 from tournament.desk import Desk
-from tournament.facts import Opened
+from tournament.facts import Opened, State, Turned
+from tournament.record import Record
 
 NEW, OLD = "2026-07-28", "2025-11-25"
 META = {
@@ -702,6 +704,21 @@ async def test_the_games_the_tournaments_and_standings_are_told_to_anybody(autoj
         nobody = (await client.call("standings", tournament="open-quoridor")).told
         assert (nobody["type"], nobody["tournament"], nobody["rows"]) == ("standings", "open-quoridor", [])
         await client.close()
+
+
+async def test_only_the_tournaments_that_are_told_are_looked_at(autojump_clock: MockClock) -> None:
+    """Catches a look at thousands whenever anybody asks: no move is played meanwhile."""
+    steps: list[int] = []
+    for many in (2 * LISTED, 10 * LISTED):
+        async with hosting({}) as (host, _):
+            for number in range(many):
+                record = Record(f"cup-{number}", Opened("connect-4", "round-robin"))
+                record.add(Turned(State.RUNNING))
+                host.hold(record)
+            told = [each["tournament"] for each in latest(host)]
+            steps.append(steps_taken(lambda host=host: latest(host)))
+        assert told == [f"cup-{number}" for number in range(many - LISTED, many)]
+    assert steps[1] == steps[0]
 
 
 async def test_games_and_tournaments_are_told_as_the_api_tells_them(autojump_clock: MockClock) -> None:
