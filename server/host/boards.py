@@ -28,6 +28,7 @@ AT_ONCE = 4  # boards of different tournaments that are computed at once
 Work = Callable[[], Any]
 Run = Callable[[Work], Awaitable[Any]]
 Rank = Callable[[Record], Awaitable[Sequence[Row] | None]]
+Words = Callable[[Record, Board], bytes]
 
 
 class NoBoard(Exception):
@@ -68,7 +69,7 @@ class Boards:
         self._kept: WeakKeyDictionary[Record, Kept] = WeakKeyDictionary()
         self._room = trio.CapacityLimiter(AT_ONCE)
         self._telling = trio.Lock()  # held while somebody is told a board in words …
-        self._said: tuple[Board, bytes] | None = None  # … the latest of which are these
+        self._said: tuple[Board, Words, bytes] | None = None  # … the latest of which are these
         self._waiting = 0  # how many wait for an exact board
         self._nobody_waits = trio.Event()  # set when the last of them has it, and then replaced
 
@@ -110,7 +111,7 @@ class Boards:
         finally:
             self._waits_no_more()
 
-    async def in_words(self, record: Record, words: Callable[[Record, Board], bytes]) -> bytes:
+    async def in_words(self, record: Record, words: Words) -> bytes:
         """Return the current board as these `words` say it to all who took part, as a tournament ends.
 
         There may be thousands of them, and as many rows. So the words are made once, where they hold up
@@ -120,9 +121,9 @@ class Boards:
         try:
             board = await self.exact(record)
             async with self._telling:
-                if self._said is None or self._said[0] is not board:
-                    self._said = board, await self.run(partial(words, record, board))
-                return self._said[1]
+                if self._said is None or self._said[0] is not board or self._said[1] is not words:
+                    self._said = board, words, await self.run(partial(words, record, board))
+                return self._said[2]
         finally:
             self._waits_no_more()
 
