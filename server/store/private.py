@@ -6,6 +6,7 @@ be able to use what an organiser has restored or backed up as root.
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -80,7 +81,8 @@ def _give_away(made: int, folder: Path) -> None:
     try:
         if _is_root():
             owner = folder.stat()
-            os.fchown(made, owner.st_uid, owner.st_gid)
+            with suppress(OSError):  # in a container, or on a disk that knows no owners
+                os.fchown(made, owner.st_uid, owner.st_gid)
     finally:
         os.close(made)
 

@@ -1009,6 +1009,20 @@ def test_what_root_makes_in_the_folder_of_a_host_belongs_to_the_user_of_that(tmp
     assert {(path.stat().st_uid, path.stat().st_gid) for path in folder.rglob("*")} == {(12_345, 12_346)}
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for others")
+def test_where_root_may_give_nothing_away_what_it_makes_stays_its_own(tmp_path: Path) -> None:
+    """As in many containers."""
+    if shutil.which("setpriv") is None:
+        lacking("there is no setpriv here, and root may give everything away")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    os.chown(folder, 12_345, 12_346)
+    filled(tmp_path / "copy.sqlite")
+    words = (sys.executable, "-m", "server", "restore", str(tmp_path / "copy.sqlite"), "--data", str(folder))
+    subprocess.run(("setpriv", "--bounding-set=-chown", *words), cwd=ROOT, check=True, timeout=HANG)
+    assert {path.stat().st_uid for path in folder.iterdir()} == {0}
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
