@@ -49,6 +49,10 @@ class Claim(Struct, frozen=True):
     variance: float  # of `ahead`
 
     @property
+    def both(self) -> tuple[str, str]:
+        return self.better, self.worse
+
+    @property
     def times(self) -> float:
         """How many times as many games the claim takes, if they go on as they went."""
         low, high = 1.0, FAR
@@ -66,7 +70,7 @@ class Decision(Struct, frozen=True):
     places: int  # to be settled
     settled: int  # places settled, from the first on
     open: tuple[Claim, ...]  # claims that cannot be made yet, the one with the least evidence first
-    times: float  # how many times as many games all these take, if they go on as they went
+    times: float  # how many times as many games these take, as far as they may be played, if they go on so
 
     @property
     def decided(self) -> bool:

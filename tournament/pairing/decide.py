@@ -29,6 +29,7 @@ from tournament.deciding import (
     Outlook,
     claims,
     decision,
+    most_times,
     needed_by_each,
     open_claims,
     wanted,
@@ -115,9 +116,11 @@ def outlook_on(names: Collection[str], results: Iterable[Result]) -> Outlook:
 
 def decided_by(entrants: Iterable[Entrant], results: Collection[Result], terms: Terms) -> Decision:
     """What a tournament has decided."""
-    names = here(entrants)
-    known = contenders(names, unplayed(results), results)
+    names, missed = here(entrants), unplayed(results)
+    known = contenders(names, missed, results)
     found = decision(outlook_on(names, results), known, aim_of(terms))
+    if away := {name for name in known if missed[name] >= AWAY}:  # nobody waits for the claims about these
+        found = replace(found, times=most_times([each for each in found.open if away.isdisjoint(each.both)]))
     return found if results else replace(found, settled=0)  # nobody has won by being alone before it begins
 
 
