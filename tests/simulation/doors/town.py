@@ -149,8 +149,8 @@ class Town(talk.Town):
     def left(self) -> dict[str, int]:
         """But for who is called from an open table, and would be for an hour after the next match there."""
         host, reception = self.host, self.host.reception
-        guests = [guest for guest in self._arena._guests._guests.values() if guest.visit is not None]
-        called = {guest.visit.player for guest in guests if guest.url is not None}
+        guests = [each for each in self._arena._guests._guests.values() if each.attendance.visit is not None]
+        called = {each.attendance.visit.player for each in guests if each.url and each.attendance.visit}
         return {
             "connections": len(self._admission),
             "tasks": len(host.guard._nursery.child_tasks),
