@@ -63,7 +63,8 @@ class Bot(Thread):
     def _hear(self, told: dict[str, Any]) -> None:
         match told:
             case {"type": "begin", "you": you}:
-                self._seat, self._position = self._game.seats.index(you), self._game.start()
+                self._seat, options = self._game.seats.index(you), told.get("options")
+                self._position = self._game.opening(options) if options else self._game.start()
             case {"type": "turn", "ply": ply, "last": last, "turn": turn}:
                 if ply:
                     self._position = self._position.play(self._game.read(last, self._position))

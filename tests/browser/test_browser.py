@@ -233,6 +233,36 @@ def test_the_list_of_moves_has_no_gap_where_a_page_begins_long_before_the_latest
         assert spectator.complaints == []
 
 
+def test_a_large_board_is_not_blank_until_the_picture_of_the_next_move_has_come(
+    browser: Browser, serve: Any
+) -> None:
+    served, turns = serve(*QUIET), Semaphore(0)
+    token = (served.data / "organiser-token").read_text().strip()
+    large = {"rows": 31, "cols": 31}
+    order(served, token, "", name="cup", game="hexagon-dots", entrants=2, options=large)
+    for name in ("ada", "bela"):
+        Bot(served.tcp, name, "hexagon-dots", turns=turns)
+    wait_for(lambda: served.get("/api/matches/cup-1")[0] == 200)
+    with visitor(browser, served.http) as spectator:
+        for path, place in (("/matches/cup-1", "#board"), ("/", ".card .board")):
+            page = spectator.open(path)
+            board = page.locator(f"{place} img")
+            expect(board).to_be_visible()
+            page.evaluate(
+                """() => {
+                    window.blank = 0;
+                    const look = () => document.querySelectorAll(".board img")
+                        .forEach((picture) => { blank += picture.complete && picture.naturalWidth ? 0 : 1; });
+                    new MutationObserver(look).observe(document.body, { subtree: true, childList: true });
+                }"""
+            )
+            before = board.get_attribute("src")
+            turns.release()
+            expect(board).not_to_have_attribute("src", before or "")
+            assert page.evaluate("blank") == 0, path
+        assert spectator.complaints == []
+
+
 def test_what_had_the_focus_has_it_after_an_update_and_what_was_scrolled_stays_so(
     browser: Browser, serve: Any
 ) -> None:

@@ -3,7 +3,7 @@
 
 import { take } from "./live.js";
 import "./over.js";
-import { nodes, show, whole } from "./parts.js";
+import { put, show, whole } from "./parts.js";
 
 const PACE = 700; // ms between two moves while it plays
 const SPREAD = 1000; // ms within which spectators ask for the page again: not all at the same time
@@ -50,7 +50,7 @@ async function go(number, { push = true } = {}) {
   const found = await frame(target);
   if (!found || target !== wanted) return; // another step was asked for meanwhile
   ply = target;
-  board.replaceChildren(...nodes(found.board));
+  put(board, found.board);
   mark(found);
   if (push) history.replaceState(null, "", following ? location.pathname : `?ply=${ply}`);
 }
@@ -182,7 +182,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 take("board", (html) => {
-  if (following) board.replaceChildren(...nodes(html));
+  if (following) put(board, html);
 });
 document.addEventListener("edition", renew);
 document.addEventListener("live", () => {

@@ -20,6 +20,20 @@ export function nodes(html) {
   return [...parsed.body.childNodes].map((node) => document.importNode(node, true));
 }
 
+const standing = new WeakMap(); // by place: the number of what was put there
+let given = 0;
+
+/** Put HTML at a place, once its pictures have come: until then they are blank, and what stands there is not. */
+export async function put(place, html, replace = (fresh) => place.replaceChildren(...fresh)) {
+  const number = given += 1;
+  const fresh = nodes(html);
+  const pictures = fresh.flatMap((each) => (each.matches?.("img") ? each : [...(each.querySelectorAll?.("img") ?? [])]));
+  if (pictures.length) await Promise.allSettled(pictures.map((each) => each.decode()));
+  if (number < standing.get(place)) return; // something later is there already
+  standing.set(place, number);
+  replace(fresh);
+}
+
 /** The elements of a place that are what one of them is; the link to a bot may be in many rows. */
 function alike(place, one) {
   const marks = ["href", "aria-label"];
@@ -28,13 +42,15 @@ function alike(place, one) {
 
 /** Show a part at its place; what had the focus there keeps it, and what was scrolled stays so. */
 export function show(place, html) {
-  const focused = document.activeElement;
-  const number = alike(place, focused).indexOf(focused);
-  const scrolled = [...place.querySelectorAll(SCROLLED)].map((each) => [each.scrollLeft, each.scrollTop]);
-  place.replaceChildren(...nodes(html));
-  place.querySelectorAll(SCROLLED).forEach((each, n) => { [each.scrollLeft, each.scrollTop] = scrolled[n] ?? [0, 0]; });
-  if (number >= 0) {
-    const found = alike(place, focused);
-    (found[number] ?? found.at(-1))?.focus({ preventScroll: true });
-  }
+  put(place, html, (fresh) => {
+    const focused = document.activeElement;
+    const number = alike(place, focused).indexOf(focused);
+    const scrolled = [...place.querySelectorAll(SCROLLED)].map((each) => [each.scrollLeft, each.scrollTop]);
+    place.replaceChildren(...fresh);
+    place.querySelectorAll(SCROLLED).forEach((each, n) => { [each.scrollLeft, each.scrollTop] = scrolled[n] ?? [0, 0]; });
+    if (number >= 0) {
+      const found = alike(place, focused);
+      (found[number] ?? found.at(-1))?.focus({ preventScroll: true });
+    }
+  });
 }
