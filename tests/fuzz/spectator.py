@@ -1,5 +1,8 @@
 """Somebody watches every match through the API's event streams, and must be told all of it."""
 
+from types import SimpleNamespace
+from typing import Any
+
 from server.http.exchange import Answers, Exchange
 from server.http.wire import Headers, Request, Response
 from server.protocols.api.streams import stream_match
@@ -7,6 +10,9 @@ from tournament.match import Match
 from tournament.tournament import Tournament
 
 REQUEST = Request("GET", "", {}, {}, b"", "", 0.0, False)
+SILENT: Any = SimpleNamespace(
+    begin=lambda chunks: None, end=lambda chunks: None
+)  # only events
 
 
 class Spectator(Answers):
@@ -21,7 +27,7 @@ class Spectator(Answers):
         exchange = Exchange(REQUEST, self)
         self._told[exchange] = 0
         self._matches[exchange] = match
-        stream_match(exchange, tournament, match.name)
+        stream_match(exchange, tournament, match.name, SILENT)
 
     @property
     def misled(self) -> list[str]:
