@@ -10,9 +10,7 @@ from tournament.match import Match
 from tournament.tournament import Tournament
 
 REQUEST = Request("GET", "", {}, {}, b"", "", 0.0, False)
-SILENT: Any = SimpleNamespace(
-    begin=lambda chunks: None, end=lambda chunks: None
-)  # only events
+SILENT: Any = SimpleNamespace(begin=lambda chunks: None, end=lambda chunks: None)  # only events
 
 
 class Spectator(Answers):
