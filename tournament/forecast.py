@@ -28,11 +28,9 @@ LOOKS = 5_000  # pairings in which it is looked up whether both can play; of mor
 STOPPED = 10  # times the median: a match that seems to have lasted longer went on after a stop of the host
 ONGOING = 0.25  # of the time so far: what a match that lasts longer than expected still takes
 
-Waits = Callable[
-    [str, int], float
-]  # seconds for which this many pairings of an absent entrant hold up others
-
-Begins = Callable[[int], float]  # seconds until a round may begin, at the earliest
+# Seconds for which this many pairings of an absent entrant hold up others …
+Waits = Callable[[str, int], float]
+Begins = Callable[[int], float]  # … and until a round may begin, at the earliest
 
 
 def at_any_time(round: int) -> float:

@@ -15,9 +15,7 @@ from tournament.record import Record
 from tournament.skill import ELO, NEW, Skill, after, in_elo
 
 RATED = 20_000  # the latest matches of a game, through which ratings are followed
-FIRM = (
-    1.959963984540054  # standard deviations either side of the mean: of a normal distribution, 95 % is within
-)
+FIRM = 1.959963984540054  # standard deviations either side of a normal distribution's mean: 95 % is within
 
 Believed = Mapping[str, Sequence[Skill]]  # by bot, after each of its matches
 Stamp = tuple[tuple[str, int], ...]

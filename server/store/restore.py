@@ -50,9 +50,8 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         place = path.resolve()  # it may be a link to a file on another disk, and stays one
         with _writing(path), whole_or_none(place) as part:
             reader.backup(part)
-            return _put_aside(
-                place, backups(path), now
-            )  # not before: without room for the backup, all stays as it is
+            # Not before: without room for the backup, all stays as it is.
+            return _put_aside(place, backups(path), now)
 
 
 @contextmanager
