@@ -34,6 +34,7 @@ HEADERS = (
     ("Content-Type", "text/event-stream"),
     ("Cache-Control", "no-store"),
     ("X-Content-Type-Options", "nosniff"),
+    ("X-Accel-Buffering", "no"),
 )
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 FEW = 10  # events that are told at once

@@ -1,13 +1,17 @@
-"""What streams of matches cost. What they tell is in `test_api.py`."""
+"""What streams of matches cost, and how they reach spectators. What they tell is in `test_api.py`."""
 
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import trio
 
 from games.catalogue import catalogue
 from server.net.guard import Guard
+from server.pages import live
 from server.protocols.api import streams
+from server.protocols.arena import messages
+from server.protocols.house import sessions
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened
 from tournament.match import Match
@@ -36,6 +40,12 @@ class Spectator:
 
     def stream(self, *answer: object) -> Any:
         return Pieces(put=self.told.append, close=lambda: None)
+
+
+@pytest.mark.parametrize("headers", [streams.HEADERS, live.HEADERS, messages.STREAM, sessions.STREAM])
+def test_no_event_stream_is_held_back_by_nginx(headers: tuple[tuple[str, str], ...]) -> None:
+    """Catches one that a proxy may gather until a bot's time is up, where its organiser has set nothing."""
+    assert ("X-Accel-Buffering", "no") in headers
 
 
 def test_what_all_who_watch_a_match_are_told_of_an_event_is_made_once() -> None:
