@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from games.catalogue import catalogue
 from server.pages.addressed import ASSISTANTS, addressed
 from server.protocols.house import messages
+from tests.docs.test_lists import OURS
 from tests.hang import HANG
 from tests.server.served import Served
 
@@ -25,9 +25,9 @@ def test_it_is_short() -> None:
     assert ASSISTANTS.count("\n") <= LINES
 
 
-@pytest.mark.parametrize("name", catalogue())
+@pytest.mark.parametrize("name", OURS)
 def test_it_has_the_rules_the_seats_and_the_cost_of_an_illegal_move_of_each_game(name: str) -> None:
-    game = catalogue()[name]
+    game = OURS[name]
     _, _, section = ASSISTANTS.partition(f"### {game.title}: `{name}`\n")
     section, _, _ = section.partition("\n##")
     assert game.rules.strip() in section

@@ -14,6 +14,7 @@ from games.game import Game
 from server.pages import by_hand, rendering
 from server.pages.door import shows
 from server.pages.story import Story
+from tests.docs.test_lists import OURS
 from tests.games.play import playout
 from tournament.facts import Opened
 from tournament.match import Match
@@ -56,7 +57,7 @@ def test_whatever_may_be_played_can_be_clicked_by_whoever_is_to_move_and_nothing
     assert by_hand.board(story, ply + 1, game.seats[0])["board"] is None
 
 
-@games
+@pytest.mark.parametrize("game", OURS.values(), ids=list(OURS))  # another need not say where to click
 def test_no_two_moves_are_clicked_in_one_place(game: Game[Any, Any]) -> None:
     assert game.spot is not None
     position = game.start()
