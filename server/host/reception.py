@@ -131,6 +131,10 @@ class Claim:
         self.player: Player | None = None
         self.takeovers = Bucket(limits.takeovers, now)
 
+    def goes_with(self, token: str) -> bool:
+        """Whether this is the token that the name belongs to."""
+        return hmac.compare_digest(self.digest, token_digest(token))
+
     @property
     def plays_on(self) -> bool:
         """Whether its bot has come back to a match by itself, before it has shown its token."""
@@ -180,7 +184,7 @@ class Reception:
             raise Unwelcome(str(error)) from None
         where = (game, key(name))
         claim, here = self._claims.get(where), self._visits.get(where, [])
-        if claim is not None and token is not None and hmac.compare_digest(claim.digest, token_digest(token)):
+        if claim is not None and token is not None and claim.goes_with(token):
             if here and claim.player is not None:
                 may_take_over(claim.player)
             return self._back(where, claim, token, peer)
@@ -234,7 +238,7 @@ class Reception:
         claim = self._claims.get((game, key(name)))
         if claim is None or token is None or claim.player is None or claim.player.seat is None:
             return False
-        return hmac.compare_digest(claim.digest, token_digest(token))
+        return claim.goes_with(token)
 
     def present(self, where: Key) -> Present | None:
         """Who is here under a name, if somebody has a place."""

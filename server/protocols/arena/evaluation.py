@@ -54,16 +54,13 @@ class Played(Struct, frozen=True):
 
 
 class Run:
-    def __init__(
-        self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case], origin: str
-    ) -> None:
+    def __init__(self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case]) -> None:
         """The same name gives the same order of cases, and the same moves of opponents that draw lots."""
         Random(name).shuffle(cases)
         self.name = name
         self.game = game
         self.bot = bot
         self.callback = callback
-        self.origin = origin  # the network from which it was asked for; "" where these are not counted
         self.cases = {str(uuid4()): case for case in cases}  # by their battles, in the order of playing
         self.played: list[Played] = []
         self.done = False
@@ -101,9 +98,9 @@ class Evaluations:
         if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
             raise HttpError(400, "runId has to be 1 to 64 letters, digits, _ . or -")
         limits = self._host.limits
-        origin, callback = network_of(peer, limits.trust_loopback), None
+        origin = network_of(peer, limits.trust_loopback)
         checked = partial(self._invitations.checked, from_here=from_here, origin=origin)
-        bot = await checked(asked.teamUrl, game)
+        bot, callback = await checked(asked.teamUrl, game), None
         if asked.callbackUrl is not None:
             callback = await checked(asked.callbackUrl)
         name = asked.runId or str(uuid4())
@@ -112,8 +109,8 @@ class Evaluations:
             raise HttpError(409, "there is a run with this runId already")
         if any(run.bot.text == bot.text for run in running):
             raise HttpError(409, "this bot is being evaluated: wait until that is over")
-        mine = sum(run.origin == origin for run in running)
-        if origin and mine >= limits.evaluations_per_address:
+        mine = sum(run.bot.origin == bot.origin for run in running)
+        if bot.origin and mine >= limits.evaluations_per_address:
             raise HttpError(
                 429, f"{mine} evaluations for your address are going on, which is the limit: come again later"
             )
@@ -121,7 +118,7 @@ class Evaluations:
             raise HttpError(
                 429, f"{len(running)} evaluations are going on, which is the limit: come again later"
             )
-        run = self._runs[name] = Run(name, game, bot, callback, cases, origin)
+        run = self._runs[name] = Run(name, game, bot, callback, cases)
         self._host.guard.start_soon(self._run, run)
         return run
 

@@ -159,6 +159,12 @@ async def token_of(client: Client, host: Host) -> str:
     raise AssertionError("nobody is to move")
 
 
+async def tokens_of(client: Client, host: Host) -> tuple[str, str]:
+    """Of whichever of the two this is, and of the other."""
+    mine = await token_of(client, host)
+    return mine, BOB["token"] if mine == ANN["token"] else ANN["token"]
+
+
 async def begin_to_wait(client: Client, token: str) -> None:
     params = {"name": "wait", "arguments": {"token": token}, "_meta": META}
     head = f"POST /mcp MCP-Protocol-Version: {NEW} Mcp-Method: tools/call Mcp-Name: wait "
@@ -489,8 +495,7 @@ async def test_guessing_tokens_comes_to_an_end(autojump_clock: MockClock) -> Non
 
 async def test_a_move_answers_what_was_shown_and_nothing_else(autojump_clock: MockClock) -> None:
     async with playing() as (host, first, second):
-        mine = await token_of(first, host)
-        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        mine, other = await tokens_of(first, host)
         blind = await second.call("move", move=3, token=other)
         assert blind.told["reason"] == "it is the other player's turn"
         illegal = await first.call("move", move=7, token=mine)
@@ -511,8 +516,7 @@ async def test_an_end_is_told_once_and_can_be_looked_up_until_the_next_match(
     autojump_clock: MockClock,
 ) -> None:
     async with playing() as (host, first, second):
-        mine = await token_of(first, host)
-        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        mine, other = await tokens_of(first, host)
         lost = await first.call("resign", token=mine)
         assert (lost.told["type"], lost.told["ending"]) == ("end", "resigned")
         assert "You have lost" in lost.text
@@ -524,8 +528,7 @@ async def test_an_end_is_told_once_and_can_be_looked_up_until_the_next_match(
 
 async def test_a_wait_whose_client_hangs_up_takes_no_news_with_it(autojump_clock: MockClock) -> None:
     async with playing() as (host, first, second):
-        mine = await token_of(first, host)
-        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        mine, other = await tokens_of(first, host)
         await begin_to_wait(second, other)
         await second.close()
         await trio.testing.wait_all_tasks_blocked()
@@ -540,8 +543,7 @@ async def test_an_end_is_told_to_the_call_that_came_last(autojump_clock: MockClo
     It was chance which of the two was told.
     """
     async with playing() as (host, first, second):
-        mine = await token_of(first, host)
-        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        _, other = await tokens_of(first, host)
         await begin_to_wait(second, other)
         await begin_to_wait(first, other)
         await Desk(host.tournaments["open-connect-4"], "").void("open-connect-4-1", "")
@@ -554,8 +556,7 @@ async def test_a_move_is_answered_with_what_it_led_to_whatever_else_there_is_to_
 ) -> None:
     """Catches a model that moves in one match and is told how the one before it ended."""
     async with playing() as (host, first, second):
-        mine = await token_of(first, host)
-        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        mine, other = await tokens_of(first, host)
         before = await second.call("resign", token=other)
         await trio.testing.wait_all_tasks_blocked()
         # Of the next match; how this one ended is yet to be told.

@@ -12,12 +12,11 @@ from server.pages import live
 from server.protocols.api import streams
 from server.protocols.arena import messages
 from server.protocols.house import sessions
+from tests.fuzz.spectator import SILENT
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened
 from tournament.match import Match
 from tournament.record import Record
-
-SILENT: Any = SimpleNamespace(begin=lambda chunks: None, end=lambda chunks: None)  # there are no heartbeats
 
 
 class Pieces(SimpleNamespace):

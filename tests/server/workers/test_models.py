@@ -4,31 +4,27 @@ import http.client
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.hang import HANG
 from tests.server.served import Served
-from tests.server.test_matrix import open_tournament
+from tests.server.workers.cups import CUPS, GAME, holding
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on"),
 ]
 
-GAME = "connect-4"
-CUPS = ("one", "two", "three")  # two workers hold them
 REVISION = "2025-11-25"
 
 
 @pytest.fixture
-def host(tmp_path: Any) -> Iterator[Served]:
-    served = Served(tmp_path, "--workers", "2", "--show", "1")
-    for name in CUPS:
-        open_tournament(served, name, GAME)
-    yield served
-    served.kill()
+def host(tmp_path: Path) -> Iterator[Served]:
+    with holding(tmp_path) as served:
+        yield served
 
 
 class Model:
