@@ -316,9 +316,15 @@ class Desk:
 
 
 def annulled(record: Record, name: str) -> bool:
-    """Whether the results of an entrant that withdraws now are annulled."""
-    results = record.results
-    return record.format.annuls and 2 * results.decided_for[name] < results.drawn_for[name]
+    """Whether the results of an entrant that withdraws now are annulled.
+
+    A match that counts for nobody, because the opponent's are, is none of its matches, played or not.
+    """
+    if not record.format.annuls:
+        return False
+    pairings = (record.drawn[number] for number in record.results.numbers.get(name, ()))
+    counting = [pairing for pairing in pairings if record.annulled.isdisjoint(pairing.names)]
+    return 2 * sum(pairing.number in record.results.came_to for pairing in counting) < len(counting)
 
 
 def _entrants(count: int) -> str:

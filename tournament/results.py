@@ -5,7 +5,7 @@ forgets the oldest: these are then read from its history, and added up name by n
 record knows who is in the tournament, and which matches there are.
 """
 
-from collections import Counter
+from array import array
 from collections.abc import Collection, Iterable, MutableMapping, Sequence
 from copy import copy
 from typing import Any
@@ -29,8 +29,9 @@ class Results:
         self.forgets = forgets
         self.counted: MutableMapping[int, str] = {}  # by pairing: the match that counts now
         self.came_to: MutableMapping[int, Result] = {}  # by pairing: its result
-        # By name, in a format that ends: how many pairings were drawn, and how many of them are decided.
-        self.drawn_for, self.decided_for = Counter[str](), Counter[str]()
+        # By name, in a format that ends: the numbers of its pairings. The garbage collector need not look at
+        # an array.
+        self.numbers: dict[str, array[int]] = {}
         self.latest = Latest() if format.endless else None  # pairings and results
         # If none is forgotten: the results that count; a number takes back the result of its pairing. It is
         # only appended to, so it can be followed by index.
@@ -45,7 +46,7 @@ class Results:
     def __copy__(self) -> "Results":
         other = Results(self._format, forgets=self.forgets)
         other.counted, other.came_to = copy(self.counted), copy(self.came_to)
-        other.drawn_for, other.decided_for = copy(self.drawn_for), copy(self.decided_for)
+        other.numbers = {name: numbers[:] for name, numbers in self.numbers.items()}
         other.decisions, other.latest = copy(self.decisions), copy(self.latest)
         other.history, other.tallies = copy(self.history), copy(self.tallies)
         return other
@@ -54,7 +55,7 @@ class Results:
         if self.latest is not None:
             self.latest.draw(pairing)
         else:
-            _add(self.drawn_for, pairing, 1)
+            self._enlist(pairing)
         if pairing.second is None:
             self._decide(Result(pairing, BYE, played=False))
 
@@ -69,8 +70,6 @@ class Results:
 
     def take_back(self, number: int) -> None:
         """The match that decided a pairing no longer counts."""
-        if self.latest is None:
-            _add(self.decided_for, self.came_to[number].pairing, -1)
         del self.counted[number], self.came_to[number]
         if not self.forgets:
             self.decisions.append(number)
@@ -94,20 +93,23 @@ class Results:
             self.tallies.restart()
 
     def _decide(self, result: Result) -> None:
-        if self.latest is None and result.pairing.number not in self.came_to:
-            _add(self.decided_for, result.pairing, 1)
         self.came_to[result.pairing.number] = result
         if not self.forgets and self.counts(result):
             self.decisions.append(result)
         if self.latest is not None:
             self.latest.decide(result)
 
-    def add_up_names(self, drawn: Iterable[Pairing]) -> None:
-        """Count by name, in a format that ends, what was drawn and what is decided."""
+    def enlist(self, drawn: Iterable[Pairing]) -> None:
+        """Have pairings found by name that were drawn earlier, in a format that ends."""
         for pairing in drawn:
-            _add(self.drawn_for, pairing, 1)
-        for result in self.came_to.values():
-            _add(self.decided_for, result.pairing, 1)
+            self._enlist(pairing)
+
+    def _enlist(self, pairing: Pairing) -> None:
+        for name in pairing.names:
+            numbers = self.numbers.get(name)
+            if numbers is None:
+                numbers = self.numbers[name] = array("I")
+            numbers.append(pairing.number)
 
     # What follows from it
 
@@ -134,8 +136,3 @@ class Results:
         tallies.follow(self.history, annulled, disqualified)
         tallies.count(remembered)
         return table(entrants, tallies, self._format.order)
-
-
-def _add(count: Counter[str], pairing: Pairing, change: int) -> None:
-    for name in pairing.names:
-        count[name] += change

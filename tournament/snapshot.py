@@ -199,7 +199,7 @@ def restored(snapshot: Snapshot) -> Record:
         known.came_to = {each.pairing.number: each for each in results(snapshot.came_to, record.drawn)}
     if not record.format.endless:
         known.decisions = [each for each in known.came_to.values() if known.counts(each)]
-        known.add_up_names(record.drawn.values())
+        known.enlist(record.drawn.values())
     record.missed_pairings, record.last_drawn = snapshot.missed, snapshot.last_drawn
     record.byes = sum(second == NONE for _, _, _, second in snapshot.drawn)  # none where there are columns
     known.history = History.unpacked(*snapshot.history)
