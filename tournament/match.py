@@ -348,6 +348,7 @@ class Match:
             self._be_gone(seat, until, at, lost=lost)
 
     def _be_gone(self, seat: int, until: float, at: float, *, lost: bool, held: bool = False) -> None:
+        self.flag(at)  # what ran out before that is not for want of this seat
         if (before := self._gone[seat]) is not None and before.for_good:
             return
         came = lost or not held

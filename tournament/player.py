@@ -106,6 +106,7 @@ class Seat:
     def away(self, grace: float | None = None, *, lost: bool = True) -> None:
         """The connection is `lost`, or so it seems; the seat is kept for a while, and its clock runs on."""
         now, grace = trio.current_time(), self.match.grace if grace is None else grace
+        self._timekeeper.catch_up(now)
         self.match.away(self.index, now + min(grace, self.early_grace), now, lost=lost)
         self._timekeeper.expect(self.match.deadline)
 
@@ -118,6 +119,7 @@ class Seat:
     def hold(self, seconds: float, *, lost: bool = False) -> None:
         """The player has not come yet, or lost its connection: its clock waits, for this many seconds."""
         now = trio.current_time()
+        self._timekeeper.catch_up(now)
         self.match.hold(self.index, now + seconds, now, lost=lost)
         self._timekeeper.expect(self.match.deadline)
 

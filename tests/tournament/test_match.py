@@ -6,7 +6,7 @@ import pytest
 
 from games.catalogue import catalogue
 from games.game import Illegal, Pace
-from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Moved, Refused
+from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Fault, Moved, Refused
 from tournament.match import REFUSALS, Match, OutOfTurn
 
 NAMES = ("ann", "bob")
@@ -267,6 +267,28 @@ def test_the_clock_runs_while_its_seat_is_away() -> None:
     played.away(0, 30.0, 0.0)
     played.flag(10.5)
     assert ended(played) == (1, Ending.TIME, "ann ran out of time, disconnected 10 s earlier")
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+def test_whoever_hangs_up_when_its_clock_has_run_out_was_late_by_its_own_fault(looked_at: bool) -> None:
+    """Catches a match that ann lost by the network, "disconnected -0 s earlier", as nobody had looked yet."""
+    played = match()
+    if looked_at:
+        played.flag(10.5)
+    played.away(0, 40.5, 10.5)
+    played.flag(11.0)
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+    assert played.verdict is not None
+    assert played.verdict.fault is Fault.BOT
+
+
+def test_whoever_hangs_up_when_the_other_has_been_gone_for_too_long_has_won() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0, 0.0)
+    played.away(0, 60.5, 30.5)
+    played.flag(61.0)
+    assert played.verdict is not None
+    assert (played.verdict.winner, played.verdict.ending) == (0, Ending.LEFT)
 
 
 def test_what_runs_out_first_decides_whenever_it_is_looked_at() -> None:

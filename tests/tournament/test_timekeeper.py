@@ -118,6 +118,16 @@ async def test_a_stall_costs_nobody_a_flag_whichever_task_runs_first_after_it(
         assert timekeeper.stalled == pytest.approx(60.0, abs=2 * BEAT)
 
 
+async def test_a_stall_costs_nobody_a_flag_if_a_player_hangs_up_after_it(mock_clock: MockClock) -> None:
+    async with running(BEAT) as timekeeper:
+        played = match()
+        timekeeper.watch(played)
+        await trio.testing.wait_all_tasks_blocked()
+        mock_clock.jump(60.0)
+        Seat(played, 1, timekeeper).away()
+        assert played.verdict is None
+
+
 async def test_after_a_stall_whoever_still_says_nothing_is_flagged_in_the_end(
     autojump_clock: MockClock,
 ) -> None:
