@@ -26,7 +26,7 @@ from server.protocols.api import giving
 from tournament.check_in import opens_at
 from tournament.desk import AFFILIATION, CONTACT, Desk
 from tournament.events import Ending
-from tournament.facts import AnyFact, State
+from tournament.facts import AnyFact, State, Withdrew
 from tournament.format import offered
 from tournament.record import Record
 from tournament.refusals import Refusal
@@ -192,6 +192,7 @@ class Inside:
         elif match not in tournament.matches:
             changes = await desk.voiding(match, why)
         lines = compared(*await self._run(desk.preview(changes)))
+        annulled = any(isinstance(each, Withdrew) and each.annulled for each in changes)
         await self._give_long(
             exchange,
             session,
@@ -204,7 +205,8 @@ class Inside:
             lines=lines,
             live=match in tournament.matches,
             changed=sum(line.marked for line in lines),
-            left=sum(name in each.names for each in record.open.values()) if name else 0,
+            annulled=annulled,
+            left=0 if annulled or not name else sum(name in each.names for each in record.open.values()),
         )
 
     def nothing(self, exchange: Exchange) -> None:

@@ -267,6 +267,25 @@ async def test_what_a_preview_shows_is_what_happens(
         assert asked.get("why", "") in order.fact.detail
 
 
+@pytest.mark.parametrize("format", ["round-robin", "decide"])
+async def test_a_preview_says_who_would_get_what_an_entrant_has_yet_to_play(
+    format: str, autojump_clock: MockClock
+) -> None:
+    """Catches a win announced to all opponents of somebody whose results will be annulled."""
+    async with sitting() as here:
+        tournament = await here.hold(entrants=4, format=format)
+        await here.come("ann", "bob", "cas", "dot", behave=silent)
+        await trio.testing.wait_all_tasks_blocked()
+        browser, path = await here.log_in(), "/admin/tournaments/cup/withdraw"
+        page = await browser.read(f"{path}?name=ann")
+        tournament.halt()  # so that nothing else is played and won
+        await browser.send(page, path, name="ann")
+        annulled = "ann" in tournament.record.annulled
+        assert annulled is (format == "round-robin")
+        assert ("its results would be annulled" in page) is annulled
+        assert ("would also go to its opponents" in page) is not annulled
+
+
 @pytest.mark.slow
 async def test_whoever_withdrew_is_disqualified_all_the_same_and_the_export_follows(
     autojump_clock: MockClock,
