@@ -107,11 +107,10 @@ def _opening(game: Game[Any, Any], words: Sequence[str], where: str) -> Opening:
         if position.outcome is not None:
             raise Misuse(f"{where}: the game is over after {len(line)} moves, so this is no opening")
         legal = {game.short(move): move for move in position.moves()}
-        text = next((text for text in _beginnings(words, legal) if text in legal), None)
+        texts = _beginnings(words, legal)
+        text = next((text for text in texts if text in legal), None)
         if text is None:
-            raise Misuse(
-                f"{where}: move {len(line) + 1} cannot be played: {_fault(game, words[0], position)}"
-            )
+            raise Misuse(f"{where}: move {len(line) + 1} cannot be played: {_fault(game, texts, position)}")
         line.append(game.write(legal[text]))
         position = position.play(legal[text])
         words = words[len(text.split()) :]
@@ -120,16 +119,27 @@ def _opening(game: Game[Any, Any], words: Sequence[str], where: str) -> Opening:
     return tuple(line)
 
 
-def _beginnings(words: Sequence[str], legal: Iterable[str]) -> Iterable[str]:
+def _beginnings(words: Sequence[str], legal: Iterable[str]) -> Sequence[str]:
     """The word groups that may be a move, the longest first: in some games a move is several words."""
     longest = max(len(text.split()) for text in legal)
-    return (" ".join(words[:count]) for count in range(min(longest, len(words)), 0, -1))
+    return [" ".join(words[:count]) for count in range(min(longest, len(words)), 0, -1)]
 
 
-def _fault(game: Game[Any, Any], word: str, position: Any) -> str:
-    """Why the game does not take a move, in its own words if it has any."""
-    try:
-        position.play(game.read(typed(word), position))
-    except Illegal as why:
-        return str(why)
-    return f"expected a move in its short form, and got {quoted(word)}"
+def _fault(game: Game[Any, Any], texts: Sequence[str], position: Any) -> str:
+    """Why the game takes none of these as a move, in its own words if it has any.
+
+    A text that it can read says more than the longest, which may have words of the next move.
+    """
+    unreadable: Illegal | None = None
+    for text in texts:
+        try:
+            move = game.read(typed(text), position)
+        except Illegal as why:
+            unreadable = unreadable or why
+            continue
+        try:
+            position.play(move)
+        except Illegal as why:
+            return str(why)
+        return f"expected a move in its short form, and got {quoted(text)}"
+    return str(unreadable)

@@ -118,3 +118,27 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe3\n")
     with pytest.raises(Misuse, match="not UTF-8"):
         listed(CONNECT4, str(tmp_path / "binary"))
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "why"),
+    [
+        (
+            "santorini",
+            "0 0 5 5 1 1 4 4 1 3 3 1 3",
+            "move 5 cannot be played: 3 3 is not next to worker 1 at 0 0",
+        ),
+        ("santorini", "0 0 0 0", "move 2 cannot be played: 0 0 is taken by worker 1 of first"),
+        ("santorini", "0 0 9 9 1 1", 'not "9 9"'),
+        ("hexagon-dots", "0,0 0,1 0,1 0,0", "move 2 cannot be played: 0,0 0,1 is already drawn, by first"),
+    ],
+)
+def test_a_move_of_several_words_is_refused_as_a_whole(
+    game: str, text: str, why: str, tmp_path: Path
+) -> None:
+    """Catches a move to a field too far away that was said to be no move, by its first word alone."""
+    path = tmp_path / "openings.txt"
+    path.write_text(text)
+    with pytest.raises(Misuse) as refused:
+        listed(catalogue()[game], str(path))
+    assert str(refused.value).endswith(why)
