@@ -17,7 +17,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import combinations
 from math import sqrt
 from typing import Any
 
@@ -32,6 +31,7 @@ Line = tuple[Point, Point]
 FEWEST, MOST = 3, 31  # rows and columns; the seed has no upper end, but an answer holds the whole board
 WRITTEN = 4096  # lines whose JSON is kept, once for all matches: a board has fewer than 3,000
 SIZES = 8  # boards kept ready for the next match; the largest takes about 3 MB
+SIDES = ((0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5))  # of a hexagon: which of its `neighbours` they join
 SEATS = ("first", "second")
 ENDS = ("lines", "hexagons")  # what has run out when a game is over
 SHORT = re.compile(" ".join([",".join(["(0|[1-9][0-9]?)"] * 2)] * 2))
@@ -162,15 +162,16 @@ def board(rows: int, cols: int, end: str = "lines") -> Board:
         return replace(same, end=end, over=same.over ^ same.every_line)
     points = [(row, col) for row in range(rows) for col in range(cols - 1 + row % 2)]
     there = frozenset(points)
-    pairs = [(one, other) for one in points for other in neighbours(one) if one < other and other in there]
+    near = {point: neighbours(point) for point in points}
+    pairs = [(one, other) for one in points for other in near[one][3:] if other in there]  # each pair once
     bits = {line: 1 << n for n, line in enumerate(pairs)}
-    centres = [point for point in points if there.issuperset(neighbours(point))]
+    centres = [point for point in points if there.issuperset(near[point])]
     centre_bits = {centre: 1 << n for n, centre in enumerate(centres, len(bits))}
     hexagons: dict[Point, Hexagon] = {}
     beside: dict[Line, list[Hexagon]] = {line: [] for line in pairs}
     for centre in centres:
-        around = neighbours(centre)
-        sides = [pair for pair in combinations(around, 2) if pair in bits]
+        around = near[centre]
+        sides = [(around[one], around[other]) for one, other in SIDES]
         side_bits = sum(bits[side] for side in sides)
         overlapping = sum(centre_bits.get(point, 0) for point in around)
         spokes = sum(bits[min(centre, point), max(centre, point)] for point in around)
