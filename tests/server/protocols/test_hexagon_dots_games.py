@@ -24,6 +24,7 @@ from server.net.wire import Wire
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.bot import Bot
 from server.protocols.hexagon_dots.door import HexagonDots
+from server.protocols.hexagon_dots.gate import COMING
 from tests.hang import HANG, SLOWLY
 from tests.server.ends import over_sockets
 from tests.server.protocols.table import (
@@ -245,6 +246,27 @@ async def test_whoever_asks_for_a_game_is_sent_to_whoever_waits(autojump_clock: 
         await ann.turn()
         assert await here.read("/games") == {"games": []}
         assert (await seeker.ask("GET", "/match")).headers["location"] != game
+
+
+async def test_no_more_are_sent_to_a_game_than_it_has_places(autojump_clock: MockClock) -> None:
+    """Bots of 2011 ask where to join, and then join: several may have asked before the first one comes."""
+    async with table() as here:
+        bots = [here.bot(name) for name in ("ann", "bob", "cas", "dan")]
+        games = [await here.found() for _ in bots]
+        for bot, game in zip(bots, games, strict=True):
+            await bot.join(game)
+        told = [answer for bot in bots if (answer := await bot.heard()) is not None]
+        assert [answer.status for answer in told] == [200, 200], "one bot begins in each of two matches"
+
+
+async def test_a_place_is_kept_a_moment_for_whoever_was_sent_to_it(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        game = await here.made()
+        await here.bot("ann").join(game)
+        assert await here.found() == game
+        assert await here.found() != game, "somebody may be on the way"
+        await trio.sleep(COMING)
+        assert await here.found() == game
 
 
 async def test_whoever_seeks_a_game_is_not_sent_to_one_that_others_play(autojump_clock: MockClock) -> None:
