@@ -78,7 +78,7 @@ class Gate:
         self._guests: dict[Guest, Player] = {}  # in the order of coming
         self.taken = False  # whether its game has begun
         self._sent: list[float] = []  # when bots that look for a game were sent here, since one last came
-        self._match: Match | None = None  # the last that began for a bot that joined here, while it goes on
+        self._match: Match | None = None  # the one that is shown, while it goes on
         self._follower: Follower | None = None  # of that match
         self._told = 0  # how much of it was told to the observers, if there are any
         self._game = b""  # the Game as it was shown last …
@@ -164,13 +164,15 @@ class Gate:
         return outline(self.path, self.options, self._names, self._match)
 
     def begin(self, match: Match) -> None:
-        """A match has begun for a bot that joined here."""
-        if match is not self._match:
+        """A match has begun for a bot that joined here. It is shown, unless another one still is.
+
+        The host deals matches as it likes, so the two bots that were sent here may play one each.
+        """
+        if self._match is None:
             self._match, self._plies, self._last, self._end = match, None, None, None
             self._settle()
             self._told = 0
             self._say(match)
-            self._forget()
             self._follower = match.log.follow(partial(self._tell, match), len(match.log.events))
 
     def observe(self, exchange: Exchange) -> None:

@@ -496,6 +496,24 @@ async def test_whoever_observes_sees_the_game_and_then_every_change(autojump_clo
         assert [each["state"] for each in map(msgspec.json.decode, late.body.splitlines())] == ["completed"]
 
 
+async def test_whoever_observes_sees_one_game_where_bots_of_several_have_joined(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(CUP | {"entrants": "4"}) as here, trio.open_nursery() as nursery:
+        game, watcher = await here.found(), here.caller()
+        await watcher.send("POST", f"{game}/observers")
+        for name in ("ann", "bob", "cas", "dan"):
+            nursery.start_soon(career, here, name, game)
+        seen = (await watcher.told()).body.splitlines()
+        nursery.cancel_scope.cancel()
+        told = [each for each in map(msgspec.json.decode, seen) if each["state"] != "initiating"]
+        assert len({tuple(player["name"] for player in each["players"]) for each in told}) == 1
+        lines = [line for each in told for line in drawn(each)]
+        assert all(lines.count(line) == 1 for line in lines)
+        assert told[-1]["state"] == "completed"
+        assert (await here.read(game))["players"] == told[-1]["players"]
+
+
 def lines_of(chunks: bytes) -> list[dict[str, Any]]:
     """The JSON in the chunks of a stream."""
     return [msgspec.json.decode(piece) for piece in chunks.split(b"\r\n") if piece[:1] == b"{"]
