@@ -29,6 +29,8 @@ from tournament.log import Follower
 from tournament.match import Match
 from tournament.player import Player
 
+COMING = 5.0  # seconds for which whoever was sent to a game may be on the way
+
 LINES = (("Content-Type", "application/x-ndjson"), ("X-Content-Type-Options", "nosniff"))
 
 
@@ -75,7 +77,8 @@ class Gate:
         self.maker = maker
         self._guests: dict[Guest, Player] = {}  # in the order of coming
         self.taken = False  # whether its game has begun
-        self._match: Match | None = None  # the last that began for a bot that joined here, while it goes on
+        self._sent: list[float] = []  # when bots that look for a game were sent here, since one last came
+        self._match: Match | None = None  # the one that is shown, while it goes on
         self._follower: Follower | None = None  # of that match
         self._told = 0  # how much of it was told to the observers, if there are any
         self._game = b""  # the Game as it was shown last …
@@ -95,6 +98,15 @@ class Gate:
     def open(self) -> bool:
         """Whether a bot can still join the game."""
         return not self.taken and len(self.waiting) < 2
+
+    def has_place_at(self, now: float) -> bool:
+        """Whether a bot that is sent here now will find a place, if all come who have just been sent."""
+        coming = [at for at in self._sent if now - at < COMING]
+        return self.open and len(self.waiting) + len(coming) < 2
+
+    def send_at(self, now: float) -> None:
+        """Somebody who looks for a game is sent here."""
+        self._sent = [*(at for at in self._sent if now - at < COMING), now]
 
     @property
     def unused(self) -> bool:
@@ -120,6 +132,7 @@ class Gate:
 
     def enter(self, guest: Guest, player: Player) -> None:
         self._guests[guest] = player
+        self._sent.clear()
         self._settle()
 
     def awaited(self, token: str) -> Guest | None:
@@ -151,13 +164,15 @@ class Gate:
         return outline(self.path, self.options, self._names, self._match)
 
     def begin(self, match: Match) -> None:
-        """A match has begun for a bot that joined here."""
-        if match is not self._match:
+        """A match has begun for a bot that joined here. It is shown, unless another one still is.
+
+        The host deals matches as it likes, so the two bots that were sent here may play one each.
+        """
+        if self._match is None:
             self._match, self._plies, self._last, self._end = match, None, None, None
             self._settle()
             self._told = 0
             self._say(match)
-            self._forget()
             self._follower = match.log.follow(partial(self._tell, match), len(match.log.events))
 
     def observe(self, exchange: Exchange) -> None:

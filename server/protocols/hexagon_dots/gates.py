@@ -35,15 +35,21 @@ class Gates:
         return self._by_path.get(path)
 
     def find(self, peer: str) -> Gate:
-        """Find a game: one where somebody waits, else one made just now, else one that the host deals."""
-        now, free = trio.current_time(), [gate for gate in self if gate.open]
+        """Find a game: one where somebody waits, else one made just now, else one that the host deals.
+
+        Several may look before the first of them joins: no more are sent to a game than it has places.
+        """
+        now = trio.current_time()
+        free = [gate for gate in self if gate.has_place_at(now)]
         unused = [gate for gate in free if gate.unused]
-        return (
+        found = (
             next((gate for gate in free if gate.waiting), None)
             or next((gate for gate in unused if gate.fixed and now - gate.at < FRESH), None)
             or next((gate for gate in unused if not gate.fixed), None)
             or self.make(FOUND, fixed=False, peer=peer)
         )
+        found.send_at(now)
+        return found
 
     def make(self, options: Mapping[str, Any], fixed: bool, peer: str) -> Gate:
         """Make a gate with a new address, for whoever is at `peer`."""

@@ -24,6 +24,7 @@ from server.net.wire import Wire
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.bot import Bot
 from server.protocols.hexagon_dots.door import HexagonDots
+from server.protocols.hexagon_dots.gate import COMING
 from tests.hang import HANG, SLOWLY
 from tests.server.ends import over_sockets
 from tests.server.protocols.table import (
@@ -245,6 +246,27 @@ async def test_whoever_asks_for_a_game_is_sent_to_whoever_waits(autojump_clock: 
         await ann.turn()
         assert await here.read("/games") == {"games": []}
         assert (await seeker.ask("GET", "/match")).headers["location"] != game
+
+
+async def test_no_more_are_sent_to_a_game_than_it_has_places(autojump_clock: MockClock) -> None:
+    """Bots of 2011 ask where to join, and then join: several may have asked before the first one comes."""
+    async with table() as here:
+        bots = [here.bot(name) for name in ("ann", "bob", "cas", "dan")]
+        games = [await here.found() for _ in bots]
+        for bot, game in zip(bots, games, strict=True):
+            await bot.join(game)
+        told = [answer for bot in bots if (answer := await bot.heard()) is not None]
+        assert [answer.status for answer in told] == [200, 200], "one bot begins in each of two matches"
+
+
+async def test_a_place_is_kept_a_moment_for_whoever_was_sent_to_it(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        game = await here.made()
+        await here.bot("ann").join(game)
+        assert await here.found() == game
+        assert await here.found() != game, "somebody may be on the way"
+        await trio.sleep(COMING)
+        assert await here.found() == game
 
 
 async def test_whoever_seeks_a_game_is_not_sent_to_one_that_others_play(autojump_clock: MockClock) -> None:
@@ -472,6 +494,24 @@ async def test_whoever_observes_sees_the_game_and_then_every_change(autojump_clo
         assert (drawn(end), scores(end), end["state"]) == ([], [0, "disqualified"], "completed")
         late = await watcher.ask("POST", f"{ann.game}/observers")
         assert [each["state"] for each in map(msgspec.json.decode, late.body.splitlines())] == ["completed"]
+
+
+async def test_whoever_observes_sees_one_game_where_bots_of_several_have_joined(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(CUP | {"entrants": "4"}) as here, trio.open_nursery() as nursery:
+        game, watcher = await here.found(), here.caller()
+        await watcher.send("POST", f"{game}/observers")
+        for name in ("ann", "bob", "cas", "dan"):
+            nursery.start_soon(career, here, name, game)
+        seen = (await watcher.told()).body.splitlines()
+        nursery.cancel_scope.cancel()
+        told = [each for each in map(msgspec.json.decode, seen) if each["state"] != "initiating"]
+        assert len({tuple(player["name"] for player in each["players"]) for each in told}) == 1
+        lines = [line for each in told for line in drawn(each)]
+        assert all(lines.count(line) == 1 for line in lines)
+        assert told[-1]["state"] == "completed"
+        assert (await here.read(game))["players"] == told[-1]["players"]
 
 
 def lines_of(chunks: bytes) -> list[dict[str, Any]]:
