@@ -210,6 +210,10 @@ def hosts(call: Call) -> Response:
     return json_response(200, {"hosts": call.host.say_hosts()})
 
 
+def organiser(call: Call) -> Response:
+    return json_response(200, {"organiser": True})
+
+
 def alive(call: Call) -> Response:
     return json_response(200, {"alive": True})
 
