@@ -233,7 +233,7 @@ def export(name: str, *, output: Path | None = None, desk: Desk | None = None) -
     """Write a whole tournament as JSON Lines: entrants, pairings, matches, standings.
 
     Without the organiser's token it is what everybody may see: while standings
-    are frozen, nothing that came later.
+    are frozen, nothing that came later. With a wrong one, nothing is written.
 
     Example:
 

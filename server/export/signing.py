@@ -14,7 +14,6 @@ from server.store import private
 POSSIBLE = find_spec("cryptography") is not None
 FILE = "signing-key"  # in the data folder
 ALGORITHM = "Ed25519"
-UNSIGNED = "the host has no key: it was installed without the extra `sign`"
 
 
 class Signer:
@@ -53,6 +52,13 @@ def known_signer(folder: Path) -> Signer | None:
         return Signer(bytes.fromhex(path.read_text(encoding="ascii").strip()))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: the host's key cannot be read: {error}") from None
+
+
+def unsigned() -> str:
+    """Why nothing is signed, where there is no key."""
+    if POSSIBLE:
+        return "the host has no key: there is none in its data folder"
+    return "the host has no key: it was installed without the extra `sign`"
 
 
 def is_signed(key: str, signature: str, tournament: str, facts: int, head: str) -> bool | None:

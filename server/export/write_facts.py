@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import structs
 
-from server.export.signing import ALGORITHM, UNSIGNED, Signer
+from server.export.signing import ALGORITHM, Signer, unsigned
 from server.store.journal import fact
 from tournament.chain import START, leaf, linked, seal
 from tournament.entries import Entry, body, public
@@ -49,7 +49,7 @@ class FactLines:
         head = self._head.hex()
         line = {"type": "head", "tournament": self._tournament, "facts": self._count, "head": head}
         if signer is None:
-            return line | {"algorithm": None, "key": None, "signature": None, "why": UNSIGNED}
+            return line | {"algorithm": None, "key": None, "signature": None, "why": unsigned()}
         signature = signer.sign(self._tournament, self._count, head)
         return line | {"algorithm": ALGORITHM, "key": signer.public, "signature": signature}
 

@@ -5,11 +5,15 @@ address that connected to it. So the header is read from its end, for as long as
 the address that added an entry is a proxy of ours.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 HEADER = "x-forwarded-for"
 LOOPBACK, OTHER_LOOPBACK = ip_address("127.0.0.1"), ip_network("::1")  # proxies here come from either
+
+# As some proxies write an address: 203.0.113.5:4711, [2001:db9::1]:4711 or [2001:db9::1].
+WITH_PORT = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<four>[^:\[\]]+))(?::[0-9]{1,5})?")
 
 MARKS = frozenset(  # headers that proxies add, beside those that begin with `x-forwarded`
     {"forwarded", "via", "cdn-loop", "client-ip", "true-client-ip", "x-real-ip", "x-client-ip"}
@@ -32,7 +36,7 @@ class Proxies:
     def client(self, peer: str, forwarded: str) -> str:
         """Who is behind `peer` according to the header: `peer` itself, unless it is a proxy of ours."""
         for said in reversed(forwarded.split(",")):
-            if peer not in self or (address := _address(said.strip(" \t"))) is None:
+            if peer not in self or (address := _address(_without_port(said.strip(" \t")))) is None:
                 break
             peer = str(address)
         return peer
@@ -41,6 +45,11 @@ class Proxies:
 def passed_on(headers: Iterable[str]) -> bool:
     """Whether these are headers of a request that some proxy has passed on, whoever set it up."""
     return any(name in MARKS or name.startswith("x-forwarded") for name in headers)
+
+
+def _without_port(said: str) -> str:
+    with_port = WITH_PORT.fullmatch(said)
+    return said if with_port is None else with_port["six"] or with_port["four"]
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

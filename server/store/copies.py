@@ -43,8 +43,8 @@ def whole_or_none(target: Path) -> Generator[Path]:
     for left in _abandoned(target):
         remove(left)
     part = target.with_name(f"{target.name}.{secrets.token_hex(OWN)}{PART}")
-    private.create(part)
     try:
+        private.create(part)
         yield part
         private.synced(part)
         part.rename(target)

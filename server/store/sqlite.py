@@ -107,8 +107,12 @@ class SqliteReader:
         return found and found[0].hex()
 
     def backup(self, path: Path) -> None:
-        with closing(self._connect(self._path)) as connection:  # a reader may not do this
-            copy(connection, path)
+        with self._reader() as reader:  # perhaps the only connection that there can be
+            reader.execute("PRAGMA query_only = OFF")
+            try:
+                copy(reader, path)
+            finally:
+                reader.execute("PRAGMA query_only = ON")
 
     def check(self) -> list[str]:
         try:
@@ -217,6 +221,10 @@ class Sqlite(SqliteReader):
             raise
         if self._reserve is not None:
             self._reserve.take()
+
+    def backup(self, path: Path) -> None:
+        with closing(self._connect(self._path)) as connection:  # the readers are needed meanwhile
+            copy(connection, path)
 
     def examine(self) -> None:
         if not self._examined:

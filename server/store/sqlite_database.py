@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -50,17 +51,34 @@ def reading(path: Path) -> Connection:
     """A connection for whoever only reads, also on a disk that takes nothing any more: full, or read-only.
 
     There SQLite cannot open a database that was closed, because it wants a write-ahead log beside it. Where
-    nothing is in one, and nobody can make one, no host has it open.
+    nothing is in one, and nobody can make one, no host has it open. Where something is, it wants an index of
+    that log, unless nobody else may read meanwhile.
     """
     connection = connected(path)
     try:
         connection.execute("PRAGMA user_version")
     except sqlite3.OperationalError as error:
         connection.close()
-        log_of_writes = path.with_name(path.name + "-wal")
-        if primary_code(error) not in UNWRITABLE or (log_of_writes.exists() and log_of_writes.stat().st_size):
+        if primary_code(error) not in UNWRITABLE:
             raise
-        return only_read(path)
+        log_of_writes = path.with_name(path.name + "-wal")
+        if not (log_of_writes.exists() and log_of_writes.stat().st_size):
+            return only_read(path)
+        with suppress(sqlite3.Error):  # what was wrong before is what an organiser should know
+            return alone(path)
+        raise
+    return connection
+
+
+def alone(path: Path) -> Connection:
+    """A connection that locks all others out, and so has the index of the write-ahead log in memory."""
+    connection = connected(path)
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA user_version")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

@@ -1,8 +1,14 @@
-"""The page on exports says by which versions of the rules `quintain verify` checks them."""
+"""The page on exports says by which rules `quintain verify` checks them, and how to follow a chain."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tests.server.exports import exported, simulated, text
 from tournament.format import formats
 from tournament.standings import RULES
 
@@ -14,3 +20,33 @@ def test_it_names_the_latest_version_of_the_rules_of_each_format_and_of_the_crit
     latest = {name: found.rules for name, found in formats().items() if found.rules > 1}
     said = {name.lower(): int(version) for name, version in re.findall(r"([\w-]+) (\d+)", named)}
     assert said == latest | {"criteria": RULES}
+
+
+def followed(lines: list[Any]) -> subprocess.CompletedProcess[bytes]:
+    """What the program on the page makes of an export, without anything of ours to import."""
+    (program,) = re.findall(r"```python\n(import hashlib.*?)```", PAGE.read_text(), re.DOTALL)
+    return subprocess.run(
+        [sys.executable, "-I", "-c", program], input=b"".join(text(lines)), capture_output=True
+    )
+
+
+@pytest.mark.parametrize("seed", range(1, 10))
+def test_whoever_follows_the_page_follows_every_chain_and_has_every_receipt(seed: int) -> None:
+    lines = exported(simulated(seed), everything=False)
+    receipts = [
+        (line["fact"]["match"], line["head"])
+        for line in lines
+        if line["type"] == "fact" and line["fact"]["type"] == "concluded"
+    ]
+    found = followed(lines)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert [tuple(line.split()) for line in found.stdout.decode().splitlines()] == receipts
+
+
+def test_whoever_follows_the_page_notices_a_change() -> None:
+    lines = exported(simulated(1), everything=False)
+    match = next(line for line in lines if line["type"] == "match")
+    match["times"][0] += 0.000001
+    facts = [line.get("fact", {"type": ""}) for line in lines]
+    at = [(fact["type"], fact.get("match")) for fact in facts].index(("concluded", match["match"])) + 1
+    assert followed(lines).stderr.decode().startswith(f"line {at} does not follow")

@@ -147,6 +147,17 @@ def test_an_organiser_exports_what_came_after_a_freeze_too(host: Served, tmp_pat
     assert '"eve"' not in exported(*elsewhere)
     for words, environment in ((data, ""), ((*elsewhere, "--token", token), ""), (elsewhere, token)):
         assert '"eve"' in exported(*words, environment=environment)
+    (tmp_path / TOKEN).write_text("an old one")
+    for words, environment, origin in (
+        (data, "a wrong one", "QUINTAIN_TOKEN"),
+        ((*data, "--token", "a wrong one"), "", "--token"),
+        (elsewhere, "", str(tmp_path / TOKEN)),
+    ):
+        code, out, errors = quintain(
+            "tournament", "export", "still", *url, *words, QUINTAIN_TOKEN=environment
+        )
+        assert (code, out) == (1, "")
+        assert f"a different one came; it was taken from {origin}" in errors
     assert (
         quintain("tournament", "delete", "still", *url, *data)[0] == 0
     )  # other bots here want no place in it

@@ -964,6 +964,28 @@ def test_what_was_kept_can_be_read_on_a_full_disk_and_the_doctor_finds_it_sound(
     assert (found["journal"].state, found["journal"].said) == (State.OK, f"sound; {len(rows)} facts")
 
 
+def test_what_a_killed_host_kept_can_be_read_on_a_full_disk_without_the_index_beside_it(
+    tmp_path: Path,
+) -> None:
+    """As in a copy of a data folder without it: SQLite wants to make it again, and there is no room."""
+    killed, folder = prepared(str(tmp_path / "killed")), prepared(str(tmp_path / "data"))
+    with closing(Sqlite(killed / "quintain.sqlite")) as engine:
+        rows = [
+            entries.entry(1, "", 98.0, HOST_ORDER.fact),
+            entries.entry(2, "one", 99.0, Claimed("ann", "ab" * 32)),
+        ]
+        engine.write(rows)
+        for name in ("quintain.sqlite", "quintain.sqlite-wal"):
+            shutil.copyfile(killed / name, folder / name)
+    with little_room(30_000):
+        reader = SqliteReader(folder / "quintain.sqlite")
+    with closing(reader):
+        assert list(reader.kept()) == rows
+        assert reader.check() == []
+        reader.backup(tmp_path / "copy.sqlite")
+    assert facts_of(tmp_path / "copy.sqlite") == facts_of(killed / "quintain.sqlite")
+
+
 def test_a_backup_in_another_users_folder_is_refused_in_one_line(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir(0o000)

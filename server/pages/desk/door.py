@@ -115,9 +115,11 @@ class DeskDoor:
 
     async def _log_in(self, exchange: Exchange, sessions: Sessions, secret: str) -> None:
         now, who = trio.current_time(), f"somebody from {exchange.request.peer}"
-        may = sessions.may_try(exchange.request.peer, now)
-        opened = sessions.open(secret, now) if may else None
+        opened = sessions.open(
+            secret, now
+        )  # whoever has a link comes in, from whichever address others guess
         if opened is None:
+            may = sessions.may_try(exchange.request.peer, now)
             if tries := sessions.refused(now):
                 await self._host.note(who, "login refused", "" if tries == 1 else f"{tries} tries")
             if may:

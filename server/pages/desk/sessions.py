@@ -19,7 +19,7 @@ LINK_SECONDS = 900.0  # to get a link from a terminal into a browser without has
 SESSION_SECONDS = 43_200.0  # a day at a tournament
 LINKS = 20  # not yet used; beyond these the oldest is dropped
 SESSIONS = 100  # likewise: an organiser has a few browsers
-LOGINS = Rate(5, 60.0)  # tries from one address
+LOGINS = Rate(5, 60.0)  # tries without a link from one address
 TOLD = Rate(5, 60.0)  # refused tries, from all addresses together, that are noted one by one
 BYTES = 32  # of a secret
 
@@ -50,7 +50,7 @@ class Sessions:
         return secret
 
     def may_try(self, address: str, now: float) -> bool:
-        """Whether a client from that address may try once more to log in."""
+        """Whether a client from that address, which has tried without a link, may do so once more."""
         return self._tries.take(address, now)
 
     def open(self, secret: str, now: float) -> str | None:

@@ -305,6 +305,10 @@ class Hosts(Struct, frozen=True):
     hosts: list[Peer]
 
 
+class Organiser(Struct, frozen=True):
+    organiser: bool
+
+
 class Alive(Struct, frozen=True):
     alive: bool
 

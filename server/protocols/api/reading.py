@@ -29,7 +29,7 @@ from server.export.json_views import (
     tournament_shown,
     tournament_summed,
 )
-from server.export.signing import ALGORITHM, UNSIGNED
+from server.export.signing import ALGORITHM, unsigned
 from server.export.trf import NotInTrf, trf
 from server.export.words import out_in_words
 from server.export.write import after_matches, before_matches, match_line
@@ -190,7 +190,7 @@ async def export(call: Look, found: Held) -> None:
 def key(call: Look) -> Response:
     """The public part of the key with which exports are signed."""
     if call.signer is None:
-        return json_response(200, {"algorithm": None, "key": None, "why": UNSIGNED})
+        return json_response(200, {"algorithm": None, "key": None, "why": unsigned()})
     return json_response(200, {"algorithm": ALGORITHM, "key": call.signer.public})
 
 
@@ -208,6 +208,10 @@ def status(call: Call) -> Response:
 
 def hosts(call: Call) -> Response:
     return json_response(200, {"hosts": call.host.say_hosts()})
+
+
+def organiser(call: Call) -> Response:
+    return json_response(200, {"organiser": True})
 
 
 def alive(call: Call) -> Response:

@@ -187,6 +187,13 @@ ROUTES: tuple[Route, ...] = (
         reading.hosts,
         {JSON: answers.Hosts},
     ),
+    get(
+        "/api/organiser",
+        "Check the organiser's token: with any other it is 401.",
+        reading.organiser,
+        {JSON: answers.Organiser},
+        who=Caller.ORGANISER,
+    ),
     get("/healthz", "Check that the host is alive.", reading.alive, {JSON: answers.Alive}),
     get(
         "/readyz",

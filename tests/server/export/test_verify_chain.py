@@ -10,7 +10,7 @@ from msgspec import structs
 from server.export import signing
 from server.export.read import Section, sections
 from server.export.read_facts import links
-from server.export.signing import UNSIGNED, Signer, known_signer, signer
+from server.export.signing import Signer, known_signer, signer
 from server.export.verify import Verdict, verify
 from tests.server.exports import exported, simulated, text
 from tests.server.run import quintain
@@ -210,7 +210,15 @@ def test_a_signature_cannot_be_checked_without_the_extra_and_that_is_said(
     assert signer(tmp_path) is None
     assert not list(tmp_path.iterdir())
     last = exported(kept, everything=False)[-2]
-    assert (last["signature"], last["key"], last["why"]) == (None, None, UNSIGNED)
+    assert (last["signature"], last["key"]) == (None, None)
+    assert "without the extra `sign`" in last["why"]
+
+
+def test_where_a_folder_has_no_key_nothing_is_said_of_the_extra(kept: tuple[Kept, ...]) -> None:
+    """An export from a database has the key only if it is told the host's data folder."""
+    last = exported(kept, everything=False)[-2]
+    assert last["signature"] is None
+    assert last["why"] == "the host has no key: there is none in its data folder"
 
 
 def test_the_key_is_made_once_and_for_nobody_else_to_read(tmp_path: Path) -> None:

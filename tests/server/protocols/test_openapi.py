@@ -138,7 +138,7 @@ async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_a
 ) -> None:
     async with described() as (client, come):
         call, one = client.call, "/api/tournaments/{name}"
-        for path in ("games", "tournaments", "calendar", "groups", "key", "status", "hosts"):
+        for path in ("games", "tournaments", "calendar", "groups", "key", "status", "hosts", "organiser"):
             await call("GET", f"/api/{path}")
         for path in ("/healthz", "/readyz", "/metrics", "/openapi.json"):
             await call("GET", path)

@@ -1,11 +1,14 @@
 """A copy has its name once it is whole, and leaves nothing behind otherwise."""
 
 import os
+import sys
 import time
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+from server.store import private
 from server.store.copies import ABANDONED, BESIDE, PART, backups, whole_or_none
 
 
@@ -34,6 +37,27 @@ def test_a_copy_that_fails_leaves_the_earlier_one_and_nothing_else(tmp_path: Pat
         run_out_of_room(target)
     assert target.read_bytes() == b"earlier"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_signal_between_two_steps_leaves_nothing(tmp_path: Path) -> None:
+    """Catches a file that was made just before the signal, and that nobody was yet to remove."""
+
+    def interrupt(frame: FrameType, event: str, _: object) -> None:
+        if event == "return" and frame.f_code is private.create.__code__:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    def copy() -> None:
+        with whole_or_none(tmp_path / "copy.sqlite"):
+            raise AssertionError("it was interrupted before")
+
+    sys.setprofile(interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            copy()
+    finally:
+        sys.setprofile(None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_left_of_copies_whose_makers_were_killed_is_removed_by_the_next(tmp_path: Path) -> None:
