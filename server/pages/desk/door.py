@@ -115,9 +115,7 @@ class DeskDoor:
 
     async def _log_in(self, exchange: Exchange, sessions: Sessions, secret: str) -> None:
         now, who = trio.current_time(), f"somebody from {exchange.request.peer}"
-        opened = sessions.open(
-            secret, now
-        )  # whoever has a link comes in, from whichever address others guess
+        opened = sessions.open(secret, now)  # first: others may have guessed from the same address
         if opened is None:
             may = sessions.may_try(exchange.request.peer, now)
             if tries := sessions.refused(now):
