@@ -436,8 +436,13 @@ class _Address(NamedTuple):
     port: int
     path: str
 
+    @property
+    def authority(self) -> str:
+        """Host and port as addresses and the header `Host` have them: IPv6 in brackets."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
     def __str__(self) -> str:
-        return f"{self.scheme}://{self.host}:{self.port}"
+        return f"{self.scheme}://{self.authority}"
 
 
 def _address(url: str) -> _Address:
@@ -596,7 +601,7 @@ class _Websocket(_Connection):
         key = base64.b64encode(os.urandom(16))
         lines = (
             f"GET {address.path} HTTP/1.1",
-            f"Host: {address.host}:{address.port}",
+            f"Host: {address.authority}",
             "Connection: Upgrade",
             "Upgrade: websocket",
             "Sec-WebSocket-Version: 13",
