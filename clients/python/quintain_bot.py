@@ -219,7 +219,11 @@ class _Bot:
         connection.say(self.hello)
         try:
             while True:
-                message = later.popleft() if later else connection.hear(None)
+                message = later.popleft() if later else connection.hear(None if self.here else ANSWER)
+                if message is None and not self.here:
+                    raise Lost(
+                        "the host does not answer"
+                    )  # the hello: whatever is there may be no host of ours
                 if message is None:
                     continue
                 self.heard(message)

@@ -362,6 +362,22 @@ def test_what_is_no_web_server_is_said_in_one_line() -> None:
     assert told.endswith("the name of a bot")
 
 
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_what_takes_a_connection_and_says_nothing_is_no_host(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over TCP a bot waited for its welcome for ever, without a word."""
+    monkeypatch.setattr(quintain_bot, "ANSWER", 0.1)
+
+    def listen(connection: socket.socket) -> None:
+        with connection:
+            while connection.recv(65536):
+                pass
+
+    url, told = unreachable(scheme, listen)
+    assert told.startswith(f"no host answers at {url}: the host does not answer")
+
+
 @pytest.mark.parametrize("wrong", ["localhost:8000", "ftp://x", "tcp://", "tcp://x:99999", "tcp://x:a", ""])
 def test_an_address_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="expected an address"):
