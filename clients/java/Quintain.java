@@ -84,7 +84,7 @@ public final class Quintain {
         if (socket.supportedOptions().contains(TCP_KEEPIDLE)) socket.setOption(TCP_KEEPIDLE, 20);
         var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
-        send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name, game, token, tournament.text());
+        send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name.replaceAll("[\"\\\\]", "\\\\$0"), game, token, tournament.text());
         String reason = "the host hung up", you = "", answered = "", line;
         while ((line = in.findWithinHorizon("\\G[^\n]*\n", 0)) != null) { // \G: from here, and not from each later letter
             var told = new Json(line.strip());

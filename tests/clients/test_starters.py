@@ -410,6 +410,24 @@ def test_a_bot_that_thinks_while_the_host_hangs_up_says_why_the_host_did(
     assert errors == ""
 
 
+@pytest.mark.parametrize("name", ['the "back\\slash"', "𝔸" * 32], ids=["quoted", "long"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_starter_plays_under_any_name_that_the_host_takes(
+    language: str, name: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches a hello that is not JSON, and a bot that does not find itself in the standings."""
+    needed(language)
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    hello = script.hear()
+    assert hello["name"] == name
+    row = {"rank": 1, "name": name, "points": 0}
+    script.say(welcome(hello), {"type": "standings", "tournament": "cup", "final": True, "rows": [row]})
+    out, errors = bot.communicate(timeout=HANG)
+    assert (bot.returncode, errors) == (0, "")
+    assert out.splitlines()[-1] == "cup is over: rank 1 of 1, 0 points"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
     language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
