@@ -645,6 +645,18 @@ def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop:
         assert errors == f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000\n"
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_address_that_leads_nowhere_is_told_in_a_line(language: str, workshop: Workshop) -> None:
+    """Catches a traceback: of a port that is none, and of a library that takes no underscore in a name."""
+    needed(language)
+    urls = ("tcp://no_such_host.invalid:8000", "tcp://127.0.0.1:80x", "tcp://127.0.0.1:99999")
+    for url, bot in [(url, workshop.start(language, url=url)) for url in urls]:
+        _, errors = bot.communicate(timeout=HANG)
+        assert bot.returncode == 1
+        assert errors.startswith(f"cannot play on {url}: ")
+        assert errors.count("\n") == 1
+
+
 def test_whatever_is_run_is_what_is_built_anew(workshop: Workshop) -> None:
     """A starter leaves nothing behind in `clients/`: it is built in a folder of its own."""
     tracked = subprocess.run(
