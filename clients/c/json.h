@@ -79,9 +79,22 @@ static inline char *json_copy(const char *value, char *to, size_t size)
     return to;
 }
 
+/* Writes a text as what stands between the quotes of a string. `to` has room for twice as much. Returns `to`. */
+static inline char *json_escape(const char *text, char *to)
+{
+    size_t length = 0;
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            to[length++] = '\\';
+        to[length++] = *text;
+    }
+    to[length] = '\0';
+    return to;
+}
+
 static inline int json_is(const char *value, const char *text)
 {
-    char copy[64];
+    char copy[132]; /* a name may have 32 characters of four bytes */
     return strcmp(json_copy(value, copy, sizeof copy), text) == 0;
 }
 

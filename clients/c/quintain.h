@@ -82,8 +82,10 @@ static bool quintain_visit(struct quintain *bot, int connection)
     char *told = NULL, you[32] = "", match[QUINTAIN_TEXT], text[QUINTAIN_TEXT], more[QUINTAIN_TEXT], move[32];
     int answered = -1, over = false; /* the ply of the latest question, and whether nothing is left to play */
     FILE *in = fdopen(connection, "r");
+    char *name = json_escape(bot->name, malloc(2 * strlen(bot->name) + 1));
     dprintf(connection, "{\"type\":\"hello\",\"name\":\"%s\",\"game\":\"%s\",\"token\":\"%s\",\"tournament\":%s}\n",
-            bot->name, bot->game, bot->token, bot->tournament);
+            name, bot->game, bot->token, bot->tournament);
+    free(name);
     for (size_t size = 0; !over && getline(&told, &size, in) > 0;) {
         const char *type = json_get(told, "type"), *where = json_get(told, "tournament"), *rows = json_get(told, "rows");
         const int ply = json_get(told, "ply") ? json_number(json_get(told, "ply")) : -1;

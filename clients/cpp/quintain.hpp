@@ -22,9 +22,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -90,7 +92,9 @@ struct Bot {
       const std::string line = message + "\n";
       ::send(fileno(in.get()), line.data(), line.size(), MSG_NOSIGNAL);
     };
-    send(R"({"type":"hello","name":")" + name + R"(","game":")" + game + R"(","token":")" + token +
+    std::ostringstream quoted;  // a name may have quotation marks of its own
+    quoted << std::quoted(name);
+    send(R"({"type":"hello","name":)" + quoted.str() + R"(,"game":")" + game + R"(","token":")" + token +
          R"(","tournament":)" + tournament.text + "}");
     std::string you, answered, reason = "the host hung up", place = "this bot is not in its standings";
     static char* line;  // which `getline` uses again and again

@@ -5,6 +5,7 @@ import java.nio.file.*;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.*;
 import java.util.function.BiFunction;
+import java.util.regex.Pattern;
 
 /**
  * Plays on a Quintain host: {@code new Quintain("connect-4", (turn, you) -> "3").play()}. Java 17 or later, over TCP.
@@ -60,11 +61,12 @@ public final class Quintain {
 
     /** Plays until the tournament is over. */
     public void play() throws IOException, InterruptedException {
-        if (!URL.matches("tcp://[^/]+")) throw new ConnectException("cannot play on " + URL + ": expected an address like tcp://127.0.0.1:8000");
-        URI url = URI.create(URL);
-        String host = url.getHost().replaceAll("[\\[\\]]", ""), token = remembered(host + "-" + game + "-" + name), why;
+        var url = Pattern.compile("tcp://(\\[[^\\]]+]|[^:/]+)(?::(\\d{1,5}))?/?").matcher(URL); // URI knows no name with an underscore
+        int port = !url.matches() ? -1 : url.group(2) == null ? 8000 : Integer.parseInt(url.group(2));
+        if (port < 0 || port > 65_535) throw new ConnectException("cannot play on " + URL + ": expected an address like tcp://127.0.0.1:8000");
+        String host = url.group(1).replaceAll("[\\[\\]]", ""), token = remembered(host + "-" + game + "-" + name), why;
         for (;; failures++) {
-            try (var socket = new Socket(host, url.getPort() < 0 ? 8000 : url.getPort())) {
+            try (var socket = new Socket(host, port)) {
                 if ((why = visit(socket, token)) == null) return;
             } catch (IOException error) {
                 why = error.toString();
@@ -84,7 +86,7 @@ public final class Quintain {
         if (socket.supportedOptions().contains(TCP_KEEPIDLE)) socket.setOption(TCP_KEEPIDLE, 20);
         var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
-        send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name, game, token, tournament.text());
+        send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name.replaceAll("[\"\\\\]", "\\\\$0"), game, token, tournament.text());
         String reason = "the host hung up", you = "", answered = "", line;
         while ((line = in.findWithinHorizon("\\G[^\n]*\n", 0)) != null) { // \G: from here, and not from each later letter
             var told = new Json(line.strip());

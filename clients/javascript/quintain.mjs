@@ -17,7 +17,7 @@ export class Unwelcome extends Error {}
 
 export async function play(game, choose, options = {}) {
   const address = options.url ?? environment.QUINTAIN_URL ?? "tcp://127.0.0.1:8000";
-  if (!/^(tcp|wss?):\/\/[^/]/.test(address))
+  if (!/^(tcp|wss?):\/\/[^/]/.test(address) || !URL.canParse(address))
     throw new Unwelcome(`cannot play on ${address}: expected an address like tcp://127.0.0.1:8000`);
   const [url, name] = [new URL(address), options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot"];
   const [token, place] = await remembered(`${bare(url.hostname)}-${game}-${name}`);

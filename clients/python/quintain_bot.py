@@ -135,7 +135,7 @@ def run(
     """
     if token and len(token) < SHORTEST:  # the host would give it another, which nobody could bring again
         raise ValueError(f"expected a token of {SHORTEST} characters or more")
-    address, teller = _address(url), _Teller(name, quiet)
+    address, teller = _address(url), _Teller(name, game, quiet)
     hello = {"type": "hello", "protocol": 1, "name": name, "game": game}
     hello["token"] = token or _remembered(address.host, game, name, teller)
     if tournament is not None:
@@ -219,7 +219,11 @@ class _Bot:
         connection.say(self.hello)
         try:
             while True:
-                message = later.popleft() if later else connection.hear(None)
+                message = later.popleft() if later else connection.hear(None if self.here else ANSWER)
+                if message is None and not self.here:
+                    raise Lost(
+                        "the host does not answer"
+                    )  # the hello: whatever is there may be no host of ours
                 if message is None:
                     continue
                 self.heard(message)
@@ -320,8 +324,8 @@ def _bye(connection: _Connection) -> None:
 class _Teller:
     """Says in a line whatever happens: on standard output unless `quiet`, and to the logger."""
 
-    def __init__(self, name: str, quiet: bool) -> None:
-        self.name, self.quiet = name, quiet
+    def __init__(self, name: str, game: str, quiet: bool) -> None:
+        self.name, self.game, self.quiet = name, game, quiet
 
     def say(self, line: str, level: int = logging.INFO) -> None:
         """Names and reasons come from strangers: nothing in them may move a cursor or forge a line."""
@@ -347,7 +351,8 @@ class _Teller:
         winner, you = end.get("winner"), begin.get("you")
         result = {None: "void", "draw": "drawn", you: "won"}.get(winner, "lost")
         players: list[str] = begin.get("players", [])
-        advice = _advice(end, players.index(self.name)) if result == "lost" and self.name in players else ""
+        is_lost = result == "lost" and self.name in players
+        advice = _advice(end, players.index(self.name), self.game) if is_lost else ""
         self.say(f"{end.get('match')}: {result} ({end.get('why')})" + (advice and f": {advice}"))
 
     def over(self, standings: Message) -> None:
@@ -360,7 +365,7 @@ class _Teller:
         self.say(f"the connection is lost ({why}): trying again", logging.WARNING)
 
 
-def _advice(end: Message, seat: int) -> str:
+def _advice(end: Message, seat: int, game: str) -> str:
     """What a bot can do about it that has lost a match otherwise than by the rules."""
     own: list[Message] = [cause for cause in end.get("cause") or () if cause.get("seat") == seat]
     latest = {cause.get("kind"): cause for cause in own}
@@ -369,7 +374,7 @@ def _advice(end: Message, seat: int) -> str:
     how = (str(end.get("ending")), str(end.get("fault")))
     if how == ("illegal", "bot") and refused:
         sent, ply = refused.get("sent"), refused.get("ply")
-        return f"you sent {sent} at ply {ply}; look up the rules on the host's page /games/GAME"
+        return f"you sent {sent} at ply {ply}; look up the rules on the host's page /games/{game}"
     if how in (("left", "bot"), ("time", "bot")) and there and there[-1].get("why"):
         return "the host hung up on you because of what you did; the reason is in brackets"
     if how == ("time", "bot") and late and refused and refused.get("ply") == late.get("ply"):
@@ -436,8 +441,13 @@ class _Address(NamedTuple):
     port: int
     path: str
 
+    @property
+    def authority(self) -> str:
+        """Host and port as addresses and the header `Host` have them: IPv6 in brackets."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
     def __str__(self) -> str:
-        return f"{self.scheme}://{self.host}:{self.port}"
+        return f"{self.scheme}://{self.authority}"
 
 
 def _address(url: str) -> _Address:
@@ -596,7 +606,7 @@ class _Websocket(_Connection):
         key = base64.b64encode(os.urandom(16))
         lines = (
             f"GET {address.path} HTTP/1.1",
-            f"Host: {address.host}:{address.port}",
+            f"Host: {address.authority}",
             "Connection: Upgrade",
             "Upgrade: websocket",
             "Sec-WebSocket-Version: 13",

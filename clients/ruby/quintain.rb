@@ -28,7 +28,7 @@ module Quintain
 
   def self.play(game, quiet: false, &choose)
     url = ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000")
-    raise Unwelcome, "cannot play on #{url}: expected an address like tcp://127.0.0.1:8000" unless url.match?(%r{\Atcp://[^/]})
+    raise Unwelcome, "cannot play on #{url}: expected an address like tcp://127.0.0.1:8000" unless url.match?(%r{\Atcp://(\[.+\]|[^:/]+)(:\d+)?/?\z})
     $stdout.sync = true
     Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), URI(url), quiet, choose).play
   end

@@ -36,7 +36,8 @@ pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str))
     let host = address.rsplit_once(':').map_or("", |(host, _)| host);
     let (token, place) = remembered(&format!("{}-{game}-{name}", host.trim_matches(['[', ']'])))?;
     say(&format!("the token is kept in {place}"));
-    let hello = format!(r#""type":"hello","name":"{name}","game":"{game}","token":"{token}""#);
+    let quoted = name.replace('\\', r"\\").replace('"', r#"\""#);
+    let hello = format!(r#""type":"hello","name":"{quoted}","game":"{game}","token":"{token}""#);
     let mut bot = Bot { choose, say, url, name, hello, tournament: "null".to_string(), inside: false };
     let (mut lost, mut wait): (Option<Instant>, u64) = (None, 250); // milliseconds
     loop {

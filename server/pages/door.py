@@ -142,7 +142,8 @@ class Pages:
                 seen["content"] = Markup(content)  # noqa: S704
                 exchange.respond(self.site.page("protocol.html", exchange, **seen))
             case ["for-assistants.md"]:
-                text = addressed(ASSISTANTS, self.site.addresses.reached(request))
+                told = game.with_games(ASSISTANTS, catalogue())
+                text = addressed(told, self.site.addresses.reached(request))
                 exchange.respond(Response(200, MARKDOWN, text.encode()))
             case ["protocols", name] if name in protocols.GRAMMARS:
                 exchange.respond(Response(200, JSON, protocols.GRAMMARS[name]))

@@ -4,7 +4,7 @@ All of it comes from the game itself and from the dialects that can express it:
 a new game or dialect needs nothing here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -66,6 +66,13 @@ def about(name: str) -> dict[str, Any]:
     }
 
 
+def with_games(text: str, names: Iterable[str]) -> str:
+    """The file for assistants, with those of the games that it does not have: they were added to Quintain."""
+    before, heading, after = text.partition("\n## Trying it\n")
+    added = (_for_assistants(name) for name in names if f": `{name}`\n" not in text)
+    return "".join((before, *added, heading, after))
+
+
 def html(markdown: str) -> Markup:
     """Markdown as HTML. HTML in it is shown as text."""
     from markdown_it import MarkdownIt  # imported here, or every start of the host would pay for it
@@ -116,6 +123,27 @@ def _moves(game: Game[Any, Any]) -> list[tuple[str, str]]:
     others = {len(short): (short, move) for short, move in legal if len(short) not in seen}
     shown = [*played, *others.values()][: 2 * SHOWN]
     return [(short, messages.encode(game.write(move)).decode()) for short, move in shown]
+
+
+@cache
+def _for_assistants(name: str) -> str:
+    game = catalogue()[name]
+    played = [position for position, _ in _position(game, DRAWN)]
+    first, second = game.seats
+    if game.faults == "forfeit":
+        cost = "An illegal move loses the match."
+    else:
+        cost = "An illegal move is refused, and the bot may try again."
+    limit = f" After {game.ply_limit} plies it is a draw." if game.ply_limit else ""
+    return f"""
+### {game.title}: `{game.name}`
+
+{game.rules.strip()}
+
+- Seats: `{first}` begins, then `{second}`. {cost}{limit}
+- Moves: {", ".join(f"`{short}` or `{written}`" for short, written in _moves(game))}.
+- State: for instance `{messages.encode(game.show(played[len(played) // 2], ("ann", "bob"))).decode()}`
+"""
 
 
 def _example(game: Game[Any, Any]) -> Iterator[Said]:

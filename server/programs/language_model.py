@@ -129,7 +129,7 @@ def hanging_up(until: float, connected: socket.socket) -> Generator[None]:
 
 
 class Said(Struct):
-    content: str
+    content: str | None = None  # nothing, where all tokens went into thinking, or the model refuses
 
 
 class Choice(Struct):
@@ -152,7 +152,7 @@ def _read(said: bytes) -> tuple[str, int]:
         answer = msgspec.json.decode(said, type=Answer)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Unanswered(f"the server of the model says something that is no answer: {error}") from None
-    return answer.choices[0].message.content, 0 if answer.usage is None else answer.usage.total_tokens
+    return answer.choices[0].message.content or "", 0 if answer.usage is None else answer.usage.total_tokens
 
 
 class Asking:

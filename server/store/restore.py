@@ -22,6 +22,7 @@ from server.store.journal import Engine, Jot
 from server.store.sqlite import Sqlite, SqliteReader
 from tournament.entries import Entry
 
+SQLITE = b"SQLite format 3\0"  # how its files begin
 BATCH = 1_000  # rows in memory at a time
 
 
@@ -30,8 +31,12 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
     try:
         if not backup.is_file():
             raise Failure(f"{backup}: there is no such file")
+        with backup.open("rb") as file:
+            head = file.read(len(SQLITE))
     except OSError as error:  # in another user's folder
         raise Failure(f"{backup}: cannot be read: {error.strerror}") from None
+    if head not in (SQLITE, b""):  # such as an export; an empty file is an empty database
+        raise Failure(f"{backup}: this is no backup: it is not an SQLite file")
     with closing(SqliteReader(backup, upgraded=False)) as reader:
         if wrong := reader.check():
             raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")

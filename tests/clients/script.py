@@ -31,7 +31,9 @@ class Script:
         return json.loads(self._lines.readline())
 
     def say(self, *messages: dict[str, Any]) -> None:
-        lines = "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
+        """As hosts write it: without blanks, and whatever is no ASCII as it is."""
+        texts = (json.dumps(message, separators=(",", ":"), ensure_ascii=False) for message in messages)
+        lines = "".join(f"{text}\n" for text in texts)
         self._connection.sendall(lines.encode())
 
     def mumble(self, text: str) -> None:

@@ -24,6 +24,7 @@ from quintain_bot import Leave, Refused, Unreachable
 from tests.clients.relay import Relay
 from tests.clients.script import to_be_reset
 from tests.hang import HANG
+from tests.loopback import ipv6
 from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
@@ -136,6 +137,17 @@ def test_a_tournament_over_each_transport_returns_its_standings(
         assert standings is not None
         assert (standings["tournament"], len(standings["rows"])) == (cup, 3)
         assert all(row["played"] == 2 for row in standings["rows"])
+
+
+@ipv6
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_a_host_has_an_ipv6_address_too(
+    host: Served, scheme: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Over a websocket it was refused: the header `Host` had the address without its brackets."""
+    name, address = f"six-{scheme}", f"{scheme}://[::1]:{port(host, scheme)}"
+    quintain_bot.run(open_column, game="connect-4", name=name, url=address, against="first", matches=1)
+    assert f"{name} is connected to {address}: the open table" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("scheme", TRANSPORTS)
@@ -348,6 +360,22 @@ def test_what_is_no_web_server_is_said_in_one_line() -> None:
 
     _, told = unreachable("http", say)
     assert told.endswith("the name of a bot")
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_what_takes_a_connection_and_says_nothing_is_no_host(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over TCP a bot waited for its welcome for ever, without a word."""
+    monkeypatch.setattr(quintain_bot, "ANSWER", 0.1)
+
+    def listen(connection: socket.socket) -> None:
+        with connection:
+            while connection.recv(65536):
+                pass
+
+    url, told = unreachable(scheme, listen)
+    assert told.startswith(f"no host answers at {url}: the host does not answer")
 
 
 @pytest.mark.parametrize("wrong", ["localhost:8000", "ftp://x", "tcp://", "tcp://x:99999", "tcp://x:a", ""])

@@ -410,6 +410,24 @@ def test_a_bot_that_thinks_while_the_host_hangs_up_says_why_the_host_did(
     assert errors == ""
 
 
+@pytest.mark.parametrize("name", ['the "back\\slash"', "𝔸" * 32], ids=["quoted", "long"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_starter_plays_under_any_name_that_the_host_takes(
+    language: str, name: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches a hello that is not JSON, and a bot that does not find itself in the standings."""
+    needed(language)
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    hello = script.hear()
+    assert hello["name"] == name
+    row = {"rank": 1, "name": name, "points": 0}
+    script.say(welcome(hello), {"type": "standings", "tournament": "cup", "final": True, "rows": [row]})
+    out, errors = bot.communicate(timeout=HANG)
+    assert (bot.returncode, errors) == (0, "")
+    assert out.splitlines()[-1] == "cup is over: rank 1 of 1, 0 points"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
     language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -625,6 +643,18 @@ def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop:
         _, errors = bot.communicate(timeout=HANG)
         assert bot.returncode == 1
         assert errors == f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000\n"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_address_that_leads_nowhere_is_told_in_a_line(language: str, workshop: Workshop) -> None:
+    """Catches a traceback: of a port that is none, and of a library that takes no underscore in a name."""
+    needed(language)
+    urls = ("tcp://no_such_host.invalid:8000", "tcp://127.0.0.1:80x", "tcp://127.0.0.1:99999")
+    for url, bot in [(url, workshop.start(language, url=url)) for url in urls]:
+        _, errors = bot.communicate(timeout=HANG)
+        assert bot.returncode == 1
+        assert errors.startswith(f"cannot play on {url}: ")
+        assert errors.count("\n") == 1
 
 
 def test_whatever_is_run_is_what_is_built_anew(workshop: Workshop) -> None:

@@ -137,7 +137,7 @@ LATE = {"kind": "late", "seat": 0, "ply": 4, "deadline": 5.0, "spent": 5.1}
             "illegal",
             "bot",
             [REFUSED],
-            "you sent e99 at ply 4; look up the rules on the host's page /games/GAME",
+            "you sent e99 at ply 4; look up the rules on the host's page /games/quoridor",
         ),
         ("time", "bot", [LATE], f"you had 5.0 s and took 5.1 s; {SHARE}"),
         ("time", "bot", [REFUSED, LATE], "refused moves cost the time; see above why they were refused"),

@@ -86,6 +86,26 @@ def test_the_examples_are_there_where_they_are_installed_and_nowhere_else() -> N
         assert found.split() == sorted([*without.split(), name])
 
 
+FOR_ASSISTANTS = """
+from games.catalogue import catalogue
+from server.pages.addressed import ASSISTANTS
+from server.pages.game import with_games
+print(with_games(ASSISTANTS, catalogue()))
+"""
+
+
+def test_the_file_for_assistants_has_the_games_that_were_added() -> None:
+    """The page of each game says that an assistant finds all it needs in it."""
+    _, _, section = python(PLANTED, "-c", FOR_ASSISTANTS).partition("### Nim: `nim`\n")
+    section, after, _ = section.partition("\n## Trying it\n")
+    assert after
+    (rules,) = re.findall(r'RULES = """\\\n(.*?)"""', PAGE, re.DOTALL)
+    assert rules in section
+    assert "- Seats: `first` begins, then `second`. An illegal move is refused" in section
+    assert re.search(r'- Moves: `(\d) (\d)` or `{"heap":\1,"take":\2}`', section)
+    assert re.search(r'- State: for instance `{"heaps":\[\d,\d,\d\]}`', section)
+
+
 COMMANDS = ("serve", "bot", "play", "match", "check", "tournament create")
 EVERY_HELP = """
 import sys

@@ -12,12 +12,20 @@ import pytest
 
 from server.pages.addressed import ASSISTANTS, addressed
 from server.protocols.house import messages
+from tests.clients.script import Script
 from tests.docs.test_lists import OURS
 from tests.hang import HANG
 from tests.server.served import Served
 
 LINES = 400  # that an assistant reads at once
 BOT = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+USUAL = {
+    "host": "127.0.0.1",
+    "tcp": "8000",
+    "url": "tcp://127.0.0.1:8000",
+    "websocket": "ws://127.0.0.1:8001",
+    "http": "http://127.0.0.1:8080",
+}
 SAID = re.compile(r"`(\{\"type\":\"(?:hello|move)\".*?\})`")
 
 
@@ -64,6 +72,28 @@ def read(served: Served, path: str) -> str:
         head = f"Host: 127.0.0.1:{served.http}\r\nConnection: close"
         connection.sendall(f"GET {path} HTTP/1.1\r\n{head}\r\n\r\n".encode())
         return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_welcome", [True, False])
+def test_the_bot_in_it_stays_away_when_it_is_not_wanted(is_welcome: bool, tmp_path: Path) -> None:
+    """It said hello again for ever."""
+    script = Script()
+    (bot,) = BOT.findall(addressed(ASSISTANTS, {**USUAL, "tcp": str(script.port)}))
+    (tmp_path / "bot.py").write_text(bot)
+    ran = subprocess.Popen([sys.executable, tmp_path / "bot.py"], stderr=subprocess.PIPE, text=True)
+    try:
+        script.accept()
+        script.hear()
+        if is_welcome:
+            script.say({"type": "welcome", "name": "my-bot", "token": "t", "game": "connect-4"})
+        why = "my-bot was withdrawn from cup: ask its organiser why" if is_welcome else "the name is taken"
+        script.say({"type": "refused", "reason": why})
+        assert ran.communicate(timeout=HANG) == (None, f"refused: {why}\n")
+        assert ran.returncode == 0
+    finally:
+        ran.kill()
+        script.close()
 
 
 @pytest.mark.slow

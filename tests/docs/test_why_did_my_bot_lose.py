@@ -104,6 +104,6 @@ def test_every_cause_has_a_heading_an_example_and_what_to_make_of_it() -> None:
 def test_a_client_whose_bot_lost_off_the_board_says_what_to_do(ended: Ended) -> None:
     """Catches an ending that gets a new fault, of which the client has never heard."""
     end = {"ending": ended.ending, "fault": ended.fault, "cause": msgspec.to_builtins(ended.cause)}
-    advice = quintain_bot._advice(end, 0)
+    advice = quintain_bot._advice(end, 0, "quoridor")
     assert bool(advice) == (ended.fault is not None and ended.winner == 1)
     assert ("in brackets" in advice) == (CUT_OFF.why in ended.why)

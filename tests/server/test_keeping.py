@@ -630,6 +630,15 @@ def test_a_file_that_no_host_has_made_takes_the_place_of_nothing(tmp_path: Path,
         assert list(reader.kept()) == rows
 
 
+def test_an_export_is_no_backup(tmp_path: Path) -> None:
+    """It was called a damaged database, of which there was no backup in a folder beside it."""
+    export = tmp_path / "friday.jsonl"
+    export.write_text('{"type":"tournament","tournament":"friday"}\n')
+    with pytest.raises(Failure, match=r"friday\.jsonl: this is no backup: it is not an SQLite file$") as told:
+        restore(str(export), force=True, where=Where(data=str(tmp_path / "data")))
+    assert not isinstance(told.value, ConfigError)
+
+
 def test_a_damaged_or_missing_backup_is_not_restored(tmp_path: Path) -> None:
     where = Where(data=str(tmp_path / "data"))
     with pytest.raises(Failure, match="no such file"):

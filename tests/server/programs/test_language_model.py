@@ -113,6 +113,16 @@ def test_an_illegal_move_is_asked_for_again_with_the_reason_and_both_tries_are_n
     assert "there is no column 9" in again["content"]
 
 
+def test_an_answer_without_a_word_is_one_and_its_tokens_are_counted() -> None:
+    """Many servers answer like that when all tokens went into thinking."""
+    wordless = b'{"choices":[{"message":{"content":null}}],"usage":{"total_tokens":900}}'
+    with saying(wordless, "MOVE: 3") as server:
+        found = asked(server)
+    assert found["answer"] == 3
+    assert (found["note"]["tries"], found["note"]["tokens"]) == (2, 907)
+    assert "the answer is empty" in server.asked[1]["messages"][-1]["content"]
+
+
 def test_whoever_finds_no_legal_move_makes_one_by_lot_and_says_so() -> None:
     with saying("MOVE: 9") as server:
         found = asked(server)
