@@ -2,19 +2,28 @@
 
 Most of a start is importing. A `KeyboardInterrupt` would come out between two imports, where nobody expects
 it, or be lost in the middle of one. Nothing is open yet that would have to be closed.
+
+A host that is starting is ended just as by a crash, which is safe at any moment.
 """
 
 import os
 import signal
+import sys
 from types import FrameType
 
-from server.exits import INTERRUPTED
+from server.exits import DONE, INTERRUPTED
 
 
 def leave_at_once() -> None:
-    """From now on, have Ctrl-C end this process, unless it was started so that Ctrl-C is ignored."""
+    """From now on, have Ctrl-C end this process, unless it was started so that Ctrl-C is ignored.
+
+    Until a host listens, SIGTERM ends it as well: without a handler the system drops that where a host is
+    the first process of a container.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
+    if sys.argv[1:2] == ["serve"] and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _leave)
 
 
 def leave_as_usual() -> None:
@@ -24,4 +33,4 @@ def leave_as_usual() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    os._exit(INTERRUPTED)
+    os._exit(INTERRUPTED if number == signal.SIGINT else DONE)

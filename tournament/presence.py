@@ -192,6 +192,10 @@ class Presence:
         now = trio.current_time()
         return now - max(self._absent.get(name, now), self._going_on)
 
+    def wants_no_more(self, name: str) -> bool:
+        """Whether somebody has been dealt as many matches as it had asked for, and has not gone for good."""
+        return any(each.matches_left == 0 for each in self.named(name))
+
     def wait_left(self, name: str, pairings: int) -> float:
         """Seconds for which this many pairings of an absent entrant hold up the others, if it stays away."""
         if self._absences is None:

@@ -34,12 +34,18 @@ def score(verdict: Ended) -> Score | None:
 
 
 def settled(
-    record: Record, pairing: Pairing, absent: Mapping[str, float], been: Set[str], when: float
+    record: Record,
+    pairing: Pairing,
+    absent: Mapping[str, float],
+    been: Set[str],
+    when: float,
+    sated: Set[str] = frozenset(),
 ) -> Concluded:
     """How a pairing ends because entrants are out of the tournament or, if none is, `absent` for too long.
 
     Where there is no schedule, nobody was to play it, so nobody wins by it.
-    `absent` says for how many seconds, `been` are those who were here before, and `when` is the wall time.
+    `absent` says for how many seconds, `been` are those who were here before, `sated` those who wanted no
+    more matches, and `when` is the wall time.
     """
     out = [name for name in pairing.names if name in record.out]
     lost = out or [name for name in pairing.names if name in absent]
@@ -57,7 +63,7 @@ def settled(
     if len(lost) == 1:
         winner = 1 - pairing.names.index(lost[0])
         name = lost[0]
-        why = shut_out(name) if out else stayed_away(name, been=name in been)
+        why = shut_out(name) if out else stayed_away(name, been=name in been, sated=name in sated)
         points = POINTS[winner]
         return unplayed(record, pairing, Ended(when, winner, Ending.LEFT, why, fault, cause), points)
     if out or record.missed(pairing.number).issuperset(pairing.names):

@@ -464,7 +464,8 @@ class Tournament:
         waited = {name: self._presence.waited(name) for name in late}
         when = self._keeper.now()
         been = {name for name in late if name in self._presence.been or self.record.came(name)}
-        await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))
+        sated = {name for name in late if self._presence.wants_no_more(name)}
+        await self.keep(*(settled(self.record, pairing, waited, been, when, sated) for pairing in pairings))
 
     async def _go_on(self) -> None:
         """Go on with the matches that were played when the host stopped; those that cannot go on are void."""

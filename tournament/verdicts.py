@@ -181,8 +181,10 @@ def shut_out(name: str) -> str:
     return f"{name} is out of the tournament"
 
 
-def stayed_away(name: str, *, been: bool) -> str:
-    """Why a match was lost that was due while a player was not there: no longer, or not yet."""
+def stayed_away(name: str, *, been: bool, sated: bool = False) -> str:
+    """Why a match was lost that was due while a player was away: by its own wish, no longer, or not yet."""
+    if sated:
+        return f"{name} wanted no more matches"
     return f"{name} was here before, and did not come back" if been else f"{name} did not come"
 
 

@@ -16,7 +16,7 @@ from tournament.facts import Claimed, State
 from tournament.match import Match
 from tournament.player import CALLED, UNSEEN
 from tournament.record import Record
-from tournament.refusals import Refusal, Senseless
+from tournament.refusals import Refusal, Senseless, admits
 from tournament.tournament import Tournament
 
 
@@ -59,20 +59,20 @@ class Claims:
 
     async def _invite(self, tournament: Tournament, name: str, by: str, about: About) -> str:
         record, name = tournament.record, self.entrant_name(tournament, name)
-        for other in self._roll.awaiting(name, record.opened.game):
-            if other is not record:
-                raise Refusal(f"{name} takes part in {other.name} and may come from there by itself")
-        token = ""
+        game, token = record.opened.game, ""
 
         def claim() -> str:
             nonlocal token
-            token = self._reception.invite(name, record.opened.game, record.name)
+            for other in self._roll.awaiting(name, game):
+                if other is not record:
+                    raise _needless(record, name, f"{name} takes part in {other.name}")
+            try:
+                token = self._reception.invite(name, game, record.name)
+            except Unwelcome as unwelcome:
+                raise _needless(record, name, str(unwelcome)) from None
             return token_digest(token).hex()
 
-        try:
-            await Desk(tournament, by).invite(name, claim, about)
-        except Unwelcome as unwelcome:
-            raise Refusal(str(unwelcome)) from None
+        await Desk(tournament, by).invite(name, claim, about)
         return token
 
     async def bind(self, tournament: Tournament, name: str, by: str) -> str:
@@ -114,3 +114,12 @@ class Claims:
         if record.state is not State.FINISHED:
             for name, digest in record.claims.items():
                 self._reception.restore(name, record.opened.game, digest, record.name)
+
+
+def _needless(record: Record, name: str, why: str) -> Refusal:
+    """What refuses an invitation for a bot that has a token, or is here: it says how that one gets in."""
+    if name in record.entrants:
+        return Refusal(f"{why}, and needs no invitation: it is an entrant of {record.name} already")
+    if admits(record):
+        return Refusal(f"{why}, and needs no invitation: whoever comes enters {record.name}")
+    return Refusal(f"{why}, and needs no invitation; to let it in, enter it by name")

@@ -298,9 +298,7 @@ class Reception:
         """A token to claim the name with; any earlier token for it becomes invalid."""
         where, token = (game, key(name)), secrets.token_urlsafe(16)
         if self._visits.get(where):
-            raise Unwelcome(
-                f"{name} is here already, and needs no invitation; to let it in, enter it by name"
-            )
+            raise Unwelcome(f"{name} is here already")
         if (claim := self._claims.get(where)) is not None:
             claim.digest, claim.acknowledged = token_digest(token), True
         else:

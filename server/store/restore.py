@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from server.config import Settings
-from server.exits import ConfigError, Failure
+from server.exits import ConfigError, Failure, Unusable
 from server.store import private
 from server.store.choice import opened
 from server.store.copies import ASIDE, BESIDE, PART, backups, remove, whole_or_none
@@ -37,9 +37,9 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
         raise Failure(f"{backup}: cannot be read: {error.strerror}") from None
     if head not in (SQLITE, b""):  # such as an export; an empty file is an empty database
         raise Failure(f"{backup}: this is no backup: it is not an SQLite file")
-    with closing(SqliteReader(backup, upgraded=False)) as reader:
+    with closing(_read(backup)) as reader:
         if wrong := reader.check():
-            raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")
+            raise _damaged(backup, wrong[0])
         if not reader.is_journal():
             raise Failure(f"{backup}: this is no backup: no host has kept anything in it")
         _clear_away(folder, backup)
@@ -57,6 +57,17 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
             reader.backup(part)
             # Not before: without room for the backup, all stays as it is.
             return _put_aside(place, backups(path), now)
+
+
+def _read(backup: Path) -> SqliteReader:
+    try:
+        return SqliteReader(backup, upgraded=False)
+    except Unusable as error:  # which names the newest backup of what is no host's database
+        raise _damaged(backup, str(error.__cause__)) from None
+
+
+def _damaged(backup: Path, why: str) -> Failure:
+    return Failure(f"{backup}: this backup is damaged: {why}")
 
 
 @contextmanager

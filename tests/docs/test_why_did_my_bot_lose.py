@@ -46,6 +46,7 @@ def verdicts_on_ann() -> Iterator[Ended]:
     yield verdicts.left(NAMES, gone(0, -inf, lost=False), 0, [CUT_OFF], void=False)
     yield verdicts.left(NAMES, gone(0, -inf, lost=False), 0, [], void=False)
     yield Ended(0, 1, Ending.LEFT, verdicts.stayed_away("ann", been=True), Fault.BOT, ())
+    yield Ended(0, 1, Ending.LEFT, verdicts.stayed_away("ann", been=True, sated=True), Fault.BOT, ())
     yield verdicts.left(NAMES, gone(0, 30, lost=False, came=False), 30, [], void=False)
     yield Ended(0, 1, Ending.LEFT, verdicts.shut_out("ann"), None, ())
     yield Ended(0, 1, Ending.RESIGNED, "ann resigned", None, ())

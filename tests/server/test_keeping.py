@@ -617,6 +617,20 @@ def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
     assert old.read_bytes() == before
 
 
+@pytest.mark.parametrize("damage", ["cut short", "no database"])
+def test_a_backup_that_cannot_be_read_says_nothing_of_other_backups(tmp_path: Path, damage: str) -> None:
+    """Catches an organiser who is told that there is none, while sound ones lie beside the damaged one."""
+    folder = prepared(str(tmp_path / "data"))
+    filled(folder / "quintain.sqlite")
+    (folder / "backups").mkdir()
+    backup = folder / "backups/regular-20260101-000000.sqlite"
+    whole = (folder / "quintain.sqlite").read_bytes()
+    backup.write_bytes(whole[: len(whole) // 2] if damage == "cut short" else b"not a database" * 100)
+    with pytest.raises(Failure, match=r"^[^;]*: this backup is damaged: [^;]*$"):
+        put_back(backup, settings(None, {}, {"data": str(folder)}), folder, "now", force=True)
+    assert (folder / "quintain.sqlite").read_bytes() == whole
+
+
 @pytest.mark.parametrize("tables", ["", "CREATE TABLE journal_of_somebody (day)"], ids=["empty", "another"])
 def test_a_file_that_no_host_has_made_takes_the_place_of_nothing(tmp_path: Path, tables: str) -> None:
     """A copy that a full disk cut to nothing is a sound database to SQLite."""

@@ -146,7 +146,7 @@ async def test_whoever_wants_no_more_matches_is_dealt_none_and_holds_nobody_up(
             await here.tournament.run()
     mine = [fact for fact in here.concluded() if "ann" in fact.players]
     assert [fact.ending for fact in mine] == [Ending.PLAYED, Ending.LEFT]
-    assert mine[1].why == "ann was here before, and did not come back"
+    assert mine[1].why == "ann wanted no more matches"
 
 
 @pytest.mark.parametrize("retires", [True, False])

@@ -101,6 +101,37 @@ async def test_one_of_two_who_invite_one_name_to_two_tournaments_at_once_is_refu
         assert sum("ann" in cup.record.entrants for cup in cups) == 1
 
 
+@pytest.mark.parametrize("elsewhere", [True, False])
+async def test_whoever_needs_no_invitation_gets_in_as_its_refusal_says(
+    elsewhere: bool, autojump_clock: MockClock
+) -> None:
+    """Catches an organiser who is sent from one order to another, and from that back to the first."""
+    async with running() as (host, nursery):
+        if elsewhere:  # it has a token from another tournament's organiser
+            first = await host.open("first", Opened(GAME, "round-robin", by_invitation=True))
+            await host.claims.invite(first, "ann", "the organiser")
+        else:
+            await come(host, nursery, "ann")
+        ours = await closed(host)
+        await refuses(host, ours, "ann", "needs no invitation; to let it in, enter it by name$")
+        await host.claims.enter(ours, "ann", "the organiser")
+        await refuses(host, ours, "ann", "needs no invitation: it is an entrant of cup already$")
+        open_to_all = await host.open("open", Opened(GAME, "round-robin", 2))
+        await refuses(host, open_to_all, "ann", "needs no invitation: whoever comes enters open$")
+        for name in ("bob", "cas"):
+            await come(host, nursery, name, tournament="open")
+        await open_to_all.changed()
+        assert open_to_all.record.state is State.RUNNING
+        await refuses(host, open_to_all, "ann", "needs no invitation; to let it in, enter it by name$")
+        await open_to_all.finished()
+        await refuses(host, open_to_all, "ann", "^open is over$")
+
+
+async def refuses(host: Host, cup: Tournament, name: str, why: str) -> None:
+    with pytest.raises(Refusal, match=why):
+        await host.claims.invite(cup, name, "the organiser")
+
+
 async def test_one_of_two_who_enter_names_that_look_alike_at_once_is_refused() -> None:
     async with running() as (host, _):
         cup = await closed(host)

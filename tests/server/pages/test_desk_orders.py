@@ -469,7 +469,7 @@ async def test_an_invitation_can_be_made_anew_until_the_bot_has_come(autojump_cl
             await here.host.arrive("ann", "tic-tac-toe", token=lost)
         await here.host.arrive("ann", "tic-tac-toe", token=token)
         assert (
-            "ann is here already, and needs no invitation; to let it in, enter it by name"
+            "ann is here already, and needs no invitation: it is an entrant of cup already"
             in await invited(browser, "ann", 409)
         )
         assert "would take for Ann" in await invited(browser, "Ann", 409)
