@@ -95,7 +95,7 @@ class Tournament:
         self.game = game
         self._lobby = lobby
         self._newcomers: dict[str, Entrant] = {}  # entrants of whom nothing is kept yet
-        self._presence = Presence(record, game.name, lobby, timekeeper, grace, self._newcomers)
+        self._presence = Presence(record, game.name, lobby, timekeeper, grace, self._newcomers, wall)
         self._keeper = Keeper(record, store, wall, self._added)
         self._draws = Draws(record, self._presence, elsewhere)
         self._play = InPlay(
@@ -346,10 +346,8 @@ class Tournament:
         if self.record.state is State.FINISHED:
             return []
         if self._known_missing is None:
-            ahead = self._wall() - trio.current_time()
             missing = self._presence.missing(match.names for match in self.matches.values())
-            found = sorted(missing.items(), key=lambda each: (each[1], each[0]))
-            self._known_missing = [Missing(name, round(since + ahead, 3)) for name, since in found]
+            self._known_missing = [*missing.values()]
         return self._known_missing
 
     # The steps

@@ -57,6 +57,9 @@ LINES = "application/x-ndjson"
 TEXT = "text/plain; charset=utf-8"
 CSV = "text/csv; charset=utf-8"
 AT_A_TIME = 100  # tournaments that are summed up before other tasks get their turn
+# Names of those who are awaited, in lists and in answers to orders. Entering ten thousand bots is as many
+# orders, and each answer would be longer than the one before.
+AWAITED = 100
 
 
 def games(call: Look) -> Response:
@@ -78,7 +81,7 @@ async def tournament(call: Look, found: Held) -> Response:
     entrants, page = found.record.entrants, asked(call.exchange.request)
     some = islice(entrants.values(), page.after, page.end)
     listed = entrants_shown(found.record, some, everything=call.organiser)
-    shown: dict[str, Any] = summary(found)
+    shown: dict[str, Any] = summary(found, most=None)
     shown |= {"entrants": listed, "next": page.next(len(entrants))}
     shown["holder"] = call.view.holders.get(found.record.name)
     if (graded := call.view.grader.summary(found.record.public, found.concluded)) is not None:
@@ -230,10 +233,13 @@ async def metrics(call: Call) -> Response:
     return _text(CONTENT_TYPE, await figures(call.host))
 
 
-def summary(tournament: Held) -> dict[str, Any]:
-    """A tournament as lists show it, and as the answer to an order about it."""
+def summary(tournament: Held, most: int | None = AWAITED) -> dict[str, Any]:
+    """A tournament as lists show it, and as the answer to an order about it.
+
+    `most` is how many are listed of those who are awaited; None: all.
+    """
     return tournament_summed(
-        tournament.record, list(tournament.matches), tournament.eta(), tournament.missing()
+        tournament.record, list(tournament.matches), tournament.eta(), tournament.missing(), most
     )
 
 
