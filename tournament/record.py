@@ -387,6 +387,14 @@ class Record:
         counted = self.results.counted.get(number)
         return counted or next((name for name in names if name in self.matches), None)
 
+    def left_to_play(self, name: str) -> int:
+        """How many pairings an entrant has that are neither decided nor being played; 0 where there is no end.
+
+        They are counted by name: a round robin of a thousand has half a million.
+        """
+        playing = sum(name in self.drawn[number].names for number in self.dealt.values())
+        return max(0, self.results.drawn_for[name] - self.results.decided_for[name] - playing)
+
     def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
         """What a format is given: all that was drawn and decided; if it never ends, the latest of that.
 

@@ -1,6 +1,7 @@
 """What is known of a tournament: a fold over facts."""
 
 from collections import Counter
+from itertools import combinations
 from random import Random
 
 import msgspec
@@ -146,6 +147,25 @@ def test_how_much_of_its_pairings_an_entrant_has_played_is_what_a_look_at_all_of
         drawn = Counter(name for pairing in known.drawn.values() for name in pairing.names)
         decided = Counter(name for result in known.results.remembered() for name in result.pairing.names)
         assert (known.results.drawn_for, known.results.decided_for) == (drawn, decided)
+        left = Counter(name for pairing in known.open.values() for name in pairing.names)
+        assert {name: known.left_to_play(name) for name in left} == left
+
+
+@pytest.mark.parametrize("format", ["round-robin", "ladder"])
+def test_what_an_entrant_has_left_to_play_is_not_looked_for_among_all_pairings(format: str) -> None:
+    """The desk's preview held up all moves for 60 ms in a round robin of a thousand."""
+
+    def cost(entrants: int) -> int:
+        known = Record("cup", Opened("tic-tac-toe", format))
+        names = [f"bot-{number}" for number in range(entrants)]
+        for name in names:
+            known.add(Entered(name))
+        both = enumerate(combinations(names, 2), 1)
+        known.add(Drew(tuple([Pairing(number, 1, *two) for number, two in both])))
+        assert known.left_to_play("bot-0") == (0 if known.format.endless else entrants - 1)
+        return steps_taken(lambda: known.left_to_play("bot-0"))
+
+    assert cost(20) == cost(4)
 
 
 def test_what_a_withdrawal_costs_does_not_grow_with_the_pairings() -> None:

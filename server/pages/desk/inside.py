@@ -204,7 +204,7 @@ class Inside:
             lines=lines,
             live=match in tournament.matches,
             changed=sum(line.marked for line in lines),
-            left=sum(name in each.names for each in record.open.values()) if name else 0,
+            left=record.left_to_play(name),
         )
 
     def nothing(self, exchange: Exchange) -> None:
