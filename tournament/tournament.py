@@ -216,6 +216,10 @@ class Tournament:
         self.wake()
         return receipts
 
+    async def copied_record(self) -> Record:
+        """A copy of the record; of a large one it is made bit by bit."""
+        return await self._keeper.copied()
+
     def _added(self, fact: AnyFact) -> None:
         self._presence.told(fact)
         self._told(fact)

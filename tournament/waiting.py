@@ -50,11 +50,19 @@ class Waiting(Mapping[int, Pairing]):
 
     def __copy__(self) -> "Waiting":
         copied = Waiting(begun=self.begun)
-        copied._later = {round: dict(pairings) for round, pairings in self._later.items()}
-        copied._pairings = dict(self._pairings)
-        copied._again, copied._last = self._again[:], self._last
-        copied._of = {name: mine[:] for name, mine in self._of.items()}
+        for _ in copied.copying(self):
+            pass
         return copied
+
+    def copying(self, other: "Waiting") -> Iterator[None]:
+        """Copy the other here, which must not be changed meanwhile, in pieces that take some milliseconds."""
+        self._again, self._last = other._again[:], other._last
+        self._pairings = dict(other._pairings)
+        yield
+        self._later = {round: dict(pairings) for round, pairings in other._later.items()}
+        yield
+        self._of = {name: mine[:] for name, mine in other._of.items()}
+        yield
 
     def add(self, pairing: Pairing) -> None:
         """Add a pairing that is to be played, or played again."""

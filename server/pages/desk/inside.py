@@ -191,7 +191,7 @@ class Inside:
             changes = desk.disqualification(name, why)
         elif match not in tournament.matches:
             changes = await desk.voiding(match, why)
-        lines = compared(*await self._run(desk.preview(changes)))
+        lines = compared(*await self._run(await desk.preview(changes)))
         await self._give_long(
             exchange,
             session,
