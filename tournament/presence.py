@@ -35,6 +35,8 @@ from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.waiting import START, Sought
 
+PIECE = 250  # entrants that are looked at before other tasks get their turn: about a millisecond
+
 
 class Missing(Struct, frozen=True):
     """An entrant that is awaited and not here."""
@@ -161,6 +163,18 @@ class Presence:
             case _:
                 pass
 
+    async def catch_up(self) -> None:
+        """Look at those about whom something has changed, a few at a time, before others ask for all of them.
+
+        At a start, and when a round begins, these are all entrants.
+        """
+        while len(self._heard) > PIECE:
+            names = [*islice(self._heard, PIECE)]
+            for name in names:
+                del self._heard[name]
+            self._look_at(names)
+            await trio.lowlevel.checkpoint()
+
     @property
     def absent(self) -> Set[str]:
         """The entrants who are not here."""
@@ -236,7 +250,10 @@ class Presence:
 
     def _catch_up(self) -> None:
         heard, self._heard = self._heard, {}
-        for name in heard:
+        self._look_at(heard)
+
+    def _look_at(self, names: Iterable[str]) -> None:
+        for name in names:
             here = self.named(name)
             self._note(name, here=any(each.present for each in here))
             if name not in self._record.out and any(each.idle for each in here):

@@ -149,6 +149,7 @@ class Tournament:
                     while self.record.state is not State.FINISHED:
                         self._news = trio.Event()
                         async with self.deciding:
+                            await self._presence.catch_up()
                             until = await self._step()
                         with trio.move_on_at(until):
                             await self._news.wait()
@@ -387,6 +388,7 @@ class Tournament:
             return inf
         if drawn:
             await self.keep(as_drawn(record, drawn))
+            await self._presence.catch_up()
         await self._dealing.deal()
         if self._dealing.room <= 0:
             self._presence.wait_for_nobody()
