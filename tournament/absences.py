@@ -89,6 +89,9 @@ class Absences:
             for name, absence in self._absent.items():
                 if absence.until < inf:
                     self._end_wait(absence.until, name)
+        if not self._over:  # so none of the free has anything to settle, and there may be thousands of them
+            self._sought.clear()
+            return []
         self._sought = {
             name: start for name, start in self._sought.items() if name in self._over or name in free
         }
