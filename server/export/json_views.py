@@ -243,12 +243,14 @@ def tournament_summed(
             "playing": playing,
             "open": len(record.open),
             "eta": None if record.format.decides else eta,  # of all: that takes a look at the results
-            "missing": None
-            if missing is None
-            else [{"name": each.name, "since": moment(each.since)} for each in missing[:most]],
+            "missing": None if missing is None else [*map(missing_shown, missing[:most])],
             "missing_count": None if missing is None else len(missing),
         }
     )
+
+
+def missing_shown(missing: Missing) -> dict[str, Any]:
+    return {"name": missing.name, "since": moment(missing.since)}
 
 
 def clock_shown(record: Record, most: int | None) -> dict[str, Any]:

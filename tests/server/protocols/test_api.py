@@ -24,7 +24,7 @@ from server.http.routes import routed
 from server.net.limits import Limits
 from server.programs.report import rendered
 from server.protocols.api.door import Api
-from server.protocols.api.reading import AWAITED
+from server.protocols.api.reading import AWAITED, PIECE
 from server.protocols.api.routes import Caller, Route
 from server.protocols.api.table import ROUTES
 from tests.hang import HANG
@@ -747,6 +747,32 @@ async def test_an_answer_to_an_order_names_a_hundred_of_those_who_are_awaited_an
         assert [each["name"] for each in told["missing"]] == names[:most]
         assert told["missing_count"] == len(names)
         assert told["checking_in"]["missing"] == names[:most]
+
+
+async def test_others_have_their_turns_while_thousands_who_are_awaited_are_told(
+    autojump_clock: MockClock,
+) -> None:
+    """Whoever asked for a tournament with ten thousand who had not come held up all pages for 50 ms."""
+
+    async def turns(count: int) -> int:
+        taken = 0
+        async with office() as here, trio.open_nursery() as nursery:
+            await here.tell("/api/tournaments", 201, name="cup", game=GAME, by_invitation=True)
+            await here.host.tournaments["cup"].keep(*[Entered(f"bot-{number}") for number in range(count)])
+
+            async def take_turns() -> None:
+                nonlocal taken
+                while True:
+                    await trio.lowlevel.checkpoint()
+                    taken += 1
+
+            nursery.start_soon(take_turns)
+            client = await here.listen("/api/tournaments/cup?limit=1")
+            await client.end.receive_some(1)  # the first of it comes when all of it is made
+            nursery.cancel_scope.cancel()
+        return taken
+
+    assert await turns(8 * PIECE) > await turns(8) + 4
 
 
 async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_runs(
