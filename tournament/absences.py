@@ -24,7 +24,8 @@ AGAIN = 10.0  # seconds: once it has missed a match, the others need not wait fo
 MISSES = 2  # matches in a row that an entrant may miss before nobody waits for it any more
 SLOWER = 2  # matches that others play for each that an absent entrant loses
 ROUNDING = 1e-6  # seconds: more than is lost to rounding where times of two clocks are added and subtracted
-AT_A_TIME = 50  # pairings that are settled before other tasks get their turn
+AT_A_TIME = 50  # pairings that are settled before other tasks get their turn …
+PIECE = 100  # … and waits that are looked at: those of all who do not come to a round end at once
 
 
 class Absence(Struct):
@@ -41,6 +42,7 @@ class Absences:
         self._grace = grace
         self._absent: dict[str, Absence] = {}
         self._queue: list[tuple[float, str]] = []  # when each wait ends; entries out of date are skipped
+        self._more_ended = False  # and there are others that have ended
         self._over: set[str] = set()  # those whose wait has ended, with the next pairing still to be settled
         self._sought: Sought = {}  # those of these, and of the free, with perhaps a pairing to settle
 
@@ -68,6 +70,7 @@ class Absences:
         """Wait for nobody. Whoever is still absent later is waited for anew."""
         for kept in (self._absent, self._queue, self._over, self._sought):
             kept.clear()
+        self._more_ended = False
 
     def settled(
         self, now: float, free: Collection[str], open: Waiting, length: float, *, playing: bool
@@ -77,12 +80,18 @@ class Absences:
         `length` is about how many seconds a match takes, and `playing` is whether there are any. Nobody who
         is `free` has anything else to play just now.
         """
-        while self._queue and self._queue[0][0] <= now + ROUNDING:
+        for _ in range(PIECE):
+            if not self._is_due(now):
+                break
             self._end_wait(*heappop(self._queue))
-        if not playing and not self.waits:
+        self._more_ended = self._is_due(now)
+        if not (playing or self._more_ended or self.waits):
             for name, absence in self._absent.items():
                 if absence.until < inf:
                     self._end_wait(absence.until, name)
+        if not self._over:  # so none of the free has anything to settle, and there may be thousands of them
+            self._sought.clear()
+            return []
         self._sought = {
             name: start for name, start in self._sought.items() if name in self._over or name in free
         }
@@ -97,7 +106,7 @@ class Absences:
     @property
     def more(self) -> bool:
         """Whether there may be more to settle at once."""
-        return bool(self._sought)
+        return bool(self._sought) or self._more_ended
 
     @property
     def until(self) -> float:
@@ -129,6 +138,9 @@ class Absences:
     def _wait(self, name: str, absence: Absence, until: float) -> None:
         absence.until = until
         heappush(self._queue, (until, name))
+
+    def _is_due(self, now: float) -> bool:
+        return bool(self._queue) and self._queue[0][0] <= now + ROUNDING
 
     def _is_past(self, until: float, name: str) -> bool:
         absence = self._absent.get(name)

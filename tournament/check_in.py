@@ -5,6 +5,8 @@ not checked in is not drawn. A tournament that its organiser starts by hand take
 entered.
 """
 
+from collections.abc import Iterator
+
 from msgspec import UNSET
 
 from tournament.facts import NoShow, Opened
@@ -18,11 +20,12 @@ def opens_at(opened: Opened) -> float | None:
     return opened.start - opened.check_in
 
 
-def unchecked(record: Record) -> list[str]:
+def unchecked(record: Record) -> Iterator[str]:
     """The entrants who are still to check in, in the order of entry."""
-    if record.opened.check_in is UNSET:
-        return []
-    return [name for name in record.entrants if name not in record.checked_in and name not in record.out]
+    if record.opened.check_in is not UNSET:
+        for name in record.entrants:
+            if name not in record.checked_in and name not in record.out:
+                yield name
 
 
 def no_shows(record: Record) -> list[NoShow]:

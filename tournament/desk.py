@@ -217,10 +217,15 @@ class Desk:
 
     # What would change
 
-    def preview(self, changes: list[AnyFact]) -> Callable[[], tuple[list[Row], list[Row]]]:
+    async def preview(self, changes: list[AnyFact]) -> Callable[[], tuple[list[Row], list[Row]]]:
         """What works out the standings before and after. Where many have met, that takes seconds."""
-        record = self._tournament.record.after()
-        return lambda: (record.standings(), record.after(*changes).standings())
+        copies = [await self._tournament.copied_record()]
+
+        def compared() -> tuple[list[Row], list[Row]]:
+            record = copies.pop()  # to be freed where this is worked out: a large one takes a while
+            return record.standings(), record.after(*changes).standings()
+
+        return compared
 
     def withdrawal(self, name: str) -> list[AnyFact]:
         """Annul the results, if the format does that before half is played; else have the rest lost."""

@@ -11,7 +11,7 @@ pairings. Of these there may be thousands, so it can be made in pieces.
 """
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable
 from functools import partial
 from itertools import islice
 from math import inf
@@ -78,7 +78,7 @@ class Forecast:
     def left(
         self,
         matches: Iterable[Match],
-        absent: Mapping[str, float],
+        absent: Collection[str],
         waits: Waits,
         at_once: float,
         now: float,
@@ -124,7 +124,7 @@ class Forecast:
         return left
 
     def _to_play(
-        self, absent: Mapping[str, float], length: float
+        self, absent: Collection[str], length: float
     ) -> Generator[None, None, list[tuple[str, float]]]:
         """Return how many pairings each of those who are here can play, longest chain first."""
         record, looks = self._record, LOOKS
@@ -153,7 +153,7 @@ class Forecast:
         return found
 
     def _rounds_to_come(
-        self, absent: Mapping[str, float], waits: Waits, at_once: float, length: float
+        self, absent: Collection[str], waits: Waits, at_once: float, length: float
     ) -> Generator[None, None, list[tuple[int, float]]]:
         """Return each round that has not begun, and how long it lasts."""
         record, found = self._record, list[tuple[int, float]]()

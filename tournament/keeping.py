@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from copy import copy
 from itertools import count
 
 import trio
@@ -73,6 +74,14 @@ class Keeper:
                 self._added(fact)
         finally:
             self._adding.release()
+
+    async def copied(self) -> Record:
+        """A copy of the record. Others get their turns meanwhile; facts are added before it or after it."""
+        async with self._adding:
+            copied = copy(self._record)
+            for _ in copied.parting():
+                await trio.lowlevel.checkpoint()
+            return copied
 
     # What was kept before
 

@@ -4,7 +4,8 @@ It looks at the lobby and at the record, and decides nothing: the tournament ask
 which pairings have waited too long, and closes them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from itertools import chain, islice
 from math import inf
 
@@ -34,12 +35,21 @@ from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.waiting import START, Sought
 
+PIECE = 250  # entrants that are looked at before other tasks get their turn: about a millisecond
+
 
 class Missing(Struct, frozen=True):
     """An entrant that is awaited and not here."""
 
     name: str
     since: float  # wall time
+
+
+class Away(Struct, frozen=True):
+    """An entrant that is not here. What is told of it is made once: there may be thousands."""
+
+    since: float
+    told: Missing
 
 
 class Presence:
@@ -51,6 +61,7 @@ class Presence:
         timekeeper: Timekeeper,
         grace: float,
         newcomers: Mapping[str, Entrant] | None = None,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         """`newcomers` take part in a format without an end and are not in the record yet."""
         self._newcomers: Mapping[str, Entrant] = {} if newcomers is None else newcomers
@@ -59,8 +70,9 @@ class Presence:
         self._lobby = lobby
         self._timekeeper = timekeeper
         self._grace = grace
-        self._heard: set[str] = set()  # names about which something has changed since the last look
-        self._absent: dict[str, float] = {}  # since when
+        self._wall = wall
+        self._heard: dict[str, None] = {}  # names about which something has changed since the last look
+        self._absent: dict[str, Away] = {}  # whoever has been away longest first
         self._going_on = -inf  # since when nothing is put off: whoever was absent before was not waited for
         self._absences = Absences(grace) if record.opened.settles else None
         self._arrived: set[str] = set()  # those who have been here since this was last asked for
@@ -119,14 +131,14 @@ class Presence:
     def heard(self, *names: str) -> None:
         """Something has changed about these: they may be here, gone or free, or have something to play."""
         if not self._record.format.endless:
-            self._heard.update(name for name in names if name in self._record.entrants)
+            self._heard.update((name, None) for name in names if name in self._record.entrants)
 
     def changed(self, player: Player) -> None:
         """A player came, went or is free. One that has come is not absent, however soon it goes again."""
         name = player.name
         if not self._record.format.endless and name in self._record.entrants:
             self._note(name, here=any(each.present for each in self.named(name)))
-            self._heard.add(name)
+            self._heard[name] = None
 
     def heard_of_all(self) -> None:
         self.heard(*self._record.entrants)
@@ -151,6 +163,18 @@ class Presence:
             case _:
                 pass
 
+    async def catch_up(self) -> None:
+        """Look at those about whom something has changed, a few at a time, before others ask for all of them.
+
+        At a start, and when a round begins, these are all entrants.
+        """
+        while len(self._heard) > PIECE:
+            names = [*islice(self._heard, PIECE)]
+            for name in names:
+                del self._heard[name]
+            self._look_at(names)
+            await trio.lowlevel.checkpoint()
+
     @property
     def absent(self) -> Set[str]:
         """The entrants who are not here."""
@@ -163,8 +187,8 @@ class Presence:
         arrived, self._arrived = self._arrived, set[str]()
         return arrived
 
-    def missing(self, played: Iterable[Iterable[str]] = ()) -> dict[str, float]:
-        """The entrants who are awaited and not here, and since when; not those who have checked in.
+    def missing(self, played: Iterable[Iterable[str]] = ()) -> dict[str, Missing]:
+        """The entrants who are awaited and not here, longest first; not those who have checked in.
 
         An entrant that plays one of the matches that are `played` is awaited there, whatever else it has
         to play. These are looked at only if somebody is not here, because this is asked for again and
@@ -177,8 +201,8 @@ class Presence:
         soon = record.state is State.REGISTERING
         between = not (record.open.due or record.dealt) and rounds.coming(record) is not None
         return {
-            name: since
-            for name, since in self._absent.items()
+            name: away.told
+            for name, away in self._absent.items()
             if name not in record.out
             and (
                 name not in record.checked_in
@@ -189,8 +213,8 @@ class Presence:
 
     def waited(self, name: str) -> float:
         """Seconds for which the tournament has waited for somebody who is absent."""
-        now = trio.current_time()
-        return now - max(self._absent.get(name, now), self._going_on)
+        now, away = trio.current_time(), self._absent.get(name)
+        return now - max(now if away is None else away.since, self._going_on)
 
     def wants_no_more(self, name: str) -> bool:
         """Whether somebody has been dealt as many matches as it had asked for, and has not gone for good."""
@@ -229,8 +253,11 @@ class Presence:
         return bool(self._sought)
 
     def _catch_up(self) -> None:
-        while self._heard:
-            name = self._heard.pop()
+        heard, self._heard = self._heard, {}
+        self._look_at(heard)
+
+    def _look_at(self, names: Iterable[str]) -> None:
+        for name in names:
             here = self.named(name)
             self._note(name, here=any(each.present for each in here))
             if name not in self._record.out and any(each.idle for each in here):
@@ -258,8 +285,8 @@ class Presence:
             self._absent.pop(name, None)
             self._arrived.add(name)
             self.been.add(name)
-        else:
-            self._absent.setdefault(name, trio.current_time())
+        elif name not in self._absent:
+            self._absent[name] = Away(trio.current_time(), Missing(name, round(self._wall(), 3)))
         if self._absences is not None:
             if here:
                 self._absences.came(name)

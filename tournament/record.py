@@ -136,13 +136,21 @@ class Record:
             pass
 
     def adding(self, fact: AnyFact) -> Iterator[None]:
-        """Add a fact in pieces, none of which takes long: a round robin of a thousand is one fact."""
+        """Add a fact in pieces, none of which takes long: a round robin of a thousand is one fact.
+
+        The record must not be changed in between.
+        """
         if isinstance(fact, Drew):
             for number, pairing in enumerate(fact.pairings, 1):
                 self._draw(pairing)
                 if number % PIECE == 0:
                     yield
             self.facts += 1
+        elif isinstance(fact, Froze) and fact.on:
+            self.facts += 1
+            still = copy(self)
+            yield from still.parting()
+            still.frozen = self.frozen = still  # its `public` is itself
         elif isinstance(fact, Entered) and fact.name in self.entrants:
             pass  # two have asked for it, and it is kept once
         else:
@@ -191,8 +199,8 @@ class Record:
                 self.seats[name] = fact
             case Released(name=name):
                 self.seats.pop(name, None)
-            case Froze(on=on):
-                self.frozen = self._still() if on else None
+            case Froze():
+                self.frozen = None
             case Ordered():
                 pass  # it says who did it; other facts say what was done
             case Sealed(commitment=commitment):
@@ -303,20 +311,27 @@ class Record:
     def after(self, *facts: AnyFact) -> "Record":
         """What would be known after those facts as well; this record stays as it is."""
         preview = copy(self)
-        for name, value in vars(self).items():
-            if isinstance(value, dict | set | list | deque | Waiting | Results):
-                setattr(preview, name, copy(value))  # pyright: ignore[reportUnknownArgumentType]
-        if self._columns is not None:
-            preview._remember_in(copy(self._columns))
+        for _ in preview.parting():
+            pass
         for fact in facts:
             preview.add(fact)
         return preview
 
-    def _still(self) -> "Record":
-        """A copy of the record as it is now. Its `public` is itself."""
-        still = self.after()
-        still.frozen = still
-        return still
+    def parting(self) -> Iterator[None]:
+        """Have a shallow copy of a record share nothing with it that changes, in pieces: one copy each.
+
+        The record must not be changed in between. A dictionary of half a million takes some milliseconds.
+        """
+        for name, value in [*vars(self).items()]:
+            if isinstance(value, dict | set | list | deque):
+                setattr(self, name, copy(value))  # pyright: ignore[reportUnknownArgumentType]
+                yield
+        waiting, results = self.open, self.results
+        self.open, self.results = Waiting(begun=waiting.begun), Results(self.format, forgets=results.forgets)
+        yield from self.open.copying(waiting)
+        yield from self.results.copying(results)
+        if self._columns is not None:
+            self._remember_in(copy(self._columns))
 
     # What follows from it
 
@@ -386,6 +401,10 @@ class Record:
         names = (named(self.name, number, attempt) for attempt in range(1, self.attempts.get(number, 1) + 1))
         counted = self.results.counted.get(number)
         return counted or next((name for name in names if name in self.matches), None)
+
+    def left_to_play(self, name: str) -> int:
+        """How many pairings an entrant has that are neither decided nor being played; 0 if there is no end."""
+        return sum(number in self.open for number in self.results.numbers.get(name, ()))
 
     def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
         """What a format is given: all that was drawn and decided; if it never ends, the latest of that.

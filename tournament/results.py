@@ -6,7 +6,7 @@ record knows who is in the tournament, and which matches there are.
 """
 
 from array import array
-from collections.abc import Collection, Iterable, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, MutableMapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -45,11 +45,21 @@ class Results:
 
     def __copy__(self) -> "Results":
         other = Results(self._format, forgets=self.forgets)
-        other.counted, other.came_to = copy(self.counted), copy(self.came_to)
-        other.numbers = {name: numbers[:] for name, numbers in self.numbers.items()}
-        other.decisions, other.latest = copy(self.decisions), copy(self.latest)
-        other.history, other.tallies = copy(self.history), copy(self.tallies)
+        for _ in other.copying(self):
+            pass
         return other
+
+    def copying(self, other: "Results") -> Iterator[None]:
+        """Copy the other here, which must not be changed meanwhile, in pieces that take some milliseconds."""
+        self.counted = copy(other.counted)
+        yield
+        self.came_to = copy(other.came_to)
+        yield
+        self.numbers = {name: numbers[:] for name, numbers in other.numbers.items()}
+        yield
+        self.decisions, self.latest = copy(other.decisions), copy(other.latest)
+        yield
+        self.history, self.tallies = copy(other.history), copy(other.tallies)
 
     def draw(self, pairing: Pairing) -> None:
         if self.latest is not None:

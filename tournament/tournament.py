@@ -95,7 +95,7 @@ class Tournament:
         self.game = game
         self._lobby = lobby
         self._newcomers: dict[str, Entrant] = {}  # entrants of whom nothing is kept yet
-        self._presence = Presence(record, game.name, lobby, timekeeper, grace, self._newcomers)
+        self._presence = Presence(record, game.name, lobby, timekeeper, grace, self._newcomers, wall)
         self._keeper = Keeper(record, store, wall, self._added)
         self._draws = Draws(record, self._presence, elsewhere)
         self._play = InPlay(
@@ -149,6 +149,7 @@ class Tournament:
                     while self.record.state is not State.FINISHED:
                         self._news = trio.Event()
                         async with self.deciding:
+                            await self._presence.catch_up()
                             until = await self._step()
                         with trio.move_on_at(until):
                             await self._news.wait()
@@ -215,6 +216,10 @@ class Tournament:
         receipts = await self._keeper.keep(*facts)
         self.wake()
         return receipts
+
+    async def copied_record(self) -> Record:
+        """A copy of the record; of a large one it is made bit by bit."""
+        return await self._keeper.copied()
 
     def _added(self, fact: AnyFact) -> None:
         self._presence.told(fact)
@@ -346,10 +351,8 @@ class Tournament:
         if self.record.state is State.FINISHED:
             return []
         if self._known_missing is None:
-            ahead = self._wall() - trio.current_time()
             missing = self._presence.missing(match.names for match in self.matches.values())
-            found = sorted(missing.items(), key=lambda each: (each[1], each[0]))
-            self._known_missing = [Missing(name, round(since + ahead, 3)) for name, since in found]
+            self._known_missing = [*missing.values()]
         return self._known_missing
 
     # The steps
@@ -385,6 +388,7 @@ class Tournament:
             return inf
         if drawn:
             await self.keep(as_drawn(record, drawn))
+            await self._presence.catch_up()
         await self._dealing.deal()
         if self._dealing.room <= 0:
             self._presence.wait_for_nobody()

@@ -8,7 +8,7 @@ Pairings of rounds that have not begun are here as well, but are not found by pl
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush, merge
 from itertools import groupby, islice
@@ -28,7 +28,7 @@ class Waiting(Mapping[int, Pairing]):
         self.begun = begun
         self._pairings: dict[int, Pairing] = {}
         self._later: dict[int, dict[int, Pairing]] = {}  # by round: those of rounds that have not begun
-        self._ordered = True  # whether these are in the order of drawing
+        self._again: list[int] = []  # of these the ones that have come back, in the order of drawing
         self._last = START  # the highest number that there has been
         # For each player, numbers in the order of drawing. The garbage collector need not look at an array.
         self._of: dict[str, array[int]] = {}
@@ -42,18 +42,27 @@ class Waiting(Mapping[int, Pairing]):
         return len(self._pairings)
 
     def __iter__(self) -> Iterator[int]:
-        if not self._ordered:
-            self._pairings = dict(sorted(self._pairings.items()))
-            self._ordered = True
-        return iter(self._pairings)
+        """The numbers, in order. Half a million are not sorted for one that has come back."""
+        if not self._again:
+            return iter(self._pairings)
+        again = frozenset(self._again)
+        return merge(self._again, (number for number in self._pairings if number not in again))
 
     def __copy__(self) -> "Waiting":
         copied = Waiting(begun=self.begun)
-        copied._later = {round: dict(pairings) for round, pairings in self._later.items()}
-        copied._pairings = dict(self._pairings)
-        copied._ordered, copied._last = self._ordered, self._last
-        copied._of = {name: mine[:] for name, mine in self._of.items()}
+        for _ in copied.copying(self):
+            pass
         return copied
+
+    def copying(self, other: "Waiting") -> Iterator[None]:
+        """Copy the other here, which must not be changed meanwhile, in pieces that take some milliseconds."""
+        self._again, self._last = other._again[:], other._last
+        self._pairings = dict(other._pairings)
+        yield
+        self._later = {round: dict(pairings) for round, pairings in other._later.items()}
+        yield
+        self._of = {name: mine[:] for name, mine in other._of.items()}
+        yield
 
     def add(self, pairing: Pairing) -> None:
         """Add a pairing that is to be played, or played again."""
@@ -64,7 +73,7 @@ class Waiting(Mapping[int, Pairing]):
         if number > self._last:
             self._last = number
         else:
-            self._ordered = False
+            insort(self._again, number)
         if pairing.round > self.begun:
             self._later.setdefault(pairing.round, {})[number] = pairing
         else:
@@ -92,6 +101,8 @@ class Waiting(Mapping[int, Pairing]):
         pairing = self._pairings.pop(number, None)
         if pairing is None:
             return
+        if (place := bisect_left(self._again, number)) < len(self._again) and self._again[place] == number:
+            del self._again[place]
         if pairing.round > self.begun:
             waiting = self._later[pairing.round]
             del waiting[number]

@@ -6,6 +6,7 @@ what is shown.
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -214,40 +215,55 @@ def times_shown(record: Record) -> dict[str, Any]:
 
 
 def tournament_summed(
-    record: Record, playing: Sequence[str], eta: float | None, missing: Sequence[Missing] | None
+    record: Record,
+    playing: Sequence[str],
+    eta: float | None,
+    missing: Sequence[Missing] | None,
+    most: int | None = None,
 ) -> dict[str, Any]:
-    """A tournament without its entrants, with what only a host that holds it knows; None: not known."""
+    """A tournament without its entrants, with what only a host that holds it knows; None: not known.
+
+    `most` is how many are listed of those who are awaited; None: all.
+    """
     opened = record.opened
-    return tournament_shown(record) | {
-        "entrants": record.counted,
-        "wanted": opened.entrants,
-        "rounds": opened.terms.rounds,
-        "lots": lots_shown(record),
-        "options": opened.options,
-        "pace": opened.pace or catalogue()[opened.game].pace,
-        **choices_shown(record),
-        "by_invitation": bool(opened.by_invitation),
-        **times_shown(record),
-        **clock_shown(record),
-        "played": record.decided,
-        "playing": playing,
-        "open": len(record.open),
-        "eta": None if record.format.decides else eta,  # of all: that takes a look at the results
-        "missing": None
-        if missing is None
-        else [{"name": each.name, "since": moment(each.since)} for each in missing],
-    }
+    return (
+        tournament_shown(record)
+        | {
+            "entrants": record.counted,
+            "wanted": opened.entrants,
+            "rounds": opened.terms.rounds,
+            "lots": lots_shown(record),
+            "options": opened.options,
+            "pace": opened.pace or catalogue()[opened.game].pace,
+            **choices_shown(record),
+            "by_invitation": bool(opened.by_invitation),
+            **times_shown(record),
+            **clock_shown(record, most),
+            "played": record.decided,
+            "playing": playing,
+            "open": len(record.open),
+            "eta": None if record.format.decides else eta,  # of all: that takes a look at the results
+            "missing": None if missing is None else [*map(missing_shown, missing[:most])],
+            "missing_count": None if missing is None else len(missing),
+        }
+    )
 
 
-def clock_shown(record: Record) -> dict[str, Any]:
+def missing_shown(missing: Missing) -> dict[str, Any]:
+    return {"name": missing.name, "since": moment(missing.since)}
+
+
+def clock_shown(record: Record, most: int | None) -> dict[str, Any]:
     """How far a tournament by the clock is, and who is still to check in; null for any other."""
     next_round = coming(record)
     opens = opens_at(record.opened)
-    waiting = record.state is State.REGISTERING and opens is not None
+    checking_in = None
+    if record.state is State.REGISTERING and opens is not None:
+        checking_in = {"from": moment(opens), "missing": [*islice(unchecked(record), most)]}
     return {
         "round": record.round,
         "next_round": None if next_round is None else {"round": next_round[0], "at": moment(next_round[1])},
-        "checking_in": {"from": moment(opens), "missing": unchecked(record)} if waiting and opens else None,
+        "checking_in": checking_in,
     }
 
 

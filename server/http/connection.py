@@ -39,6 +39,8 @@ from server.net.outbox import Outbox
 from server.net.proxies import HEADER
 from server.net.wire import Piece, Wire
 
+EVENTS = ("Content-Type", "text/event-stream")
+
 
 class Shared(Protocol):
     """What all connections of a server share."""
@@ -71,6 +73,7 @@ class Connection(Answers):
         "_app",
         "_arrived",
         "_chunked",
+        "_events",
         "_exchange",
         "_http",
         "_named",
@@ -106,7 +109,8 @@ class Connection(Answers):
         self._stage = "idle"  # what the client was in the middle of when its deadline was set
         self._exchange: Exchange | None = None  # the request to be answered …
         self._streaming = False  # … whether it is being answered bit by bit …
-        self._chunked = True  # … in chunks or, for clients that do not know these, until the connection ends
+        self._chunked = True  # … in chunks or, for clients that do not know these, until the end …
+        self._events = False  # … with events, of which no number is the whole
         self._waiting = Pipelined(ahead) if ahead else None  # what came meanwhile
         self._advancing = False
         self._turn: trio.Event | None = None  # set when the answer has been given
@@ -147,7 +151,7 @@ class Connection(Answers):
             self._chunked = head is None or not head.old
             last, shared = self._last(), exchange.shared
             self._outbox.put(opening(status, headers, chunked=self._chunked, last=last, shared=shared))
-            self._streaming = True
+            self._streaming, self._events = True, EVENTS in headers
             if exchange.request.method == "HEAD":
                 exchange.gone = True  # nothing is streamed after the head
                 self._over(self._last())
@@ -218,7 +222,7 @@ class Connection(Answers):
         if self._exchange is not None:
             self._exchange.end()
         self._exchange = None
-        self._streaming = False
+        self._streaming = self._events = False
         if last:
             self._part()
         elif not self._advancing:
@@ -379,10 +383,15 @@ class Connection(Answers):
             self._refuse(HttpError(408, "the end of the request did not come in time"))
 
     def drain(self, why: str) -> None:
-        """End when idle. A request that waits is answered: the client may repeat it when the host is back."""
+        """End when idle. A request that waits is answered: the client may repeat it when the host is back.
+
+        An event stream is over; what is cut off in the middle of anything else must not look whole.
+        """
         if (exchange := self._exchange) is not None and not self._streaming:
             self._lose(exchange)  # before the answer, because after it nobody is told
             self.respond(exchange, json_response(503, {"error": why}))
+        elif exchange is not None and self._events:
+            self.close(exchange)
         elif self._exchange is None and not self._parting and self._requests.stage == "idle":
             self._part()
 

@@ -287,7 +287,7 @@ class Mirror:
         self._unusable = None
         for some in _split(rows):
             for number, kept in some:
-                self._fold(kept)
+                await self._fold(kept)
                 self._read = number
             self._tell_waiters()
             await trio.lowlevel.checkpoint()
@@ -300,7 +300,8 @@ class Mirror:
         rows = islice(self._reader.kept(self._read), AT_ONCE)
         return [(row.number, journal.kept(row)) for row in rows]
 
-    def _fold(self, kept: Kept) -> None:
+    async def _fold(self, kept: Kept) -> None:
+        """Take in a fact. Others get their turns while a large one is taken in, as the draw of a thousand."""
         name, fact = kept.tournament, kept.fact
         if name == HOST:
             return
@@ -315,7 +316,8 @@ class Mirror:
                 kind=entries.kind(fact),
             )
             return
-        held.record.add(fact)
+        for _ in held.record.adding(fact):
+            await trio.lowlevel.checkpoint()
         if isinstance(fact, Dealt):
             match = held.begin(fact)
             for early in self._early.pop(fact.match, ()):

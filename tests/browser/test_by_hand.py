@@ -198,3 +198,32 @@ def played(page: Page, served: Served, game: str) -> list[str]:
                 page.locator("#typed").press("Enter")
         sent.append(short)
         before = ply
+
+
+def test_whoever_goes_back_to_a_match_that_is_over_sees_its_end_and_begins_no_other(
+    browser: Browser, served: Served
+) -> None:
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/tic-tac-toe/play?against=first")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        name = page.locator("[data-name]").input_value()
+        page.locator("[data-resign]").click()
+        said = page.locator("[data-status]")
+        expect(said).to_contain_text("You have lost")
+        before, ended = said.inner_text(), len(matches_of(served, name))
+        for _ in range(2):
+            said.locator("a").click()
+            expect(page).to_have_url(re.compile("/matches/"))
+            page.go_back()
+            expect(said).to_have_text(before)
+            expect(page.locator("[data-name]")).to_have_value(name)
+            expect(page.locator("[data-board] svg")).to_be_visible()
+        assert len(matches_of(served, name)) == ended
+        page.get_by_role("button", name="Play").click()
+        expect(page.locator("[data-move]").first).to_be_visible()
+
+
+def matches_of(served: Served, name: str) -> list[str]:
+    """The matches in play, or over, in which somebody of that name has played."""
+    _, told = served.get("/api/tournaments/open-tic-tac-toe/matches")
+    return [each["match"] for each in told["matches"] if name in each["players"]]

@@ -2,10 +2,12 @@
 
 from math import inf
 
+import trio
+
 from tournament.facts import Entered, Opened, Withdrew
 from tournament.format import Entrant
 from tournament.lobby import Lobby
-from tournament.presence import Presence
+from tournament.presence import PIECE, Presence
 from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 
@@ -35,3 +37,26 @@ async def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
     assert presence.here(presence.idle())[2:] == [Entrant("dee", free=False)]
     dee.place = "another"
     assert presence.here(presence.idle())[2:] == []
+
+
+async def test_of_thousands_about_whom_something_has_changed_a_few_are_looked_at_at_a_time() -> None:
+    """When a round of ten thousand bots began, a look at all of them held up all moves for 15 ms."""
+    record, lobby, done = Record("cup", Opened("tic-tac-toe", "swiss")), Lobby(), list[str]()
+    for number in range(8 * PIECE):
+        record.add(Entered(f"bot-{number}"))
+        if number % 2:
+            lobby.enter(f"bot-{number}", "tic-tac-toe")
+    presence = Presence(record, "tic-tac-toe", lobby, Timekeeper(inf), 30.0)
+    presence.heard_of_all()
+
+    async def take_turns() -> None:
+        for _ in range(4):
+            await trio.lowlevel.checkpoint()
+        done.append("four turns")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(take_turns)
+        await presence.catch_up()
+        done.append("all looked at")
+    assert done == ["four turns", "all looked at"]
+    assert presence.absent == {f"bot-{number}" for number in range(0, 8 * PIECE, 2)}

@@ -320,7 +320,7 @@ async def test_a_preview_is_what_then_happens(autojump_clock: MockClock) -> None
     async with world(FOUR) as here:
         await here.tournament.run()
         name = here.tournament.record.standings()[0].name
-        before, after = here.desk.preview(here.desk.disqualification(name, "two bots in one"))()
+        before, after = (await here.desk.preview(here.desk.disqualification(name, "two bots in one")))()
         assert here.tournament.record.standings() == before
         await here.desk.disqualify(name, "two bots in one")
         assert here.tournament.record.standings() == after
@@ -336,7 +336,7 @@ async def test_whoever_has_withdrawn_can_still_be_disqualified(autojump_clock: M
             await trio.sleep(8.0)
             await here.desk.withdraw("a")
         assert here.tournament.record.annulled == {"a"}
-        before, after = here.desk.preview(here.desk.disqualification("a", "two bots in one"))()
+        before, after = (await here.desk.preview(here.desk.disqualification("a", "two bots in one")))()
         await here.desk.disqualify("a", "two bots in one")
         record = here.tournament.record
         assert record.standings() == after != before
@@ -694,6 +694,29 @@ async def test_what_another_process_draws_is_not_copied_here() -> None:
         record.add(Entered(f"p{index}"))
     presence = Presence(record, "tic-tac-toe", Lobby(), Timekeeper(), 30.0)
     assert await Draws(record, presence, by_another).drawn(inf) == [Pairing(1, 1, "p0", "p1")]
+
+
+async def test_a_copy_is_of_one_moment_although_others_have_their_turns(autojump_clock: MockClock) -> None:
+    """A preview of a round robin of a thousand held up all moves for 50 ms."""
+    done: list[str] = []
+    async with world(FOUR) as here, trio.open_nursery() as nursery:
+
+        async def take_turns() -> None:
+            for _ in range(10):
+                await trio.lowlevel.checkpoint()
+            done.append("ten turns")
+
+        async def enter() -> None:
+            await here.tournament.keep(Entered("eve"))
+            done.append("entered")
+
+        nursery.start_soon(take_turns)
+        nursery.start_soon(enter)
+        copied = await here.tournament.copied_record()
+        done.append("copied")
+    assert done == ["ten turns", "copied", "entered"]
+    assert "eve" not in copied.entrants
+    assert "eve" in here.tournament.record.entrants
 
 
 async def test_it_is_not_over_after_a_round_of_nothing_but_byes(autojump_clock: MockClock) -> None:

@@ -191,7 +191,7 @@ class Inside:
             changes = desk.disqualification(name, why)
         elif match not in tournament.matches:
             changes = await desk.voiding(match, why)
-        lines = compared(*await self._run(desk.preview(changes)))
+        lines = compared(*await self._run(await desk.preview(changes)))
         annulled = any(isinstance(each, Withdrew) and each.annulled for each in changes)
         await self._give_long(
             exchange,
@@ -206,7 +206,7 @@ class Inside:
             live=match in tournament.matches,
             changed=sum(line.marked for line in lines),
             annulled=annulled,
-            left=0 if annulled or not name else sum(name in each.names for each in record.open.values()),
+            left=0 if annulled else record.left_to_play(name),
         )
 
     def nothing(self, exchange: Exchange) -> None:

@@ -16,7 +16,8 @@ const board = play.querySelector("[data-board]");
 const typed = play.querySelector("[data-typed]");
 const { play: game, websocket, against } = play.dataset;
 const seats = play.dataset.seats.split(" ");
-const name = play.dataset.as || `guest-${1000 + Math.floor(Math.random() * 9000)}`;
+const before = history.state; // of this entry in the tab's history: whoever played here, and the match
+const name = play.dataset.as || before?.name || `guest-${1000 + Math.floor(Math.random() * 9000)}`;
 const remembered = `token ${game} ${name}`;
 
 let socket;
@@ -67,6 +68,7 @@ function hear(told) {
       break;
     case "begin":
       ({ match, you, players } = told);
+      history.replaceState({ name, match }, "");
       typed.hidden = false;
       break;
     case "turn":
@@ -86,6 +88,24 @@ function hear(told) {
       finish();
       break;
   }
+}
+
+/** Whoever comes back to this page sees how the match ended that was played here, and no other begins. */
+async function comeBack() {
+  const answer = await fetch(`/api/matches/${encodeURIComponent(before.match)}`);
+  const told = answer.ok ? await answer.json() : { ending: null };
+  if (told.ending === null) {
+    connect();
+    return;
+  }
+  ({ match } = before);
+  over = true;
+  you = seats[told.players.indexOf(name)];
+  const undecided = told.ending === "played" ? "draw" : null;
+  const winner = told.winner === null ? undecided : seats[told.winner];
+  say(`${result({ winner })}: ${told.why}.`, `/matches/${encodeURIComponent(match)}`);
+  asked = { ply: told.plies };
+  look(told.plies);
 }
 
 function result(end) {
@@ -184,6 +204,8 @@ play.querySelector("[data-resign]").addEventListener("click", () => send({ type:
 document.querySelector("[data-name]").value = name;
 if (against !== undefined) {
   say("Connecting …");
-  connect();
+  const [arrival] = performance.getEntriesByType("navigation");
+  if (before?.match && arrival?.type === "back_forward") comeBack();
+  else connect();
   setInterval(clocks, TICK);
 }

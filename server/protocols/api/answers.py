@@ -105,7 +105,8 @@ class Course(Head, frozen=True, kw_only=True):
     playing: list[str]
     open: int
     eta: float | None
-    missing: list[Missing]
+    missing: list[Missing]  # in lists and in answers to orders, those that have been awaited longest
+    missing_count: int  # how many there are
 
 
 class Summary(Course, frozen=True, kw_only=True):

@@ -215,6 +215,7 @@ def _about(order: Order) -> About:
 
 
 async def _preview(call: Call, tournament: Tournament, desk: Desk, changes: list[AnyFact]) -> Response:
-    order, compared = tournament.record.format.order, await call.host.boards.run(desk.preview(changes))
+    order = tournament.record.format.order
+    compared = await call.host.boards.run(await desk.preview(changes))
     before, after = ([unrated(row, order) for row in rows] for rows in compared)
     return json_response(200, {"before": before, "after": after})

@@ -22,6 +22,7 @@ from server.export.json_views import (
     grades_shown,
     match_in_play,
     match_shown,
+    missing_shown,
     moment,
     out_shown,
     row_shown,
@@ -47,6 +48,7 @@ from server.protocols.api.game_schema import schemas
 from server.protocols.api.giving import LARGE, give, put
 from server.protocols.api.paging import MOST, asked
 from server.protocols.api.streams import stream_match
+from tournament.check_in import unchecked
 from tournament.entries import Entry
 from tournament.facts import State
 from tournament.record import Record
@@ -57,6 +59,10 @@ LINES = "application/x-ndjson"
 TEXT = "text/plain; charset=utf-8"
 CSV = "text/csv; charset=utf-8"
 AT_A_TIME = 100  # tournaments that are summed up before other tasks get their turn
+# Names of those who are awaited, in lists and in answers to orders. Entering ten thousand bots is as many
+# orders, and each answer would be longer than the one before.
+AWAITED = 100
+PIECE = 500  # of them all, that are shown before other tasks get their turn: two milliseconds
 
 
 def games(call: Look) -> Response:
@@ -80,6 +86,9 @@ async def tournament(call: Look, found: Held) -> Response:
     listed = entrants_shown(found.record, some, everything=call.organiser)
     shown: dict[str, Any] = summary(found)
     shown |= {"entrants": listed, "next": page.next(len(entrants))}
+    shown["missing"] = [missing_shown(each) async for each in WithPauses(found.missing(), PIECE)]
+    if shown["checking_in"] is not None:
+        shown["checking_in"]["missing"] = [*unchecked(found.record)]
     shown["holder"] = call.view.holders.get(found.record.name)
     if (graded := call.view.grader.summary(found.record.public, found.concluded)) is not None:
         whole, figure = ("estimated", "estimate") if graded.estimate else ("graded", "accuracy")
@@ -237,7 +246,7 @@ async def metrics(call: Call) -> Response:
 def summary(tournament: Held) -> dict[str, Any]:
     """A tournament as lists show it, and as the answer to an order about it."""
     return tournament_summed(
-        tournament.record, list(tournament.matches), tournament.eta(), tournament.missing()
+        tournament.record, list(tournament.matches), tournament.eta(), tournament.missing(), AWAITED
     )
 
 

@@ -239,6 +239,20 @@ async def test_a_client_that_reads_its_last_answer_slowly_gets_all_of_it(autojum
 # Draining.
 
 
+async def test_a_server_that_drains_ends_event_streams_as_a_whole_and_no_other_answer_under_way() -> None:
+    """Clients took the end of the host for a broken connection: `IncompleteRead` in Python."""
+    for kind, ends in (("text/event-stream", True), ("application/x-ndjson", False)):
+        app = Streams(("Content-Type", kind))
+        async with serving(app) as server:
+            client = server.connect()
+            await client.end.send_all(get())
+            await client.now()
+            app.streams[0].put(b"data: 1\n\n")
+            server.http.drain("come again")
+            told = b"9\r\ndata: 1\n\n\r\n"
+            assert (await client.rest() if ends else await client.now()) == told + ends * b"0\r\n\r\n"
+
+
 async def test_a_server_that_drains_sends_away_whoever_waits_and_finishes_what_it_was_saying(
     autojump_clock: Clock,
 ) -> None:

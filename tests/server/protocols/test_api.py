@@ -24,6 +24,7 @@ from server.http.routes import routed
 from server.net.limits import Limits
 from server.programs.report import rendered
 from server.protocols.api.door import Api
+from server.protocols.api.reading import AWAITED, PIECE
 from server.protocols.api.routes import Caller, Route
 from server.protocols.api.table import ROUTES
 from tests.hang import HANG
@@ -732,6 +733,50 @@ async def test_a_tournament_says_what_was_chosen_for_it_and_who_is_missing(autoj
             far = await here.tell("/api/tournaments", 400, **wanted | {"name": "x", "start_at": ever})
             assert "start_at: expected a time in the years 1970 to 2999" in far["error"]
         assert await here.read("/api/tournaments")  # which one of them would have spoilt
+
+
+async def test_an_answer_to_an_order_names_a_hundred_of_those_who_are_awaited_and_counts_all(
+    autojump_clock: MockClock,
+) -> None:
+    """Each answer named everybody, so what it cost to enter a list grew with its square."""
+    wanted = {"name": "cup", "game": GAME, "format": "swiss", "by_invitation": True, "check_in": "1d"}
+    names = [f"bot-{number}" for number in range(AWAITED + 20)]
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, **wanted, start_at="2099-03-01T18:00:00Z")
+        *_, ordered = [await here.tell("/api/tournaments/cup/enter", name=name) for name in names]
+        tournaments = (await here.read("/api/tournaments"))["tournaments"]
+        whole = await here.read("/api/tournaments/cup")
+    listed = next(each for each in tournaments if each["tournament"] == "cup")
+    for told, most in ((ordered, AWAITED), (listed, AWAITED), (whole, len(names))):
+        assert [each["name"] for each in told["missing"]] == names[:most]
+        assert told["missing_count"] == len(names)
+        assert told["checking_in"]["missing"] == names[:most]
+
+
+async def test_others_have_their_turns_while_thousands_who_are_awaited_are_told(
+    autojump_clock: MockClock,
+) -> None:
+    """Whoever asked for a tournament with ten thousand who had not come held up all pages for 50 ms."""
+
+    async def turns(count: int) -> int:
+        taken = 0
+        async with office() as here, trio.open_nursery() as nursery:
+            await here.tell("/api/tournaments", 201, name="cup", game=GAME, by_invitation=True)
+            await here.host.tournaments["cup"].keep(*[Entered(f"bot-{number}") for number in range(count)])
+
+            async def take_turns() -> None:
+                nonlocal taken
+                while True:
+                    await trio.lowlevel.checkpoint()
+                    taken += 1
+
+            nursery.start_soon(take_turns)
+            client = await here.listen("/api/tournaments/cup?limit=1")
+            await client.end.receive_some(1)  # the first of it comes when all of it is made
+            nursery.cancel_scope.cancel()
+        return taken
+
+    assert await turns(8 * PIECE) > await turns(8) + 4
 
 
 async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_runs(
