@@ -403,7 +403,7 @@ class Record:
         return counted or next((name for name in names if name in self.matches), None)
 
     def left_to_play(self, name: str) -> int:
-        """How many pairings an entrant has that are neither decided nor being played; 0 if there is no end."""
+        """How many pairings of an entrant are neither decided nor being played; 0 if there is no end."""
         return sum(number in self.open for number in self.results.numbers.get(name, ()))
 
     def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
