@@ -7,7 +7,8 @@ cannot read quote the address. So all words about it are put together here.
 import re
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store.address import MISWRITTEN, clear, shown
@@ -19,6 +20,9 @@ except ImportError as error:  # it is an extra: all others import it from here, 
     raise ConfigError(
         f"a store at postgresql:// needs psycopg: install quintain with the extra postgres ({error})"
     ) from None
+
+if TYPE_CHECKING:
+    from psycopg.abc import PQGen
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
@@ -40,14 +44,52 @@ REFUSED = re.compile(
 UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
 
+class Patience:
+    """How long sessions wait for their server. One that stands still keeps its connections, and is silent."""
+
+    def __init__(self) -> None:
+        self._until = inf
+
+    def ends(self, seconds: float) -> None:
+        """Wait for no server longer than that: whoever waits has to end."""
+        self._until = time.monotonic() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self._until
+
+
+class Session(Connection):
+    """A session that waits for its server until patience is over. By itself, the client waits for ever."""
+
+    patience = Patience()
+
+    def wait(self, gen: "PQGen[T]", *arguments: Any, **named: Any) -> T:
+        return super().wait(self._in_time(gen), *arguments, **named)
+
+    def _in_time(self, gen: "PQGen[T]") -> "PQGen[T]":
+        """The same as `gen`, which goes on several times a second even when nothing has come."""
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if self.patience.is_over:
+                    self.pgconn.finish()  # nobody knows how far the server has come
+                    raise psycopg.OperationalError("the server has not answered in time")
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            return end.value
+
+
 class Database:
     def __init__(self, url: str) -> None:
         self._url = url
         self.where = where(url)
+        self.patience = Patience()
 
     def session(self) -> Connection:
-        """A session for reading. No server can block it forever."""
-        return psycopg.connect(
+        """A session for reading. No server can block it longer than there is patience."""
+        session = Session.connect(
             self._url,
             autocommit=True,
             connect_timeout=CONNECT,
@@ -57,6 +99,8 @@ class Database:
             keepalives_count=3,
             tcp_user_timeout=STATEMENT,
         )
+        session.patience = self.patience
+        return session
 
     def persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
         """Call `act`, and again after each `drop`; raises `Unavailable` if it keeps failing for a while."""
@@ -68,6 +112,8 @@ class Database:
             except (Unavailable, *LOST) as error:
                 problem = error
             drop()
+            if self.patience.is_over:
+                break
         raise self.unavailable(problem) from problem
 
     def unavailable(self, error: Exception) -> Unavailable:
