@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 CONNECT = 5  # seconds to open a session
 STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
+SILENCE = 5.0  # seconds until whoever reads what takes milliseconds counts on no answer any more
+LONG = 4.0  # seconds: a try that has taken so long is the last
 WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart takes less than all
 
 LOST = (  # errors after which it may go on
@@ -63,6 +65,7 @@ class Session(Connection):
     """A session that waits for its server until patience is over. By itself, the client waits for ever."""
 
     patience = Patience()
+    silence = inf  # seconds for which it waits to hear anything
 
     def wait(self, gen: "PQGen[T]", *arguments: Any, **named: Any) -> T:
         return super().wait(self._in_time(gen), *arguments, **named)
@@ -70,10 +73,13 @@ class Session(Connection):
     def _in_time(self, gen: "PQGen[T]") -> "PQGen[T]":
         """The same as `gen`, which goes on several times a second even when nothing has come."""
         try:
-            wanted = next(gen)
+            wanted, heard = next(gen), time.monotonic()
             while True:
                 ready = yield wanted
-                if self.patience.is_over:
+                now = time.monotonic()
+                if ready:
+                    heard = now
+                if self.patience.is_over or now - heard > self.silence:
                     self.pgconn.finish()  # nobody knows how far the server has come
                     raise psycopg.OperationalError("the server has not answered in time")
                 wanted = gen.send(ready)
@@ -87,8 +93,8 @@ class Database:
         self.where = where(url)
         self.patience = Patience()
 
-    def session(self) -> Connection:
-        """A session for reading. No server can block it longer than there is patience."""
+    def session(self, silence: float = inf) -> Connection:
+        """A session for reading. No server can block it longer than that, or than there is patience."""
         session = Session.connect(
             self._url,
             autocommit=True,
@@ -99,7 +105,7 @@ class Database:
             keepalives_count=3,
             tcp_user_timeout=STATEMENT,
         )
-        session.patience = self.patience
+        session.patience, session.silence = self.patience, silence
         return session
 
     def persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
@@ -107,12 +113,13 @@ class Database:
         problem: Exception = Unavailable("")
         for wait in WAITS:
             time.sleep(wait)
+            begun = time.monotonic()
             try:
                 return act()
             except (Unavailable, *LOST) as error:
                 problem = error
             drop()
-            if self.patience.is_over:
+            if self.patience.is_over or time.monotonic() - begun > LONG:
                 break
         raise self.unavailable(problem) from problem
 

@@ -221,6 +221,21 @@ def test_a_server_that_stands_still_is_waited_for_no_longer_once_the_host_ends(
                 done.result(HANG)
 
 
+def test_whoever_reads_waits_no_longer_than_a_while_for_a_server_that_stands_still_and_reads_on_after_that(
+    server: Server, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a page that never came, and one more thread that waited with each request for one."""
+    monkeypatch.setattr(postgres, "SILENCE", 0.2)
+    monkeypatch.setattr(postgres_database, "LONG", 0.1)
+    with closing(Postgres(url)) as engine, ThreadPoolExecutor(3) as threads:
+        engine.write([entry(1)])
+        with server.standing_still():
+            for read in [threads.submit(engine.last) for _ in range(3)]:
+                with pytest.raises(Unavailable, match=r"not answered in time|others wait|timeout expired"):
+                    read.result(HANG)
+        assert engine.last() == 1
+
+
 def test_rights_that_are_taken_away_from_a_host_are_trouble_that_passes_when_they_are_back(
     server: Server, url: str
 ) -> None:
