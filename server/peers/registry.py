@@ -247,7 +247,7 @@ def _connected(url: str, patience: Patience) -> Connection:
         application_name="quintain",
         tcp_user_timeout=2 * STATEMENT,
     )
-    session.patience = patience
+    session.patience, session.silence = patience, 2 * STATEMENT / 1000  # or whoever opens a table waits, too
     try:
         for setting, milliseconds in (
             ("statement_timeout", STATEMENT),
