@@ -49,7 +49,7 @@ from server.show.draws import in_a_thread
 from server.show.lending import Lending
 from server.show.process import Show
 from server.show.which import Which
-from server.stopping import SIGNALS, Running, close, signals_to_the_end, until_the_end
+from server.stopping import LAST, SIGNALS, Running, close, signals_to_the_end, until_the_end
 from server.store import snapshots
 from server.store.choice import opened
 from server.store.copies import backups
@@ -269,6 +269,7 @@ async def _serve(
                 watching.cancel_scope.cancel()
             running = Running(settings, host, workers, peering, http, show, admission, last)
             printed = await close(running, until_done, as_json, signals)
+        engine.hurry(LAST)
         nursery.cancel_scope.cancel()
         return code if printed else code or FAILED
     return DONE  # pragma: no cover - a cancelled nursery ends above

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LINGER = 1.0  # seconds for bots to learn how it ended before their connections go
+LAST = 5.0  # seconds for a server to keep the last, after which nobody waits for it any longer
 PRINTING = 2.0  # seconds for printing standings, when the host was told to stop
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -151,7 +152,7 @@ async def _say_goodbye(running: Running) -> None:
             await running.workers.stop(STOPPING)
     await running.host.stop()
     if running.peering is not None:
-        await running.peering.give_up()
+        await running.peering.give_up(LAST)
     running.http.drain(STOPPING)
     if running.show is not None:
         running.show.lending.drain(STOPPING)

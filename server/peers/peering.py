@@ -51,7 +51,7 @@ class Peering:
     def __init__(self, engine: SharedPostgres, url: str) -> None:
         self._url = url
         self._engine = engine
-        self._registry = PostgresRegistry(url)
+        self._registry = PostgresRegistry(url, patience=engine.patience)
         self._own = identity.made()
         self.keeping = Keeping(self._registry)
         self.ledger = SharedLedger(engine, self.keeping)
@@ -142,8 +142,9 @@ class Peering:
         except Unavailable as error:
             log.warning("others hear of this host a little later", why=str(error))
 
-    async def give_up(self) -> None:
-        """Let other hosts go on at once, if the database can be reached."""
+    async def give_up(self, seconds: float) -> None:
+        """Let other hosts go on at once, if the database answers; nobody waits for that any longer."""
+        self._engine.hurry(seconds)
         try:
             await self.peers.give_up()
         except Unavailable as error:

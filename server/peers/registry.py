@@ -15,7 +15,7 @@ from msgspec.structs import astuple
 
 from server.exits import Unavailable
 from server.peers.leases import LENGTH, Card, Granted, Lease, Peer, since_boot
-from server.store.postgres_database import Connection, line, psycopg
+from server.store.postgres_database import Connection, Patience, Session, line, psycopg
 
 T = TypeVar("T")
 
@@ -120,12 +120,14 @@ class PostgresRegistry:
         url: str,
         wall: Callable[[], float] = time.time,
         now: Callable[[], float] = since_boot,
+        patience: Patience | None = None,
     ) -> None:
         """`wall` is this host's clock, which is compared with the database's; `now` times requests."""
         self._url = url
         self._wall = wall
         self._now = now
         self._fingerprint = ""
+        self._patience = patience or Patience()
         self._session: Connection | None = None
 
     def register(self, card: Card) -> int:
@@ -195,7 +197,7 @@ class PostgresRegistry:
         """Act in one transaction; a session that has failed is not used again."""
         try:
             if self._session is None:
-                self._session = _connected(self._url)
+                self._session = _connected(self._url, self._patience)
             with self._session.transaction():
                 return act(self._session)
         except psycopg.Error as error:
@@ -216,7 +218,7 @@ class Looked(Struct, frozen=True):
 def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
     """Look at the hosts of a database, changing nothing. Raises `Unavailable`."""
     try:
-        with closing(_connected(url)) as session:
+        with closing(_connected(url, Patience())) as session:
             ahead = wall() - float(_one(session.execute(NOW)))
             try:
                 peers, set_up = _peers(session), True
@@ -237,14 +239,15 @@ def _refuses(session: Connection) -> str:
     return ""
 
 
-def _connected(url: str) -> Connection:
-    session = psycopg.connect(
+def _connected(url: str, patience: Patience) -> Connection:
+    session = Session.connect(
         url,
         autocommit=True,
         connect_timeout=CONNECT,
         application_name="quintain",
         tcp_user_timeout=2 * STATEMENT,
     )
+    session.patience, session.silence = patience, 2 * STATEMENT / 1000  # or whoever opens a table waits, too
     try:
         for setting, milliseconds in (
             ("statement_timeout", STATEMENT),

@@ -151,8 +151,7 @@ def _application(mirror: Mirror, attention: Attention, begin: Begin) -> App:
         await attention.look()
         await mirror.catch_up()
         if begin.address:
-            for name in exchange.request.path.split("/"):
-                await mirror.look_at(name)
+            await mirror.look_at(exchange.request.path)
         if (pending := app(exchange)) is not None:
             await pending
 

@@ -5,6 +5,7 @@ fact that concludes it. What happens in it comes over the feed, perhaps before t
 been read, or not at all; neither does any harm.
 """
 
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -43,7 +44,8 @@ AT_ONCE = 2_000  # entries that are read and decoded in a thread at a time …
 STEP = 50  # … and of these, taken in before other tasks get their turn
 RETRY = 1.0  # seconds until a journal that could not be read is tried again
 WATCHED = 200  # matches of other hosts that are watched at once
-LATE = 1.0  # seconds that somebody who looks at such a match waits for news of it
+LISTS = re.compile("/(?:tournaments|wall)/([^/]+)/?|/api/tournaments/([^/]+)/matches/?")  # matches in play
+LATE = 1.0  # seconds that somebody who looks at such matches waits for news of it
 LONG = 20_000  # results: a table of so many is computed before anybody asks for it
 EARLY = 10_000  # matches not in the journal yet, of which news is held: of more it is of no use
 
@@ -153,19 +155,12 @@ class Mirror:
         looked.sort(key=lambda match: -match.looked)
         return tuple([match.name for match in looked[:WATCHED]])
 
-    async def look_at(self, name: str) -> None:
-        """Wait, not for long, for the latest news of a match that another host holds."""
-        tournament = name.rpartition("-")[0]
-        held = self.tournaments.get(tournament)
-        match = None if held is None else held.replicas.get(name)
-        holder = self.holders.get(tournament)  # None: it is new, and may be ours
-        if match is None or holder == self._address or (holder is None and match.heard):
-            return
-        if match.told is None or not match.is_looked_at(trio.current_time()):
-            match.told = trio.Event()
-        match.looked_at()
+    async def look_at(self, path: str) -> None:
+        """Wait, not for long, for the latest news of the matches that a path shows and other hosts hold."""
+        waits = [match.expect() for match in self._shown_at(path) if self._is_played_elsewhere(match)]
         with trio.move_on_after(LATE):
-            await match.told.wait()
+            for told in waits:
+                await told.wait()
 
     async def load(self) -> None:
         """Read all that the journal has now, or what came after its latest snapshot."""
@@ -243,6 +238,18 @@ class Mirror:
         record = self.tournaments[name].record
         entrants, past = list(record.entrants.values()), record.past()
         return await self._in_thread(partial(record.format.draw, entrants, *past, record.terms))
+
+    def _shown_at(self, path: str) -> Sequence[Replica]:
+        """The matches in play that a path names, or the latest of the tournament whose matches it lists."""
+        if (listing := LISTS.fullmatch(path)) is not None:
+            held = self.tournaments.get(listing[1] or listing[2])
+            return [] if held is None else [*held.replicas.values()][-WATCHED:]
+        named = ((name, self.tournaments.get(name.rpartition("-")[0])) for name in path.split("/"))
+        return [held.replicas[name] for name, held in named if held is not None and name in held.replicas]
+
+    def _is_played_elsewhere(self, match: Replica) -> bool:
+        holder = self.holders.get(match.name.rpartition("-")[0])  # None: it is new, and may be ours
+        return holder != self._address and not (holder is None and match.heard)
 
     async def _look_for(self, look: trio.Event) -> None:
         try:

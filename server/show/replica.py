@@ -48,6 +48,13 @@ class Replica(Match):
                 self._hear(*news)
         return self
 
+    def expect(self) -> trio.Event:
+        """Look at the match; returns what is set as soon as there is news, unless somebody looks already."""
+        if self.told is None or not self.is_looked_at(trio.current_time()):
+            self.told = trio.Event()
+        self.looked_at()
+        return self.told
+
     def is_looked_at(self, now: float) -> bool:
         """Whether the match goes on and somebody seems to have it open."""
         return (now < self.looked + LOOKED or self.log.followed) and not self.log.closed

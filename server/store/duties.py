@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from server.exits import Unavailable
-from server.store.postgres_database import Connection, line, psycopg
+from server.store.postgres_database import Connection, Session, line, psycopg
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class PostgresDuties:
     def __init__(self, url: str, host: int) -> None:
         self._url = url
         self._host = host
-        self._session: Connection | None = None
+        self._session: Session | None = None
 
     def mine(self, duty: str) -> bool:
         asked = {"duty": duty, "host": self._host}
@@ -74,7 +74,7 @@ class PostgresDuties:
         """Ask the database. A session that has failed is not used again."""
         try:
             if self._session is None:
-                self._session = psycopg.connect(
+                self._session = Session.connect(
                     self._url,
                     autocommit=True,
                     connect_timeout=CONNECT,
@@ -82,6 +82,7 @@ class PostgresDuties:
                     options=f"-c statement_timeout={STATEMENT}",
                     tcp_user_timeout=2 * STATEMENT,
                 )
+                self._session.silence = 2 * STATEMENT / 1000
             return ask(self._session)
         except psycopg.Error as error:
             with suppress(psycopg.Error):

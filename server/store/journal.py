@@ -116,6 +116,10 @@ class Engine(Reader, Protocol):
         """Look for damage that opening did not look for; may take long. Raises `ConfigError`."""
         ...
 
+    def hurry(self, seconds: float) -> None:
+        """Wait at most that long for a server from now on, whatever is asked of it: the host ends."""
+        ...
+
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 

@@ -26,6 +26,7 @@ from tournament.folding import called
 from tournament.store import Conflict, Stale, Story
 
 RETRY = 5.0  # seconds until rows that could not be kept are tried again
+LATE = 5.0  # seconds after which an engine that has not returned may be one that never will
 LOOK = 5.0  # seconds without anything to write, after which it is looked whether that would be possible
 SOON = 0.25  # seconds between two looks at the moves played: a crash may lose as much
 REST = 0.02  # seconds, at the most, that a match which is over waits for others after a commit …
@@ -33,6 +34,8 @@ EACH = REST / 50  # … this long for each match in play, because a few fast one
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten facts in it
 SET = 180.0  # seconds by which a wall clock may be behind: two hosts may each be a minute off
 READERS = 4  # threads that read at once
+
+STANDS_STILL = f"nothing could be written for {LATE:g} seconds"
 
 Noted = tuple[int, str, float, int, AnyFact]  # number, tournament, wall time, epoch
 Unwritten = tuple[str, Sequence[Any], Sequence[float], slice, int]  # match, moves, times, which, epoch
@@ -102,6 +105,7 @@ class Ledger:
         self._moves_due = inf  # when to look at the moves played
         self._rested = -inf  # when the next commit may be made, even of few facts
         self._news = trio.Event()  # set when a call waits, or a match is played where there was none
+        self._handed = inf  # when the engine was handed what it has not written yet
         self._again = trio.Event()  # set to try again at once what could not be kept
         self._listeners: list[Callable[[], None]] = []
         self.committed: Callable[[float], None] = lambda seconds: None  # called with what a commit took
@@ -179,6 +183,13 @@ class Ledger:
         await call.safe.wait()
 
     async def run(self) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch)
+            await self._run()
+
+    # Within
+
+    async def _run(self) -> None:
         try:
             while True:
                 await self._gather()
@@ -192,7 +203,21 @@ class Ledger:
             for call in self._waiting:  # it will not be kept: its caller may be cancelled now
                 call.scope.shield = False
 
-    # Within
+    async def _watch(self) -> None:
+        """Notice an engine that does not return: a server that stands still refuses nothing."""
+        while True:
+            late = trio.current_time() - self._handed
+            if late >= LATE:
+                self._set_trouble(STANDS_STILL)
+            await trio.sleep(LATE - late if 0 <= late < LATE else LATE)
+
+    async def _hand(self, write: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+        """Write in the writing thread."""
+        self._handed = trio.current_time()
+        try:
+            return await self._in_thread(write, limiter=self._writing)
+        finally:
+            self._handed = inf
 
     def go_on_after(self, tournament: str, when: float) -> None:
         """Note when another host kept the latest fact of a tournament, by that host's clock."""
@@ -231,7 +256,7 @@ class Ledger:
                 if moves or self._waiting:
                     await self._write(moves=moves)
                 else:
-                    await self._in_thread(partial(self._engine.write, ()), limiter=self._writing)
+                    await self._hand(partial(self._engine.write, ()))
             except Unavailable as error:
                 self._set_trouble(str(error))
                 self._again = trio.Event()
@@ -297,7 +322,7 @@ class Ledger:
             return ()
         begun = trio.current_time()
         try:
-            receipts = await self._in_thread(partial(self._put_down, jots, facts), limiter=self._writing)
+            receipts = await self._hand(partial(self._put_down, jots, facts))
         finally:
             self._jotted = None
         self.safe = max([self.safe, *(number for number, *_ in facts)])

@@ -18,7 +18,7 @@ from server.exits import ConfigError, Unavailable
 from server.store import schema
 from server.store.copies import whole_or_none
 from server.store.journal import LAST, LATEST, Jot, paged
-from server.store.postgres_database import LOST, STATEMENT, Connection, Database, line, psycopg
+from server.store.postgres_database import LOST, SILENCE, STATEMENT, Connection, Database, line, psycopg
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
 from tournament.chain import START, Heads, heads
 from tournament.entries import PAGE, Entry, concluded_key, salted
@@ -56,6 +56,7 @@ class PostgresReader:
     def __init__(self, url: str) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser."""
         self._database = Database(url)
+        self.patience = self._database.patience
         self._using = threading.Lock()  # held to use the session that reads
         self._reader: Connection | None = None
         self._expect_schema()
@@ -64,7 +65,7 @@ class PostgresReader:
         return self._read(LAST)[0][0]
 
     def latest(self) -> dict[str, float]:
-        return dict(self._read(LATEST))
+        return dict(self._all(LATEST))
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
         if tournament is None:
@@ -95,8 +96,8 @@ class PostgresReader:
                 "SELECT indexrelid::regclass::text FROM pg_index"
                 " WHERE indrelid IN ('journal'::regclass, 'jotted'::regclass) AND NOT indisvalid"
             )
-            self._read("SELECT sum(length(body)), sum(length(key)) FROM journal")
-            self._read("SELECT sum(length(moves)), sum(length(times)) FROM jotted")
+            list(self._all("SELECT sum(length(body)), sum(length(key)) FROM journal"))
+            list(self._all("SELECT sum(length(moves)), sum(length(times)) FROM jotted"))
         except psycopg.DatabaseError as error:
             return [line(error)]
         return [f"the index {name} is not valid" for (name,) in broken]
@@ -147,12 +148,16 @@ class PostgresReader:
     def _read(self, query: LiteralString, *parameters: object) -> list[tuple[Any, ...]]:
         def fetch() -> list[tuple[Any, ...]]:
             if self._reader is None:
-                self._reader = self._database.session()
+                self._reader = self._database.session(SILENCE)
                 self._reader.execute("SET default_transaction_read_only = on")
             return self._reader.execute(query, parameters).fetchall()
 
-        with self._using:
+        if not self._using.acquire(timeout=SILENCE):
+            raise self._database.unavailable(Unavailable("others wait for an answer already"))
+        try:
             return self._database.persistently(fetch, self._drop_reader)
+        finally:
+            self._using.release()
 
     def _all(self, query: LiteralString) -> Iterator[tuple[Any, ...]]:
         """Read rows in a separate session, never holding all of them in memory. Raises `Unavailable`."""
@@ -208,6 +213,9 @@ class Postgres(PostgresReader):
 
     def examine(self) -> None:
         """The server looks after its own disks."""
+
+    def hurry(self, seconds: float) -> None:
+        self.patience.ends(seconds)
 
     def close(self) -> None:
         self._drop_writer()

@@ -7,7 +7,8 @@ cannot read quote the address. So all words about it are put together here.
 import re
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store.address import MISWRITTEN, clear, shown
@@ -20,11 +21,16 @@ except ImportError as error:  # it is an extra: all others import it from here, 
         f"a store at postgresql:// needs psycopg: install quintain with the extra postgres ({error})"
     ) from None
 
+if TYPE_CHECKING:
+    from psycopg.abc import PQGen
+
 Connection = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
 
 CONNECT = 5  # seconds to open a session
 STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
+SILENCE = 5.0  # seconds until whoever reads what takes milliseconds counts on no answer any more
+LONG = 4.0  # seconds: a try that has taken so long is the last
 WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart takes less than all
 
 LOST = (  # errors after which it may go on
@@ -40,14 +46,56 @@ REFUSED = re.compile(
 UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
 
+class Patience:
+    """How long sessions wait for their server. One that stands still keeps its connections, and is silent."""
+
+    def __init__(self) -> None:
+        self._until = inf
+
+    def ends(self, seconds: float) -> None:
+        """Wait for no server longer than that: whoever waits has to end."""
+        self._until = time.monotonic() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self._until
+
+
+class Session(Connection):
+    """A session that waits for its server until patience is over. By itself, the client waits for ever."""
+
+    patience = Patience()
+    silence = inf  # seconds for which it waits to hear anything
+
+    def wait(self, gen: "PQGen[T]", *arguments: Any, **named: Any) -> T:
+        return super().wait(self._in_time(gen), *arguments, **named)
+
+    def _in_time(self, gen: "PQGen[T]") -> "PQGen[T]":
+        """The same as `gen`, which goes on several times a second even when nothing has come."""
+        try:
+            wanted, heard = next(gen), time.monotonic()
+            while True:
+                ready = yield wanted
+                now = time.monotonic()
+                if ready:
+                    heard = now
+                if self.patience.is_over or now - heard > self.silence:
+                    self.pgconn.finish()  # nobody knows how far the server has come
+                    raise psycopg.OperationalError("the server has not answered in time")
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            return end.value
+
+
 class Database:
     def __init__(self, url: str) -> None:
         self._url = url
         self.where = where(url)
+        self.patience = Patience()
 
-    def session(self) -> Connection:
-        """A session for reading. No server can block it forever."""
-        return psycopg.connect(
+    def session(self, silence: float = inf) -> Connection:
+        """A session for reading. No server can block it longer than that, or than there is patience."""
+        session = Session.connect(
             self._url,
             autocommit=True,
             connect_timeout=CONNECT,
@@ -57,17 +105,22 @@ class Database:
             keepalives_count=3,
             tcp_user_timeout=STATEMENT,
         )
+        session.patience, session.silence = self.patience, silence
+        return session
 
     def persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
         """Call `act`, and again after each `drop`; raises `Unavailable` if it keeps failing for a while."""
         problem: Exception = Unavailable("")
         for wait in WAITS:
             time.sleep(wait)
+            begun = time.monotonic()
             try:
                 return act()
             except (Unavailable, *LOST) as error:
                 problem = error
             drop()
+            if self.patience.is_over or time.monotonic() - begun > LONG:
+                break
         raise self.unavailable(problem) from problem
 
     def unavailable(self, error: Exception) -> Unavailable:

@@ -237,6 +237,9 @@ class Sqlite(SqliteReader):
                 connection.close()
             self._examined = True
 
+    def hurry(self, seconds: float) -> None:
+        """There is no server."""
+
     def close(self) -> None:
         self._save_what_was_deleted()
         try:

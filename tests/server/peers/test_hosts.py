@@ -96,6 +96,10 @@ class Process:
             await trio.sleep(0.01)
         self.port = 0
 
+    @property
+    def code(self) -> int | None:
+        return self._process.returncode
+
     def _line(self) -> str:
         output: IO[str] | None = self._process.stdout
         assert output is not None
@@ -236,3 +240,11 @@ async def test_a_database_that_is_away_stops_the_clocks_and_nothing_else(server:
 
         told = await played_to_the_end(url, hosts, restart)
     expect_all(url, told)
+
+
+async def test_a_host_that_is_told_to_stop_ends_though_its_database_stands_still(server: Server) -> None:
+    """Catches one that waits for as long as the database does: whatever looks after it has to kill it."""
+    async with running(server.database()) as hosts:
+        with server.standing_still(), trio.fail_after(HANG):
+            await hosts[0].drain()
+        assert hosts[0].code == 0

@@ -14,6 +14,7 @@ from server.peers.leases import LENGTH, Card, Granted
 from server.peers.registry import CHANGED, LAPSED, RENEW, TAKE, PostgresRegistry
 from server.store.postgres import Postgres
 from tests.hang import HANG
+from tests.server.store.postgresql import Server
 from tournament.entries import Entry
 
 pytestmark = pytest.mark.slow
@@ -221,3 +222,13 @@ def test_a_host_that_is_stopped_while_it_renews_keeps_nobody_from_taking_over(
     with pytest.raises(Unavailable):
         one.renew(first, -1, willing=True)
     assert held(one.renew(first, -1, willing=True), first) == set()
+
+
+def test_a_database_that_stands_still_is_waited_for_no_longer_than_a_statement_may_take(
+    server: Server, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Catches a request of a bot's that waits for as long as the database does, behind a renewal."""
+    registry, host = join()
+    with server.standing_still(), pytest.raises(Unavailable, match="has not answered in time"):
+        registry.renew(host, -1, willing=True)
+    registry.renew(host, -1, willing=True)

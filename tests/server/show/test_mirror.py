@@ -11,6 +11,7 @@ import trio
 import trio.testing
 
 from server.exits import Unusable
+from server.host.happened import happened
 from server.host.host import Host
 from server.net.guard import Guard
 from server.show.feed import (
@@ -387,6 +388,35 @@ async def test_nothing_is_kept_of_what_is_told_after_the_journal_had_the_end(
             await mirror.catch_up()
         await settle()
         assert mirror._early == {}
+
+
+@pytest.mark.parametrize("path", ["/tournaments/cup", "/wall/cup/", "/api/tournaments/cup/matches"])
+async def test_whoever_lists_matches_that_another_host_plays_sees_them_as_they_stand(
+    tmp_path: Path, autojump_clock: object, path: str
+) -> None:
+    """Catches a list in which a long match has no move yet, because nobody had looked at it before."""
+    async with staged(tmp_path) as (stage, nursery), mirrored(stage, frozenset({Happened})) as (_, _told):
+        await trio.sleep(10.0)
+        mirror = Mirror(stage.reader, Guard(nursery), at_once, address="here")
+        await mirror.load()
+        mirror.holders = {"cup": "there"}
+        playing = mirror.tournaments["cup"].matches
+
+        async def tell() -> None:
+            """As the host that holds them does, a moment after it was asked."""
+            while not (watched := mirror.watched()):  # noqa: ASYNC110
+                await trio.sleep(0.1)
+            for name in watched:
+                mirror.take(happened(name, 0, stage.cup.matches[name]))
+
+        nursery.start_soon(tell)
+        await mirror.look_at(path)
+        assert {name: match.ply for name, match in playing.items()} == {
+            name: match.ply for name, match in stage.cup.matches.items()
+        }
+        assert all(match.ply for match in playing.values())
+        mirror.holders = {"cup": "here"}
+        assert not mirror.watched(), "the feed tells what is played here"
 
 
 async def test_a_hundred_who_look_share_two_looks_at_the_journal(

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -52,6 +52,21 @@ class Server:
             self.process.send_signal(how)
             self.process.wait(HANG)
             self.process = None
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Its connections stay, and nothing comes over them."""
+        assert self.process is not None
+        backends = [int(str(pid)) for (pid,) in self.execute("SELECT pid FROM pg_stat_activity")]
+        try:
+            for process in (self.process.pid, *backends):
+                with suppress(ProcessLookupError):  # the session that asked
+                    os.kill(process, signal.SIGSTOP)
+            yield
+        finally:
+            for process in (self.process.pid, *backends):
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
 
     def expect(self) -> None:
         """Until it answers."""

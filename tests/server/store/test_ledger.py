@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.store.journal import Jot
-from server.store.ledger import ENOUGH, LOOK, REST, RETRY, SOON, Ledger
+from server.store.ledger import ENOUGH, LATE, LOOK, REST, RETRY, SOON, STANDS_STILL, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
 from tests.effort import tries
@@ -90,6 +90,27 @@ async def test_each_commit_is_timed_from_its_beginning_until_it_is_safe(
             await ledger.keep("cup", 1.0, [Entered(name)])
         nursery.cancel_scope.cancel()
     assert took == [3.0, 3.0]
+
+
+async def test_an_engine_that_does_not_return_is_trouble_until_it_does(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a host that is ready, with all clocks running, while its database stands still."""
+    told: list[tuple[float, str]] = []
+
+    async def slowly(write: Callable[[], object], *, limiter: trio.CapacityLimiter) -> object:
+        await trio.sleep(3 * LATE)
+        return write()
+
+    ledger, begun = Ledger(engine, slowly), trio.current_time()
+    ledger.listen(lambda: told.append((trio.current_time() - begun, ledger.trouble)))
+    with capture_logs():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ledger.run)
+            await ledger.keep("cup", 1.0, [PAUSED])
+            nursery.cancel_scope.cancel()
+    assert told == [(LATE, STANDS_STILL), (3 * LATE, "")]
+    assert len(engine.batches) == 1
 
 
 async def test_after_a_commit_there_is_a_rest_for_which_nobody_who_comes_later_waits(
@@ -322,7 +343,7 @@ async def test_in_trouble_the_host_can_stop_all_the_same(engine: Faulty, autojum
 
 async def test_what_is_no_fault_of_the_disk_ends_the_host(engine: Faulty, autojump_clock: MockClock) -> None:
     engine.times, engine.error = 1, ValueError("a bug")
-    with pytest.RaisesGroup(pytest.RaisesExc(ValueError, match="a bug")):
+    with pytest.RaisesGroup(pytest.RaisesExc(ValueError, match="a bug"), flatten_subgroups=True):
         async with running(engine) as (ledger, _):
             await ledger.keep("cup", 1.0, [PAUSED])
 

@@ -5,6 +5,9 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import repeat
 from pathlib import Path
 
@@ -27,6 +30,10 @@ pytestmark = pytest.mark.slow
 
 def entry(number: int, key: str | None = None, body: str = "{}") -> Entry:
     return Entry(number, "cup", 1.0, "entered", key, body)
+
+
+def write_one(engine: Postgres) -> None:
+    engine.write([entry(1)])
 
 
 def cut(server: Server) -> None:
@@ -199,6 +206,34 @@ def test_a_host_that_finds_the_journal_locked_does_not_keep_itself_out_afterward
     engine.write([entry(2)])
     assert engine.last() == 2
     engine.close()
+
+
+@pytest.mark.parametrize("do", [write_one, Postgres.last])
+def test_a_server_that_stands_still_is_waited_for_no_longer_once_the_host_ends(
+    server: Server, url: str, do: Callable[[Postgres], object]
+) -> None:
+    with closing(Postgres(url)) as engine, ThreadPoolExecutor(1) as threads:
+        engine.last()  # there is a session for either
+        with server.standing_still():
+            done = threads.submit(do, engine)
+            engine.hurry(0.0)
+            with pytest.raises(Unavailable, match="has not answered in time"):
+                done.result(HANG)
+
+
+def test_whoever_reads_waits_no_longer_than_a_while_for_a_server_that_stands_still_and_reads_on_after_that(
+    server: Server, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a page that never came, and one more thread that waited with each request for one."""
+    monkeypatch.setattr(postgres, "SILENCE", 0.2)
+    monkeypatch.setattr(postgres_database, "LONG", 0.1)
+    with closing(Postgres(url)) as engine, ThreadPoolExecutor(3) as threads:
+        engine.write([entry(1)])
+        with server.standing_still():
+            for read in [threads.submit(engine.last) for _ in range(3)]:
+                with pytest.raises(Unavailable, match=r"not answered in time|others wait|timeout expired"):
+                    read.result(HANG)
+        assert engine.last() == 1
 
 
 def test_rights_that_are_taken_away_from_a_host_are_trouble_that_passes_when_they_are_back(
