@@ -7,6 +7,7 @@ disqualifications is in `docs/standings.md`.
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import trio
 from msgspec import UNSET, Struct
@@ -34,6 +35,8 @@ from tournament.refusals import NotThere, Refusal, expect_room, has_withdrawn
 from tournament.standings import Row
 from tournament.tournament import Tournament
 from tournament.verdicts import voided
+
+T = TypeVar("T")
 
 AFFILIATION = 64  # characters: it stands beside a name in tables
 CONTACT = 200  # characters: an address and perhaps a telephone number
@@ -217,13 +220,16 @@ class Desk:
 
     # What would change
 
-    async def preview(self, changes: list[AnyFact]) -> Callable[[], tuple[list[Row], list[Row]]]:
-        """What works out the standings before and after. Where many have met, that takes seconds."""
+    async def preview(
+        self, changes: list[AnyFact], shown: Callable[[Record, list[Row]], T]
+    ) -> Callable[[], tuple[T, T]]:
+        """What works out the standings before and after, as `shown`: if many have met, in seconds."""
         copies = [await self._tournament.copied_record()]
 
-        def compared() -> tuple[list[Row], list[Row]]:
+        def compared() -> tuple[T, T]:
             record = copies.pop()  # to be freed where this is worked out: a large one takes a while
-            return record.standings(), record.after(*changes).standings()
+            after = record.after(*changes)
+            return shown(record, record.standings()), shown(after, after.standings())
 
         return compared
 

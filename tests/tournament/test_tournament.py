@@ -320,7 +320,9 @@ async def test_a_preview_is_what_then_happens(autojump_clock: MockClock) -> None
     async with world(FOUR) as here:
         await here.tournament.run()
         name = here.tournament.record.standings()[0].name
-        before, after = (await here.desk.preview(here.desk.disqualification(name, "two bots in one")))()
+        before, after = (
+            await here.desk.preview(here.desk.disqualification(name, "two bots in one"), lambda _, rows: rows)
+        )()
         assert here.tournament.record.standings() == before
         await here.desk.disqualify(name, "two bots in one")
         assert here.tournament.record.standings() == after
@@ -336,7 +338,9 @@ async def test_whoever_has_withdrawn_can_still_be_disqualified(autojump_clock: M
             await trio.sleep(8.0)
             await here.desk.withdraw("a")
         assert here.tournament.record.annulled == {"a"}
-        before, after = (await here.desk.preview(here.desk.disqualification("a", "two bots in one")))()
+        before, after = (
+            await here.desk.preview(here.desk.disqualification("a", "two bots in one"), lambda _, rows: rows)
+        )()
         await here.desk.disqualify("a", "two bots in one")
         record = here.tournament.record
         assert record.standings() == after != before

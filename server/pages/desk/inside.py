@@ -191,7 +191,7 @@ class Inside:
             changes = desk.disqualification(name, why)
         elif match not in tournament.matches:
             changes = await desk.voiding(match, why)
-        lines = compared(*await self._run(await desk.preview(changes)))
+        lines = compared(*await self._run(await desk.preview(changes, lambda _, rows: rows)))
         annulled = any(isinstance(each, Withdrew) and each.annulled for each in changes)
         await self._give_long(
             exchange,

@@ -4,12 +4,13 @@ Each function answers one route of `table.py`. The organiser's token has been
 checked before.
 """
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from msgspec import Struct
 
-from server.export.json_views import unrated
+from server.export.json_views import out_shown, unrated
 from server.host.descriptions import about
 from server.host.opening import NameTaken
 from server.host.tournament_settings import TournamentSettings
@@ -20,6 +21,8 @@ from server.protocols.api.reading import summary
 from tournament import refusals
 from tournament.desk import NOTHING, About, Desk
 from tournament.facts import AnyFact
+from tournament.record import Record
+from tournament.standings import Row
 from tournament.tournament import Tournament
 
 
@@ -151,7 +154,7 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
     name, desk = _named(order, "the entrant to withdraw"), Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
-            return await _preview(call, tournament, desk, desk.withdrawal(name))
+            return await _preview(call, desk, desk.withdrawal(name))
         await desk.withdraw(name)
     return json_response(200, summary(tournament))
 
@@ -161,7 +164,7 @@ async def disqualify(call: Call, tournament: Tournament, order: Order) -> Respon
     name, desk = _named(order, "the entrant to disqualify"), Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
-            return await _preview(call, tournament, desk, desk.disqualification(name, order.why))
+            return await _preview(call, desk, desk.disqualification(name, order.why))
         await desk.disqualify(name, order.why)
     return json_response(200, summary(tournament))
 
@@ -174,9 +177,7 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         if order.preview:
             in_play = match in tournament.matches  # a match in play counts for nothing yet
-            return await _preview(
-                call, tournament, desk, [] if in_play else await desk.voiding(match, order.why)
-            )
+            return await _preview(call, desk, [] if in_play else await desk.voiding(match, order.why))
         await desk.void(match, order.why)
     return json_response(200, summary(tournament))
 
@@ -214,8 +215,11 @@ def _about(order: Order) -> About:
         raise HttpError(400, str(refusal)) from None
 
 
-async def _preview(call: Call, tournament: Tournament, desk: Desk, changes: list[AnyFact]) -> Response:
-    order = tournament.record.format.order
-    compared = await call.host.boards.run(await desk.preview(changes))
-    before, after = ([unrated(row, order) for row in rows] for rows in compared)
+async def _preview(call: Call, desk: Desk, changes: list[AnyFact]) -> Response:
+    before, after = await call.host.boards.run(await desk.preview(changes, _rows))
     return json_response(200, {"before": before, "after": after})
+
+
+def _rows(record: Record, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    order = record.format.order
+    return [unrated(row, order) | out_shown(record, row.name) for row in rows]

@@ -263,10 +263,10 @@ async def test_what_an_order_would_change_can_be_seen_before(autojump_clock: Moc
         assert (await here.read("/api/tournaments/cup/standings"))["rows"] == rows
         await here.tell("/api/tournaments/cup/disqualify", name=leader, why="two bots")
         after = (await here.read("/api/tournaments/cup/standings"))["rows"]
-        assert [(row["name"], row["points"]) for row in after] == [
-            (row["name"], row["points"]) for row in seen["after"]
+        assert [(row["name"], row["points"], row.get("out")) for row in after] == [
+            (row["name"], row["points"], row.get("out")) for row in seen["after"]
         ]
-        assert after[-1]["name"] == leader
+        assert (after[-1]["name"], after[-1]["out"]) == (leader, "disqualified")
 
 
 @asynccontextmanager
