@@ -19,6 +19,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 #include "json.h"
@@ -70,9 +71,9 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
     snprintf(bot->why, sizeof bot->why, "%s", *host ? why : "expected an address like tcp://127.0.0.1:8000");
     if (found)
         freeaddrinfo(found);
-    const int yes = 1, seconds = 20; /* of silence, before it is looked whether the host is no more */
-    setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    setsockopt(connection, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+    setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &(int){true}, sizeof(int)); /* it looks whether the host is no more, */
+    setsockopt(connection, IPPROTO_TCP, TCP_KEEPIDLE, &(int){20}, sizeof(int)); /* after so many seconds of silence */
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 15}, sizeof(struct timeval)); /* to say welcome */
     return connection;
 }
 
@@ -93,6 +94,7 @@ static bool quintain_visit(struct quintain *bot, int connection)
         snprintf(bot->why, sizeof bot->why, "the host hung up"); /* it may do so next, or say why it does */
         if (json_is(type, "welcome")) {
             bot->inside = true;
+            setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0}, sizeof(struct timeval)); /* it may be long now */
             snprintf(bot->tournament, sizeof bot->tournament, "%.*s", where ? (int)(json_end(where) - where) : 4, where ? where : "null");
             json_copy(where ? where : "the open table", text, sizeof text);
             fprintf(bot->log, "%s is connected to %s: %s\n", bot->name, bot->url, text);
@@ -127,6 +129,8 @@ static bool quintain_visit(struct quintain *bot, int connection)
             over = dprintf(connection, "{\"type\":\"bye\"}\n") > 0;
         }
     }
+    if (ferror(in) && errno == EAGAIN)
+        snprintf(bot->why, sizeof bot->why, "the host does not answer");
     free(told);
     fclose(in);
     return over;

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,9 +86,10 @@ struct Bot {
     do in.reset(fdopen(socket(found->ai_family, SOCK_STREAM, 0), "r"));
     while (connect(fileno(in.get()), found->ai_addr, found->ai_addrlen) && (found = found->ai_next));
     if (!found) return std::strerror(errno);
-    const int yes = 1, seconds = 20;  // of silence, before it is looked whether the host is no more
-    setsockopt(fileno(in.get()), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    setsockopt(fileno(in.get()), IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+    const auto set = [on = fileno(in.get())](int level, int option, auto value) { setsockopt(on, level, option, &value, sizeof value); };
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, 20);            // seconds of silence, before it is looked whether the host is no more
+    set(SOL_SOCKET, SO_RCVTIMEO, timeval{15, 0});  // for the host to say welcome
     const auto send = [&](const std::string& message) {
       const std::string line = message + "\n";
       ::send(fileno(in.get()), line.data(), line.size(), MSG_NOSIGNAL);
@@ -104,6 +106,7 @@ struct Bot {
       const std::string type = told["type"].string(), match = told["match"].string(), ply = told["ply"].text;
       if (type == "welcome") {
         is_inside = true;
+        set(SOL_SOCKET, SO_RCVTIMEO, timeval{});  // it may be long until the first match
         tournament = told["tournament"];
         say(name + " is connected to " + url + ": " + (tournament.text == "null" ? "the open table" : tournament.string()));
       } else if (type == "begin") {
@@ -136,7 +139,7 @@ struct Bot {
         return "";
       }
     }
-    return reason;
+    return std::ferror(in.get()) && errno == EAGAIN ? "the host does not answer" : reason;
   }
 
   /// The token of a name on a host: the same each time, and readable for nobody else.
@@ -146,9 +149,8 @@ struct Bot {
     const std::string file = states / "quintain-bot" / key;
     std::filesystem::create_directories(states / "quintain-bot");
     if (const int kept = open(file.c_str(), O_WRONLY | O_CREAT, 0600); kept >= 0) {
-      std::random_device random;
       if (std::filesystem::is_empty(file))
-        for (int n = 0; n < 16; n++) dprintf(kept, "%02x", random() % 256);
+        for (int n = 0; n < 16; n++) dprintf(kept, "%02x", std::random_device{}() % 256);
       close(kept);
     }
     std::string token;

@@ -76,8 +76,14 @@ func (b *bot) visit(address string) error {
 	defer connection.Close()
 	out, in, reason := json.NewEncoder(connection), json.NewDecoder(connection), "the host hung up"
 	begun, answered, isInside, place := Message{}, -1, false, "this bot is not in its standings"
-	out.Encode(b.hello) // an error shows in what is read next; `answered` is the ply of the latest question
-	for told := (Message{}); in.Decode(&told) == nil; told = (Message{}) {
+	connection.SetReadDeadline(time.Now().Add(15 * time.Second)) // to say welcome
+	out.Encode(b.hello)                                          // an error shows in what is read next; `answered` is the ply of the latest question
+	for told := (Message{}); ; told = (Message{}) {
+		if err := in.Decode(&told); errors.Is(err, os.ErrDeadlineExceeded) {
+			return errors.New("the host does not answer")
+		} else if err != nil {
+			return errors.New(reason)
+		}
 		switch reason = "the host hung up"; told.Type { // it may do so next, or say why it does
 		case "welcome":
 			where := "the open table"
@@ -85,6 +91,7 @@ func (b *bot) visit(address string) error {
 				where, b.hello["tournament"] = told.Tournament, told.Tournament // where it comes back to
 			}
 			isInside, b.hello["name"] = true, told.Name
+			connection.SetReadDeadline(time.Time{}) // it may be long until the first match
 			defer func() { b.lost = time.Now() }()
 			Say.Printf("%s is connected to tcp://%s: %s", told.Name, address, where)
 		case "begin":
@@ -123,7 +130,6 @@ func (b *bot) visit(address string) error {
 			return nil
 		}
 	}
-	return errors.New(reason)
 }
 
 // remembered is the token of a name on a host: the same each time, and readable for nobody else.

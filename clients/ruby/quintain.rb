@@ -16,6 +16,7 @@ require "fileutils"
 require "json"
 require "securerandom"
 require "socket"
+require "timeout"
 require "uri"
 
 module Quintain
@@ -24,6 +25,7 @@ module Quintain
 
   FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0 # seconds before coming back, doubled each time …
   GIVE_UP = 120.0 # … until there has been no host for so long
+  ANSWER = 15.0 # for the host to say welcome
   LATER, OVER = /come again later|wait for a minute/, /has taken over|ask its organiser/
 
   def self.play(game, quiet: false, &choose)
@@ -60,12 +62,15 @@ module Quintain
       [[:TCP, :NODELAY, true], [:SOCKET, :KEEPALIVE, true]].each { |option| @socket.setsockopt(*option) }
       @socket.setsockopt(:TCP, :KEEPIDLE, 20) if Socket.const_defined?(:TCP_KEEPIDLE) # seconds: the host may be no more
       send_message(@hello)
-      while (line = wired { @socket.gets })
+      while (line = wired { in_time { @socket.gets } })
         hear(message = wired { JSON.parse(line) })
         return message if message["type"] == "standings"
       end
       raise Lost, "the host hung up"
     end
+
+    # Once it is welcome, nothing may come for long.
+    def in_time(&hears) = Timeout.timeout(@here ? nil : ANSWER, Lost, "the host does not answer", &hears)
 
     # What goes wrong on the way to the host or back ends the connection; what goes wrong in `choose`, the program.
     def wired

@@ -7,11 +7,13 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -369,6 +371,70 @@ def test_a_bot_that_waits_has_the_system_look_whether_its_host_is_still_there(
     wait_for(looks)
     bot.kill()
     bot.communicate()
+
+
+PATIENCE = {  # for how long a host may say nothing before its welcome: as it is written, and less of it
+    "python": ("ANSWER = 15.0", "ANSWER = 0.5"),
+    "javascript": ("ANSWER = 15_000", "ANSWER = 500"),
+    "c": (".tv_sec = 15", ".tv_usec = 500000"),
+    "cpp": ("timeval{15, 0}", "timeval{0, 500'000}"),
+    "java": ("setSoTimeout(15_000)", "setSoTimeout(500)"),
+    "go": ("15 * time.Second", "time.Second / 2"),
+    "rust": ("from_secs(15)", "from_millis(500)"),
+    "ruby": ("ANSWER = 15.0", "ANSWER = 0.5"),
+}
+
+
+@pytest.fixture
+def impatient(tmp_path: Path) -> Iterator[Workshop]:
+    made = Workshop(tmp_path)
+    yield made
+    made.close()
+
+
+def let_in(workshop: Workshop, script: Script, language: str) -> subprocess.Popen[str]:
+    """A bot that was welcome in time and has moved: the first, unless the machine is too busy to say so."""
+    while True:
+        bot = workshop.start(language, script.port)
+        script.accept()
+        hello = script.hear()
+        with suppress(OSError, ValueError):  # it has given up
+            script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+            script.hear()
+            return bot
+        script.hang_up()
+        bot.communicate(timeout=HANG)
+
+
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param(each, marks=[pytest.mark.campaign] * bool(STARTERS[each].build)) for each in LANGUAGES],
+)
+def test_a_host_that_says_nothing_is_given_up_by_whoever_is_not_welcome_yet(
+    language: str, impatient: Workshop, script: Script
+) -> None:
+    """Catches a bot that waits for its welcome for ever, without a word, and one that waits for nothing."""
+    needed(language)
+    impatient.build_with(language, *PATIENCE[language])
+    welcomed = let_in(impatient, script, language)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        bot = impatient.start(language, port)
+        _, errors = bot.communicate(timeout=HANG)
+    told = f"cannot play on tcp://127.0.0.1:{port}: the host does not answer\n"
+    assert (bot.returncode, errors) == (1, told)
+    script.say(asked("cup-1", 2))
+    assert script.hear()["ply"] == 2, "which was asked after a longer silence"
+    script.hang_up()
+    script.accept()
+    script.hear()
+    with pytest.raises(json.JSONDecodeError):
+        script.hear()  # until it hangs up
+    script.hang_up()
+    out, _ = until_it_is_back(script, welcomed)
+    lost = [line for line in out.splitlines() if line.startswith("the connection is lost")]
+    whys = ("the host hung up", "the host does not answer")
+    assert lost == [f"the connection is lost ({why}): trying again" for why in whys]
 
 
 @pytest.mark.parametrize("language", ["python", "ruby"])  # where `choose` can be made to fail in a line
