@@ -60,7 +60,7 @@ static void quintain_remember(struct quintain *bot, const char *host)
 static int quintain_connect(struct quintain *bot, const char *host, const char *port)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    const int error = getaddrinfo(host, port, &hints, &found);
+    const int error = strtol(port, NULL, 10) > 65535 ? EAI_SERVICE : getaddrinfo(host, port, &hints, &found);
     int connection = socket(AF_INET, SOCK_STREAM, 0), failed = true;
     for (struct addrinfo *each = found; each && failed; each = each->ai_next) { /* a name may have several addresses */
         close(connection);
@@ -68,7 +68,7 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
         failed = connect(connection, each->ai_addr, each->ai_addrlen);
     }
     const char *why = error ? gai_strerror(error) : failed ? strerror(errno) : "the host hung up";
-    snprintf(bot->why, sizeof bot->why, "%s", *host ? why : "expected an address like tcp://127.0.0.1:8000");
+    snprintf(bot->why, sizeof bot->why, "%s", *host && error != EAI_SERVICE ? why : "expected an address like tcp://127.0.0.1:8000");
     if (found)
         freeaddrinfo(found);
     setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &(int){true}, sizeof(int)); /* it looks whether the host is no more, */

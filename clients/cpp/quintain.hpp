@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -77,7 +76,8 @@ struct Bot {
   /// Plays from the hello to the standings, and returns nothing; or returns why the connection ended before.
   std::string visit(const std::string& host, const std::string& port, const std::string& token) {
     is_inside = false;
-    if (host.empty()) return "expected an address like tcp://127.0.0.1:8000";
+    const bool is_port = port.find_first_not_of("0123456789") == port.npos && std::atol(port.c_str()) < 65'536;
+    if (host.empty() || !is_port) return "expected an address like tcp://127.0.0.1:8000";
     addrinfo hints{}, *found = nullptr;
     hints.ai_socktype = SOCK_STREAM;
     if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found)) return gai_strerror(error);
@@ -117,7 +117,7 @@ struct Bot {
       } else if (type == "turn" && told["turn"].string() == you && answered != match + ply) {
         answered = match + ply;
         std::string move = choose(told, you);
-        if (move.size() > 1 || !std::isdigit(move[0])) move = '"' + move + '"';  // Connect-4's are numbers
+        if (move.size() != 1 || move[0] > '9') move = '"' + move + '"';  // Connect-4's are numbers
         send(R"({"type":"move","match":")" + match + R"(","ply":)" + ply + R"(,"move":)" + move + "}");
       } else if (type == "refused") {
         if (!is_inside || ply == "null") reason = told["reason"].string();

@@ -50,7 +50,9 @@ class Bot:
 
     def __init__(self, url: str, hello: Message, choose: Callable[[Message], Any], quiet: bool) -> None:
         self.url, self.hello, self.choose, self.quiet = url, hello, choose, quiet
-        self.host = urlsplit(url).hostname or ""
+        self.host, self.port = "", 8000
+        with suppress(ValueError):  # a port that is none, or half of a pair of brackets
+            self.port, self.host = urlsplit(url).port or self.port, urlsplit(url).hostname or ""
         if not self.host or not url.startswith("tcp://"):
             raise Unwelcome(f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000")
         self.hello.setdefault("token", self.remembered(f"{self.host}-{hello['game']}-{hello['name']}"))
@@ -74,9 +76,7 @@ class Bot:
     def messages(self) -> Generator[Message, None, None]:
         """Connect, say hello, and yield what the host says, a JSON object a line, as long as it lasts."""
         try:
-            with socket.create_connection(
-                (self.host, urlsplit(self.url).port or 8000), ANSWER
-            ) as self.socket:
+            with socket.create_connection((self.host, self.port), ANSWER) as self.socket:
                 self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 self.socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPIDLE", 16), IDLE)

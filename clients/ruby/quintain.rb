@@ -17,7 +17,6 @@ require "json"
 require "securerandom"
 require "socket"
 require "timeout"
-require "uri"
 
 module Quintain
   class Unwelcome < StandardError; end # the host does not want this bot, or there is none: the message says why
@@ -30,16 +29,17 @@ module Quintain
 
   def self.play(game, quiet: false, &choose)
     url = ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000")
-    raise Unwelcome, "cannot play on #{url}: expected an address like tcp://127.0.0.1:8000" unless url.match?(%r{\Atcp://(\[.+\]|[^:/]+)(:\d+)?/?\z})
+    address = url.match(%r{\Atcp://(\[.+\]|[^:/\[\]]+)(?::(\d+))?/?\z})
+    raise Unwelcome, "cannot play on #{url}: expected an address like tcp://127.0.0.1:8000" unless address && address[2].to_i < 65_536
     $stdout.sync = true
-    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), URI(url), quiet, choose).play
+    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), url, [address[1].delete("[]"), address[2] || 8000], quiet, choose).play
   end
 
   # What a bot knows beyond one connection.
   class Bot
-    def initialize(game, name, url, quiet, choose)
-      @url, @quiet, @choose = url, quiet, choose
-      @hello = { type: "hello", protocol: 1, name: name, game: game, token: remembered("#{url.hostname}-#{game}-#{name}") }
+    def initialize(game, name, url, address, quiet, choose)
+      @url, @address, @quiet, @choose = url, address, quiet, choose
+      @hello = { type: "hello", protocol: 1, name: name, game: game, token: remembered("#{address[0]}-#{game}-#{name}") }
       @welcomed, @failures = false, 0
     end
 
@@ -58,7 +58,7 @@ module Quintain
 
     # From the hello to the standings.
     def visit
-      @socket = wired { TCPSocket.new(@url.hostname, @url.port || 8000) }
+      @socket = wired { TCPSocket.new(*@address) }
       [[:TCP, :NODELAY, true], [:SOCKET, :KEEPALIVE, true]].each { |option| @socket.setsockopt(*option) }
       @socket.setsockopt(:TCP, :KEEPIDLE, 20) if Socket.const_defined?(:TCP_KEEPIDLE) # seconds: the host may be no more
       send_message(@hello)

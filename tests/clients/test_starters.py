@@ -713,14 +713,26 @@ def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_address_that_leads_nowhere_is_told_in_a_line(language: str, workshop: Workshop) -> None:
-    """Catches a traceback: of a port that is none, and of a library that takes no underscore in a name."""
+    """Catches a traceback: of half a pair of brackets, and of a library that does not take every name."""
     needed(language)
-    urls = ("tcp://no_such_host.invalid:8000", "tcp://127.0.0.1:80x", "tcp://127.0.0.1:99999")
+    urls = ("tcp://no_such_host.invalid:8000", "tcp://no such host:8000", "tcp://[::1:80x")
     for url, bot in [(url, workshop.start(language, url=url)) for url in urls]:
         _, errors = bot.communicate(timeout=HANG)
         assert bot.returncode == 1
         assert errors.startswith(f"cannot play on {url}: ")
         assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_port_that_is_none_is_said_to_be_wrong(language: str, workshop: Workshop) -> None:
+    """Catches a bot that goes to 34463 for 99999, with its token."""
+    needed(language)
+    urls = ("tcp://127.0.0.1:80x", "tcp://127.0.0.1:99999")
+    why = r"(expected an address like tcp://127.0.0.1:8000|.*(invalid|unknown) port.*)\n"
+    for url, bot in [(url, workshop.start(language, url=url)) for url in urls]:
+        _, errors = bot.communicate(timeout=HANG)
+        assert bot.returncode == 1
+        assert re.fullmatch(re.escape(f"cannot play on {url}: ") + why, errors), errors
 
 
 def test_whatever_is_run_is_what_is_built_anew(workshop: Workshop) -> None:
