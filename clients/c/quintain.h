@@ -144,7 +144,7 @@ static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
     time_t lost = 0;
     bot.url = getenv("QUINTAIN_URL") ? getenv("QUINTAIN_URL") : "tcp://127.0.0.1:8000";
     bot.name = getenv("QUINTAIN_NAME") ? getenv("QUINTAIN_NAME") : "c-bot";
-    (void)(sscanf(bot.url, "tcp://[%255[^]]]:%15s", host, port) || sscanf(bot.url, "tcp://%255[^:]:%15s", host, port));
+    (void)(sscanf(bot.url, "tcp://[%255[^]]]:%15[^/]", host, port) || sscanf(bot.url, "tcp://%255[^:/]:%15[^/]", host, port));
     signal(SIGPIPE, SIG_IGN);
     setvbuf(bot.log, NULL, _IOLBF, BUFSIZ);
     quintain_remember(&bot, host);

@@ -54,8 +54,8 @@ struct Bot {
 
   /// Plays until the tournament is over; what it throws says why it cannot.
   void play() {
-    const std::string address = url.rfind("tcp://", 0) == 0 ? url.substr(6) : "";
-    const auto colon = std::min(address.rfind(':'), address.size());
+    const std::string address = url.rfind("tcp://", 0) == 0 ? url.substr(6, url.find('/', 6) - 6) : "";
+    const auto colon = std::min(address.find(':', address.rfind(']') + 1), address.size());
     std::string host = address.substr(0, colon);
     if (host[0] == '[') host = host.substr(1, host.size() - 2);  // an IPv6 address
     const std::string token = remembered(host + "-" + game + "-" + name);

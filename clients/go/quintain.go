@@ -44,9 +44,12 @@ type bot struct {
 // Play calls choose at each turn, until the tournament is over. A move is a number in Connect-4, else "SE", "e3h" or "1 2 3".
 func Play(game string, choose func(turn Message) any) error {
 	url, name := setting("QUINTAIN_URL", "tcp://127.0.0.1:8000"), setting("QUINTAIN_NAME", "go-bot")
-	address := strings.TrimPrefix(url, "tcp://")
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "tcp://"), "/")
+	if strings.LastIndex(address, ":") <= strings.LastIndex(address, "]") { // which is around an IPv6 address
+		address += ":8000"
+	}
 	host, _, err := net.SplitHostPort(address)
-	if err != nil || address == url {
+	if err != nil || host == "" || !strings.HasPrefix(url, "tcp://") {
 		return fmt.Errorf("cannot play on %s: expected an address like tcp://127.0.0.1:8000", url)
 	}
 	token, err := remembered(host + "-" + game + "-" + name)

@@ -30,7 +30,8 @@ struct Bot<Choose> {
 pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str)) -> io::Result<()> {
     let url = env::var("QUINTAIN_URL").unwrap_or("tcp://127.0.0.1:8000".to_string());
     let name = env::var("QUINTAIN_NAME").unwrap_or("rust-bot".to_string());
-    let address = url.strip_prefix("tcp://").unwrap_or_default().to_string();
+    let address = url.strip_prefix("tcp://").unwrap_or_default().trim_end_matches('/');
+    let address = address.to_string() + if address.rfind(':') > address.rfind(']') { "" } else { ":8000" };
     let host = address.rsplit_once(':').map_or("", |(host, _)| host);
     let (token, place) = remembered(&format!("{}-{game}-{name}", host.trim_matches(['[', ']'])))?;
     say(&format!("the token is kept in {place}"));

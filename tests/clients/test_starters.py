@@ -680,6 +680,31 @@ def test_an_address_may_be_of_ipv6(language: str, workshop: Workshop) -> None:
     assert (workshop.states / "quintain-bot/::1-connect-4-eight").exists()
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_address_may_end_with_a_slash(language: str, workshop: Workshop, script: Script) -> None:
+    """As browsers write it; catches a bot for which the port is no number then."""
+    needed(language)
+    bot = workshop.start(language, name="nine", url=f"tcp://127.0.0.1:{script.port}/")
+    script.accept()
+    assert script.hear()["name"] == "nine"
+    bot.kill()
+    bot.communicate()
+    assert (workshop.states / "quintain-bot/127.0.0.1-connect-4-nine").exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_address_need_not_have_a_port(language: str, workshop: Workshop) -> None:
+    """It is the usual one then. What is wrong with these addresses is their name."""
+    needed(language)
+    urls = ("tcp://no_such_host.invalid", "tcp://no_such_host.invalid/")
+    for url, bot in [(url, workshop.start(language, url=url)) for url in urls]:
+        _, errors = bot.communicate(timeout=HANG)
+        assert bot.returncode == 1
+        assert errors.startswith(f"cannot play on {url}: ")
+        assert "expected an address" not in errors
+    assert (workshop.states / f"quintain-bot/no_such_host.invalid-connect-4-{language}-bot").exists()
+
+
 @ipv6
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_name_may_have_addresses_at_which_nobody_listens(
