@@ -19,6 +19,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 #include "json.h"
@@ -59,7 +60,7 @@ static void quintain_remember(struct quintain *bot, const char *host)
 static int quintain_connect(struct quintain *bot, const char *host, const char *port)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    const int error = getaddrinfo(host, port, &hints, &found);
+    const int error = strtol(port, NULL, 10) > 65535 ? EAI_SERVICE : getaddrinfo(host, port, &hints, &found);
     int connection = socket(AF_INET, SOCK_STREAM, 0), failed = true;
     for (struct addrinfo *each = found; each && failed; each = each->ai_next) { /* a name may have several addresses */
         close(connection);
@@ -67,12 +68,12 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
         failed = connect(connection, each->ai_addr, each->ai_addrlen);
     }
     const char *why = error ? gai_strerror(error) : failed ? strerror(errno) : "the host hung up";
-    snprintf(bot->why, sizeof bot->why, "%s", *host ? why : "expected an address like tcp://127.0.0.1:8000");
+    snprintf(bot->why, sizeof bot->why, "%s", *host && error != EAI_SERVICE ? why : "expected an address like tcp://127.0.0.1:8000");
     if (found)
         freeaddrinfo(found);
-    const int yes = 1, seconds = 20; /* of silence, before it is looked whether the host is no more */
-    setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    setsockopt(connection, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+    setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &(int){true}, sizeof(int)); /* it looks whether the host is no more, */
+    setsockopt(connection, IPPROTO_TCP, TCP_KEEPIDLE, &(int){20}, sizeof(int)); /* after so many seconds of silence */
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 15}, sizeof(struct timeval)); /* to say welcome */
     return connection;
 }
 
@@ -93,6 +94,7 @@ static bool quintain_visit(struct quintain *bot, int connection)
         snprintf(bot->why, sizeof bot->why, "the host hung up"); /* it may do so next, or say why it does */
         if (json_is(type, "welcome")) {
             bot->inside = true;
+            setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0}, sizeof(struct timeval)); /* it may be long now */
             snprintf(bot->tournament, sizeof bot->tournament, "%.*s", where ? (int)(json_end(where) - where) : 4, where ? where : "null");
             json_copy(where ? where : "the open table", text, sizeof text);
             fprintf(bot->log, "%s is connected to %s: %s\n", bot->name, bot->url, text);
@@ -127,6 +129,8 @@ static bool quintain_visit(struct quintain *bot, int connection)
             over = dprintf(connection, "{\"type\":\"bye\"}\n") > 0;
         }
     }
+    if (ferror(in) && errno == EAGAIN)
+        snprintf(bot->why, sizeof bot->why, "the host does not answer");
     free(told);
     fclose(in);
     return over;
@@ -140,7 +144,7 @@ static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
     time_t lost = 0;
     bot.url = getenv("QUINTAIN_URL") ? getenv("QUINTAIN_URL") : "tcp://127.0.0.1:8000";
     bot.name = getenv("QUINTAIN_NAME") ? getenv("QUINTAIN_NAME") : "c-bot";
-    (void)(sscanf(bot.url, "tcp://[%255[^]]]:%15s", host, port) || sscanf(bot.url, "tcp://%255[^:]:%15s", host, port));
+    (void)(sscanf(bot.url, "tcp://[%255[^]]]:%15[^/]", host, port) || sscanf(bot.url, "tcp://%255[^:/]:%15[^/]", host, port));
     signal(SIGPIPE, SIG_IGN);
     setvbuf(bot.log, NULL, _IOLBF, BUFSIZ);
     quintain_remember(&bot, host);

@@ -12,10 +12,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -54,8 +54,8 @@ struct Bot {
 
   /// Plays until the tournament is over; what it throws says why it cannot.
   void play() {
-    const std::string address = url.rfind("tcp://", 0) == 0 ? url.substr(6) : "";
-    const auto colon = std::min(address.rfind(':'), address.size());
+    const std::string address = url.rfind("tcp://", 0) == 0 ? url.substr(6, url.find('/', 6) - 6) : "";
+    const auto colon = std::min(address.find(':', address.rfind(']') + 1), address.size());
     std::string host = address.substr(0, colon);
     if (host[0] == '[') host = host.substr(1, host.size() - 2);  // an IPv6 address
     const std::string token = remembered(host + "-" + game + "-" + name);
@@ -76,7 +76,8 @@ struct Bot {
   /// Plays from the hello to the standings, and returns nothing; or returns why the connection ended before.
   std::string visit(const std::string& host, const std::string& port, const std::string& token) {
     is_inside = false;
-    if (host.empty()) return "expected an address like tcp://127.0.0.1:8000";
+    const bool is_port = port.find_first_not_of("0123456789") == port.npos && std::atol(port.c_str()) < 65'536;
+    if (host.empty() || !is_port) return "expected an address like tcp://127.0.0.1:8000";
     addrinfo hints{}, *found = nullptr;
     hints.ai_socktype = SOCK_STREAM;
     if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found)) return gai_strerror(error);
@@ -85,9 +86,10 @@ struct Bot {
     do in.reset(fdopen(socket(found->ai_family, SOCK_STREAM, 0), "r"));
     while (connect(fileno(in.get()), found->ai_addr, found->ai_addrlen) && (found = found->ai_next));
     if (!found) return std::strerror(errno);
-    const int yes = 1, seconds = 20;  // of silence, before it is looked whether the host is no more
-    setsockopt(fileno(in.get()), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    setsockopt(fileno(in.get()), IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+    const auto set = [on = fileno(in.get())](int level, int option, auto value) { setsockopt(on, level, option, &value, sizeof value); };
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, 20);            // seconds of silence, before it is looked whether the host is no more
+    set(SOL_SOCKET, SO_RCVTIMEO, timeval{15, 0});  // for the host to say welcome
     const auto send = [&](const std::string& message) {
       const std::string line = message + "\n";
       ::send(fileno(in.get()), line.data(), line.size(), MSG_NOSIGNAL);
@@ -104,6 +106,7 @@ struct Bot {
       const std::string type = told["type"].string(), match = told["match"].string(), ply = told["ply"].text;
       if (type == "welcome") {
         is_inside = true;
+        set(SOL_SOCKET, SO_RCVTIMEO, timeval{});  // it may be long until the first match
         tournament = told["tournament"];
         say(name + " is connected to " + url + ": " + (tournament.text == "null" ? "the open table" : tournament.string()));
       } else if (type == "begin") {
@@ -114,7 +117,7 @@ struct Bot {
       } else if (type == "turn" && told["turn"].string() == you && answered != match + ply) {
         answered = match + ply;
         std::string move = choose(told, you);
-        if (move.size() > 1 || !std::isdigit(move[0])) move = '"' + move + '"';  // Connect-4's are numbers
+        if (move.size() != 1 || move[0] > '9') move = '"' + move + '"';  // Connect-4's are numbers
         send(R"({"type":"move","match":")" + match + R"(","ply":)" + ply + R"(,"move":)" + move + "}");
       } else if (type == "refused") {
         if (!is_inside || ply == "null") reason = told["reason"].string();
@@ -136,7 +139,7 @@ struct Bot {
         return "";
       }
     }
-    return reason;
+    return std::ferror(in.get()) && errno == EAGAIN ? "the host does not answer" : reason;
   }
 
   /// The token of a name on a host: the same each time, and readable for nobody else.
@@ -146,9 +149,8 @@ struct Bot {
     const std::string file = states / "quintain-bot" / key;
     std::filesystem::create_directories(states / "quintain-bot");
     if (const int kept = open(file.c_str(), O_WRONLY | O_CREAT, 0600); kept >= 0) {
-      std::random_device random;
       if (std::filesystem::is_empty(file))
-        for (int n = 0; n < 16; n++) dprintf(kept, "%02x", random() % 256);
+        for (int n = 0; n < 16; n++) dprintf(kept, "%02x", std::random_device{}() % 256);
       close(kept);
     }
     std::string token;

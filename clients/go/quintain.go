@@ -44,9 +44,12 @@ type bot struct {
 // Play calls choose at each turn, until the tournament is over. A move is a number in Connect-4, else "SE", "e3h" or "1 2 3".
 func Play(game string, choose func(turn Message) any) error {
 	url, name := setting("QUINTAIN_URL", "tcp://127.0.0.1:8000"), setting("QUINTAIN_NAME", "go-bot")
-	address := strings.TrimPrefix(url, "tcp://")
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "tcp://"), "/")
+	if strings.LastIndex(address, ":") <= strings.LastIndex(address, "]") { // which is around an IPv6 address
+		address += ":8000"
+	}
 	host, _, err := net.SplitHostPort(address)
-	if err != nil || address == url {
+	if err != nil || host == "" || !strings.HasPrefix(url, "tcp://") {
 		return fmt.Errorf("cannot play on %s: expected an address like tcp://127.0.0.1:8000", url)
 	}
 	token, err := remembered(host + "-" + game + "-" + name)
@@ -76,8 +79,14 @@ func (b *bot) visit(address string) error {
 	defer connection.Close()
 	out, in, reason := json.NewEncoder(connection), json.NewDecoder(connection), "the host hung up"
 	begun, answered, isInside, place := Message{}, -1, false, "this bot is not in its standings"
-	out.Encode(b.hello) // an error shows in what is read next; `answered` is the ply of the latest question
-	for told := (Message{}); in.Decode(&told) == nil; told = (Message{}) {
+	connection.SetReadDeadline(time.Now().Add(15 * time.Second)) // to say welcome
+	out.Encode(b.hello)                                          // an error shows in what is read next; `answered` is the ply of the latest question
+	for told := (Message{}); ; told = (Message{}) {
+		if err := in.Decode(&told); errors.Is(err, os.ErrDeadlineExceeded) {
+			return errors.New("the host does not answer")
+		} else if err != nil {
+			return errors.New(reason)
+		}
 		switch reason = "the host hung up"; told.Type { // it may do so next, or say why it does
 		case "welcome":
 			where := "the open table"
@@ -85,6 +94,7 @@ func (b *bot) visit(address string) error {
 				where, b.hello["tournament"] = told.Tournament, told.Tournament // where it comes back to
 			}
 			isInside, b.hello["name"] = true, told.Name
+			connection.SetReadDeadline(time.Time{}) // it may be long until the first match
 			defer func() { b.lost = time.Now() }()
 			Say.Printf("%s is connected to tcp://%s: %s", told.Name, address, where)
 		case "begin":
@@ -123,7 +133,6 @@ func (b *bot) visit(address string) error {
 			return nil
 		}
 	}
-	return errors.New(reason)
 }
 
 // remembered is the token of a name on a host: the same each time, and readable for nobody else.

@@ -84,6 +84,7 @@ public final class Quintain {
     private String visit(Socket socket, String token) throws IOException {
         socket.setTcpNoDelay(true); socket.setKeepAlive(true); // and seconds of silence before that looks for the host:
         if (socket.supportedOptions().contains(TCP_KEEPIDLE)) socket.setOption(TCP_KEEPIDLE, 20);
+        socket.setSoTimeout(15_000); // for the host to say welcome
         var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
         send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name.replaceAll("[\"\\\\]", "\\\\$0"), game, token, tournament.text());
@@ -95,6 +96,7 @@ public final class Quintain {
             switch (told.get("type").string()) {
                 case "welcome" -> {
                     lost = Long.MAX_VALUE;
+                    socket.setSoTimeout(0); // it may be long until the first match
                     tournament = told.get("tournament");
                     say(name + " is connected to " + URL + ": " + tournament.string().replaceFirst("^null$", "the open table"));
                 }
@@ -132,7 +134,7 @@ public final class Quintain {
                 }
             }
         }
-        return reason;
+        return in.ioException() instanceof SocketTimeoutException ? "the host does not answer" : reason;
     }
 
     /** The token of a name on a host: the same each time, and readable for nobody else. */

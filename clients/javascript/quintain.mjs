@@ -11,6 +11,7 @@
 const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
 const environment = isNode ? process.env : {};
 const [FIRST_WAIT, LONGEST_WAIT, GIVE_UP] = [250, 15_000, 120_000]; // milliseconds without a host
+const ANSWER = 15_000; // milliseconds for the host to say welcome
 
 /** The host does not want this bot, or there is none: the message says why. */
 export class Unwelcome extends Error {}
@@ -28,7 +29,12 @@ export async function play(game, choose, options = {}) {
   for (;;) {
     [bot.here, bot.reason] = [false, ""];
     const connection = await (url.protocol === "tcp:" ? connectTcp(url) : connectWebsocket(url));
+    bot.patience = setTimeout(() => {
+      connection.why = "the host does not answer";
+      connection.put(null);
+    }, ANSWER);
     const standings = await visit(bot, connection).finally(connection.close);
+    clearTimeout(bot.patience);
     if (standings) return standings;
     const why = bot.reason || connection.why;
     if (bot.here) bot.lost = Date.now();
@@ -51,6 +57,7 @@ async function visit(bot, { send, heard }) {
       case "welcome":
         bot.say(`${bot.hello.name} is connected to ${bot.url}: ${message.tournament ?? "the open table"}`);
         bot.welcomed = bot.here = true;
+        clearTimeout(bot.patience); // it may be long until the first match
         Object.assign(bot.hello, { name: message.name, tournament: message.tournament }); // where it comes back to
         break;
       case "begin":

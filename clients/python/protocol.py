@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 Message = dict[str, Any]
 FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back, doubled each time …
 GIVE_UP, IDLE = 120.0, 20  # … until there has been no host for so long; silence before it is looked for
+ANSWER = 15.0  # for the host to take a connection, and to say welcome
 LATER = ("come again later", "wait for a minute")  # a refusal with these words is not meant for ever
 OVER = ("has taken over", "ask its organiser")  # another program has our token, or we were taken out
 
@@ -49,7 +50,9 @@ class Bot:
 
     def __init__(self, url: str, hello: Message, choose: Callable[[Message], Any], quiet: bool) -> None:
         self.url, self.hello, self.choose, self.quiet = url, hello, choose, quiet
-        self.host = urlsplit(url).hostname or ""
+        self.host, self.port = "", 8000
+        with suppress(ValueError):  # a port that is none, or half of a pair of brackets
+            self.port, self.host = urlsplit(url).port or self.port, urlsplit(url).hostname or ""
         if not self.host or not url.startswith("tcp://"):
             raise Unwelcome(f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000")
         self.hello.setdefault("token", self.remembered(f"{self.host}-{hello['game']}-{hello['name']}"))
@@ -73,12 +76,14 @@ class Bot:
     def messages(self) -> Generator[Message, None, None]:
         """Connect, say hello, and yield what the host says, a JSON object a line, as long as it lasts."""
         try:
-            with socket.create_connection((self.host, urlsplit(self.url).port or 8000)) as self.socket:
+            with socket.create_connection((self.host, self.port), ANSWER) as self.socket:
                 self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 self.socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPIDLE", 16), IDLE)
                 self.send(self.hello)
                 yield from map(json.loads, self.socket.makefile("rb"))
+        except socket.timeout:
+            self.reason = self.reason or "the host does not answer"
         except (OSError, ValueError) as error:  # ValueError: a line was cut off, or it is another port
             self.reason = self.reason or (str(error) if isinstance(error, OSError) else "it said no message")
 
@@ -90,6 +95,7 @@ class Bot:
         kind, question = message["type"], {"match": message.get("match"), "ply": message.get("ply")}
         self.reason = ""  # why the host may hang up next
         if kind == "welcome":
+            self.socket.settimeout(None)  # it may be long until the first match
             self.is_here, name, place = True, message["name"], message["tournament"]
             self.hello.update(name=name, tournament=place)  # to come back to
             self.say(f"{name} is connected to {self.url}: {place or 'the open table'}")

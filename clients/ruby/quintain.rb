@@ -16,7 +16,7 @@ require "fileutils"
 require "json"
 require "securerandom"
 require "socket"
-require "uri"
+require "timeout"
 
 module Quintain
   class Unwelcome < StandardError; end # the host does not want this bot, or there is none: the message says why
@@ -24,20 +24,22 @@ module Quintain
 
   FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0 # seconds before coming back, doubled each time …
   GIVE_UP = 120.0 # … until there has been no host for so long
+  ANSWER = 15.0 # for the host to say welcome
   LATER, OVER = /come again later|wait for a minute/, /has taken over|ask its organiser/
 
   def self.play(game, quiet: false, &choose)
     url = ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000")
-    raise Unwelcome, "cannot play on #{url}: expected an address like tcp://127.0.0.1:8000" unless url.match?(%r{\Atcp://(\[.+\]|[^:/]+)(:\d+)?/?\z})
+    address = url.match(%r{\Atcp://(\[.+\]|[^:/\[\]]+)(?::(\d+))?/?\z})
+    raise Unwelcome, "cannot play on #{url}: expected an address like tcp://127.0.0.1:8000" unless address && address[2].to_i < 65_536
     $stdout.sync = true
-    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), URI(url), quiet, choose).play
+    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), url, [address[1].delete("[]"), address[2] || 8000], quiet, choose).play
   end
 
   # What a bot knows beyond one connection.
   class Bot
-    def initialize(game, name, url, quiet, choose)
-      @url, @quiet, @choose = url, quiet, choose
-      @hello = { type: "hello", protocol: 1, name: name, game: game, token: remembered("#{url.hostname}-#{game}-#{name}") }
+    def initialize(game, name, url, address, quiet, choose)
+      @url, @address, @quiet, @choose = url, address, quiet, choose
+      @hello = { type: "hello", protocol: 1, name: name, game: game, token: remembered("#{address[0]}-#{game}-#{name}") }
       @welcomed, @failures = false, 0
     end
 
@@ -56,16 +58,19 @@ module Quintain
 
     # From the hello to the standings.
     def visit
-      @socket = wired { TCPSocket.new(@url.hostname, @url.port || 8000) }
+      @socket = wired { TCPSocket.new(*@address) }
       [[:TCP, :NODELAY, true], [:SOCKET, :KEEPALIVE, true]].each { |option| @socket.setsockopt(*option) }
       @socket.setsockopt(:TCP, :KEEPIDLE, 20) if Socket.const_defined?(:TCP_KEEPIDLE) # seconds: the host may be no more
       send_message(@hello)
-      while (line = wired { @socket.gets })
+      while (line = wired { in_time { @socket.gets } })
         hear(message = wired { JSON.parse(line) })
         return message if message["type"] == "standings"
       end
       raise Lost, "the host hung up"
     end
+
+    # Once it is welcome, nothing may come for long.
+    def in_time(&hears) = Timeout.timeout(@here ? nil : ANSWER, Lost, "the host does not answer", &hears)
 
     # What goes wrong on the way to the host or back ends the connection; what goes wrong in `choose`, the program.
     def wired

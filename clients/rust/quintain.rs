@@ -8,15 +8,13 @@
 
 use crate::json::Json;
 use std::collections::hash_map::RandomState;
-use std::env;
 use std::fs::{self, OpenOptions};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufRead, BufReader, LineWriter, Write};
 use std::net::TcpStream;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::thread;
+use std::os::{fd::AsRawFd, unix::fs::OpenOptionsExt};
 use std::time::{Duration, Instant};
+use std::{env, thread};
 
 struct Bot<Choose> {
     choose: Choose,
@@ -32,7 +30,8 @@ struct Bot<Choose> {
 pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str)) -> io::Result<()> {
     let url = env::var("QUINTAIN_URL").unwrap_or("tcp://127.0.0.1:8000".to_string());
     let name = env::var("QUINTAIN_NAME").unwrap_or("rust-bot".to_string());
-    let address = url.strip_prefix("tcp://").unwrap_or_default().to_string();
+    let address = url.strip_prefix("tcp://").unwrap_or_default().trim_end_matches('/');
+    let address = address.to_string() + if address.rfind(':') > address.rfind(']') { "" } else { ":8000" };
     let host = address.rsplit_once(':').map_or("", |(host, _)| host);
     let (token, place) = remembered(&format!("{}-{game}-{name}", host.trim_matches(['[', ']'])))?;
     say(&format!("the token is kept in {place}"));
@@ -48,9 +47,7 @@ pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str))
         }
         let why = if host.is_empty() { "expected an address like tcp://127.0.0.1:8000".to_string() } else { error.to_string() };
         let has = |words: &str| why.contains(words);
-        let is_over = has("has taken over")
-            || has("ask its organiser")
-            || lost.map_or(true, |lost| lost.elapsed().as_secs() > 120);
+        let is_over = has("has taken over") || has("ask its organiser") || lost.map_or(true, |at| at.elapsed().as_secs() > 120);
         if is_over && !has("come again later") && !has("wait for a minute") {
             return Err(io::Error::new(error.kind(), format!("cannot play on {}: {why}", bot.url)));
         }
@@ -65,18 +62,25 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
     fn visit(&mut self, stream: TcpStream) -> io::Result<()> {
         let say = self.say;
         stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(15)))?; // to say welcome
         look_for_the_host(&stream);
         let mut out = LineWriter::new(stream.try_clone()?); // where it fails, what is read next says why
         writeln!(out, r#"{{{},"tournament":{}}}"#, self.hello, self.tournament)?;
         let (mut you, mut answered, mut reason) = (String::new(), String::new(), "the host hung up".to_string());
         let (mut lines, mut line) = (BufReader::new(stream), String::new());
-        while lines.read_line(&mut line).unwrap_or(0) > 0 && line.ends_with('\n') {
+        loop {
+            match lines.read_line(&mut line) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::Error::other("the host does not answer")),
+                Ok(_) if line.ends_with('\n') => {}
+                _ => return Err(io::Error::other(reason)),
+            }
             let told = Json(line.trim_end());
             reason = "the host hung up".to_string(); // it may do so next, or say why it does
             let (game, ply) = (told.get("match").string(), told.get("ply").0);
             let question = format!("{game} {ply}");
             match told.get("type").string().as_str() {
                 "welcome" => {
+                    lines.get_ref().set_read_timeout(None)?; // it may be long until the first match
                     let tournament = told.get("tournament");
                     (self.inside, self.tournament) = (true, tournament.0.to_string());
                     let place = if tournament.is_null() { "the open table".to_string() } else { tournament.string() };
@@ -85,8 +89,7 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                 "begin" => {
                     you = told.get("you").string();
                     let players: Vec<String> = told.get("players").items().into_iter().map(Json::string).collect();
-                    let plies = told.get("moves").items().len();
-                    say(&format!("{game} from ply {plies}: {}", players.join(" against ")));
+                    say(&format!("{game} from ply {}: {}", told.get("moves").items().len(), players.join(" against ")));
                 }
                 "turn" if told.get("turn").string() == you && answered != question => {
                     answered = question;
@@ -95,11 +98,9 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                     let choice = if is_number { choice } else { format!("{choice:?}") };
                     let _ = writeln!(out, r#"{{"type":"move","match":"{game}","ply":{ply},"move":{choice}}}"#);
                 }
+                "refused" if !self.inside => return Err(io::Error::other(told.get("reason").string())),
                 "refused" => {
                     let why = told.get("reason").string();
-                    if !self.inside {
-                        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-                    }
                     match ply {
                         "null" => reason = why,
                         _ => say(&format!("refused: {why}")),
@@ -131,7 +132,6 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
             }
             line.clear();
         }
-        Err(io::Error::new(io::ErrorKind::ConnectionAborted, reason))
     }
 }
 

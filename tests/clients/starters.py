@@ -66,15 +66,33 @@ class Workshop:
         self._started: list[subprocess.Popen[str]] = []
 
     def build(self, language: str) -> None:
-        with redirect_stdout(sys.stderr):
-            new(language, game=GAME, folder=self.folder / language)
+        self._write(language)
         if STARTERS[language].build:
             folder, kept = self.folder / language, KEPT / language / self._made_of(language)
             if not kept.exists():
-                command = ["sh", "-c", hasty(self.commands(language)[0])]
-                subprocess.run(command, cwd=folder, check=True, timeout=HANG)
+                self._compile(language)
                 self._keep(folder, kept)
             shutil.copytree(kept, folder, dirs_exist_ok=True)
+
+    def build_with(self, language: str, usual: str, other: str) -> None:
+        """With something else in the place of a text in its protocol. This is not kept."""
+        self._write(language)
+        ((file, text),) = (
+            (file, file.read_text())
+            for file in (self.folder / language / name for name in STARTERS[language].files)
+            if usual in file.read_text()
+        )
+        file.write_text(text.replace(usual, other))
+        if STARTERS[language].build:
+            self._compile(language)
+
+    def _write(self, language: str) -> None:
+        with redirect_stdout(sys.stderr):
+            new(language, game=GAME, folder=self.folder / language)
+
+    def _compile(self, language: str) -> None:
+        command = ["sh", "-c", hasty(self.commands(language)[0])]
+        subprocess.run(command, cwd=self.folder / language, check=True, timeout=HANG)
 
     def _made_of(self, language: str) -> str:
         compiler = Path(shutil.which(TOOLS[language]) or "").resolve()

@@ -7,11 +7,13 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -371,6 +373,70 @@ def test_a_bot_that_waits_has_the_system_look_whether_its_host_is_still_there(
     bot.communicate()
 
 
+PATIENCE = {  # for how long a host may say nothing before its welcome: as it is written, and less of it
+    "python": ("ANSWER = 15.0", "ANSWER = 0.5"),
+    "javascript": ("ANSWER = 15_000", "ANSWER = 500"),
+    "c": (".tv_sec = 15", ".tv_usec = 500000"),
+    "cpp": ("timeval{15, 0}", "timeval{0, 500'000}"),
+    "java": ("setSoTimeout(15_000)", "setSoTimeout(500)"),
+    "go": ("15 * time.Second", "time.Second / 2"),
+    "rust": ("from_secs(15)", "from_millis(500)"),
+    "ruby": ("ANSWER = 15.0", "ANSWER = 0.5"),
+}
+
+
+@pytest.fixture
+def impatient(tmp_path: Path) -> Iterator[Workshop]:
+    made = Workshop(tmp_path)
+    yield made
+    made.close()
+
+
+def let_in(workshop: Workshop, script: Script, language: str) -> subprocess.Popen[str]:
+    """A bot that was welcome in time and has moved: the first, unless the machine is too busy to say so."""
+    while True:
+        bot = workshop.start(language, script.port)
+        script.accept()
+        hello = script.hear()
+        with suppress(OSError, ValueError):  # it has given up
+            script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+            script.hear()
+            return bot
+        script.hang_up()
+        bot.communicate(timeout=HANG)
+
+
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param(each, marks=[pytest.mark.campaign] * bool(STARTERS[each].build)) for each in LANGUAGES],
+)
+def test_a_host_that_says_nothing_is_given_up_by_whoever_is_not_welcome_yet(
+    language: str, impatient: Workshop, script: Script
+) -> None:
+    """Catches a bot that waits for its welcome for ever, without a word, and one that waits for nothing."""
+    needed(language)
+    impatient.build_with(language, *PATIENCE[language])
+    welcomed = let_in(impatient, script, language)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        bot = impatient.start(language, port)
+        _, errors = bot.communicate(timeout=HANG)
+    told = f"cannot play on tcp://127.0.0.1:{port}: the host does not answer\n"
+    assert (bot.returncode, errors) == (1, told)
+    script.say(asked("cup-1", 2))
+    assert script.hear()["ply"] == 2, "which was asked after a longer silence"
+    script.hang_up()
+    script.accept()
+    script.hear()
+    with pytest.raises(json.JSONDecodeError):
+        script.hear()  # until it hangs up
+    script.hang_up()
+    out, _ = until_it_is_back(script, welcomed)
+    lost = [line for line in out.splitlines() if line.startswith("the connection is lost")]
+    whys = ("the host hung up", "the host does not answer")
+    assert lost == [f"the connection is lost ({why}): trying again" for why in whys]
+
+
 @pytest.mark.parametrize("language", ["python", "ruby"])  # where `choose` can be made to fail in a line
 def test_what_goes_wrong_in_choose_is_no_lost_connection(
     language: str, workshop: Workshop, script: Script
@@ -614,6 +680,31 @@ def test_an_address_may_be_of_ipv6(language: str, workshop: Workshop) -> None:
     assert (workshop.states / "quintain-bot/::1-connect-4-eight").exists()
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_address_may_end_with_a_slash(language: str, workshop: Workshop, script: Script) -> None:
+    """As browsers write it; catches a bot for which the port is no number then."""
+    needed(language)
+    bot = workshop.start(language, name="nine", url=f"tcp://127.0.0.1:{script.port}/")
+    script.accept()
+    assert script.hear()["name"] == "nine"
+    bot.kill()
+    bot.communicate()
+    assert (workshop.states / "quintain-bot/127.0.0.1-connect-4-nine").exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_address_need_not_have_a_port(language: str, workshop: Workshop) -> None:
+    """It is the usual one then. What is wrong with these addresses is their name."""
+    needed(language)
+    urls = ("tcp://no_such_host.invalid", "tcp://no_such_host.invalid/")
+    for url, bot in [(url, workshop.start(language, url=url)) for url in urls]:
+        _, errors = bot.communicate(timeout=HANG)
+        assert bot.returncode == 1
+        assert errors.startswith(f"cannot play on {url}: ")
+        assert "expected an address" not in errors
+    assert (workshop.states / f"quintain-bot/no_such_host.invalid-connect-4-{language}-bot").exists()
+
+
 @ipv6
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_name_may_have_addresses_at_which_nobody_listens(
@@ -647,14 +738,26 @@ def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_address_that_leads_nowhere_is_told_in_a_line(language: str, workshop: Workshop) -> None:
-    """Catches a traceback: of a port that is none, and of a library that takes no underscore in a name."""
+    """Catches a traceback: of half a pair of brackets, and of a library that does not take every name."""
     needed(language)
-    urls = ("tcp://no_such_host.invalid:8000", "tcp://127.0.0.1:80x", "tcp://127.0.0.1:99999")
+    urls = ("tcp://no_such_host.invalid:8000", "tcp://no such host:8000", "tcp://[::1:80x")
     for url, bot in [(url, workshop.start(language, url=url)) for url in urls]:
         _, errors = bot.communicate(timeout=HANG)
         assert bot.returncode == 1
         assert errors.startswith(f"cannot play on {url}: ")
         assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_port_that_is_none_is_said_to_be_wrong(language: str, workshop: Workshop) -> None:
+    """Catches a bot that goes to 34463 for 99999, with its token."""
+    needed(language)
+    urls = ("tcp://127.0.0.1:80x", "tcp://127.0.0.1:99999")
+    why = r"(expected an address like tcp://127.0.0.1:8000|.*(invalid|unknown) port.*)\n"
+    for url, bot in [(url, workshop.start(language, url=url)) for url in urls]:
+        _, errors = bot.communicate(timeout=HANG)
+        assert bot.returncode == 1
+        assert re.fullmatch(re.escape(f"cannot play on {url}: ") + why, errors), errors
 
 
 def test_whatever_is_run_is_what_is_built_anew(workshop: Workshop) -> None:
