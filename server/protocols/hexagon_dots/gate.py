@@ -101,8 +101,7 @@ class Gate:
 
     def has_place_at(self, now: float) -> bool:
         """Whether a bot that is sent here now will find a place, if all come who have just been sent."""
-        coming = [at for at in self._sent if now - at < COMING]
-        return self.open and len(self.waiting) + len(coming) < 2
+        return self.open and len(self.waiting) + sum(now - at < COMING for at in self._sent) < 2
 
     def send_at(self, now: float) -> None:
         """Somebody who looks for a game is sent here."""
