@@ -77,7 +77,10 @@ class Here(Channel):
         say(Open(number, handed.door, handed.path, handed.wire.peer, pieces, tournament, again))
 
     async def relay(self) -> None:
-        """Copy both ways until either side has ended."""
+        """Copy both ways until either side has ended.
+
+        If this is cancelled, this host ends, which is no fault of the bot's: the end of the link says so.
+        """
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._hear_the_bot)
@@ -87,7 +90,7 @@ class Here(Channel):
             pass
         finally:
             self._wire.close()
-            self.say(Closed(self.number))
+        self.say(Closed(self.number))
 
     def hear(self, message: Message) -> None:
         match message:

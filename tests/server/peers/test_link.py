@@ -167,6 +167,28 @@ async def test_the_match_sees_that_a_bot_is_gone(what: str, autojump_clock: Mock
         assert (ends == ["severed"]) == (what == "link is cut"), "only that is the hosts' own fault"
 
 
+async def test_a_host_that_ends_does_not_say_that_its_bots_have_hung_up(autojump_clock: MockClock) -> None:
+    """Catches a bot that lost, because the host to which it had come ended before its link to the other."""
+    ends: list[type[Exception]] = []
+
+    async def attend(wire: There, opened: Open) -> None:
+        try:
+            await wire.receive()
+        except trio.BrokenResourceError as error:
+            ends.append(type(error))
+
+    async with linked(attend) as between:
+        bot, ours = trio.testing.memory_stream_pair()
+        with trio.move_on_after(0.1):
+            handed = Handed("tcp", StreamWire(ours, between._guard), "", [(b"x", 0.0)], lambda: None)
+            await between.here.take(handed)
+        assert await bot.receive_some() == b""
+        await trio.sleep(0.1)
+        between.cut()
+        await trio.sleep(0.1)
+    assert ends == [Severed]
+
+
 @pytest.mark.parametrize("why", ["gone", "full"])
 async def test_a_link_that_is_gone_or_full_takes_no_further_bot(
     why: str, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
