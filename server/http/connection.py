@@ -21,6 +21,7 @@ from server.http.loan import Loan
 from server.http.pipelined import Pipelined
 from server.http.wire import (
     CONTINUE,
+    EVENTS,
     LAST_CHUNK,
     Headers,
     Request,
@@ -38,8 +39,6 @@ from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.proxies import HEADER
 from server.net.wire import Piece, Wire
-
-EVENTS = ("Content-Type", "text/event-stream")
 
 
 class Shared(Protocol):

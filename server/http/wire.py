@@ -22,6 +22,7 @@ from server.net.limits import Limits
 Headers = tuple[tuple[str, str], ...]
 
 JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+EVENTS = ("Content-Type", "text/event-stream")
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 _PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients put the charset where the coding belongs
@@ -34,6 +35,11 @@ _ENDS = (  # ends of heads, by whether pages of any site may read the answer, an
 
 _STARTS = 256  # beginnings of answers that are remembered, a few hundred bytes each: bots are sent three
 _STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+
+
+def event_stream(*headers: tuple[str, str]) -> Headers:
+    """The headers of a stream of events with these, which no proxy may gather until it is over."""
+    return (EVENTS, *headers, ("X-Accel-Buffering", "no"))
 
 
 class Request(Struct, frozen=True):

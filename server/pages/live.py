@@ -22,18 +22,13 @@ from server.host.view import View
 from server.http.exchange import Chunks, Exchange
 from server.pages import packing
 from server.pages.parts import Look, Shown
+from server.protocols.api.streams import HEADERS
 
 FRAME = 0.05  # seconds between two looks, at the least: nobody sees faster changes
 SLICE = 0.001  # seconds of work after which all other tasks have a turn
 REST = 9.0  # seconds of rest for each second of work: spectators have a tenth of the processor at most
 LINGERS = 60.0  # seconds for which the parts of a page that nobody has open are kept
 
-HEADERS = (
-    ("Content-Type", "text/event-stream"),
-    ("Cache-Control", "no-store"),
-    ("X-Content-Type-Options", "nosniff"),
-    ("X-Accel-Buffering", "no"),
-)
 PACKED = ("Content-Encoding", "gzip")
 ALIVE = b": still here\n\n"
 

@@ -240,14 +240,8 @@ def _refuses(session: Connection) -> str:
 
 
 def _connected(url: str, patience: Patience) -> Connection:
-    session = Session.connect(
-        url,
-        autocommit=True,
-        connect_timeout=CONNECT,
-        application_name="quintain",
-        tcp_user_timeout=2 * STATEMENT,
-    )
-    session.patience, session.silence = patience, 2 * STATEMENT / 1000  # or whoever opens a table waits, too
+    silence = 2 * STATEMENT / 1000  # or whoever opens a table waits, too
+    session = Session.opened(url, CONNECT, patience, silence, tcp_user_timeout=2 * STATEMENT)
     try:
         for setting, milliseconds in (
             ("statement_timeout", STATEMENT),

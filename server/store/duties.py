@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from server.exits import Unavailable
-from server.store.postgres_database import Connection, Session, line, psycopg
+from server.store.postgres_database import Connection, Patience, Session, line, psycopg
 
 T = TypeVar("T")
 
@@ -74,15 +74,14 @@ class PostgresDuties:
         """Ask the database. A session that has failed is not used again."""
         try:
             if self._session is None:
-                self._session = Session.connect(
+                self._session = Session.opened(
                     self._url,
-                    autocommit=True,
-                    connect_timeout=CONNECT,
-                    application_name="quintain",
+                    CONNECT,
+                    Patience(),
+                    2 * STATEMENT / 1000,
                     options=f"-c statement_timeout={STATEMENT}",
                     tcp_user_timeout=2 * STATEMENT,
                 )
-                self._session.silence = 2 * STATEMENT / 1000
             return ask(self._session)
         except psycopg.Error as error:
             with suppress(psycopg.Error):

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store.address import MISWRITTEN, clear, shown
@@ -67,6 +67,15 @@ class Session(Connection):
     patience = Patience()
     silence = inf  # seconds for which it waits to hear anything
 
+    @classmethod
+    def opened(cls, url: str, connect: int, patience: Patience, silence: float, **options: Any) -> Self:
+        """A session that waits `connect` seconds to be opened."""
+        session = cls.connect(
+            url, autocommit=True, connect_timeout=connect, application_name="quintain", **options
+        )
+        session.patience, session.silence = patience, silence
+        return session
+
     def wait(self, gen: "PQGen[T]", *arguments: Any, **named: Any) -> T:
         return super().wait(self._in_time(gen), *arguments, **named)
 
@@ -95,18 +104,16 @@ class Database:
 
     def session(self, silence: float = inf) -> Connection:
         """A session for reading. No server can block it longer than that, or than there is patience."""
-        session = Session.connect(
+        return Session.opened(
             self._url,
-            autocommit=True,
-            connect_timeout=CONNECT,
-            application_name="quintain",
+            CONNECT,
+            self.patience,
+            silence,
             keepalives_idle=5,
             keepalives_interval=2,
             keepalives_count=3,
             tcp_user_timeout=STATEMENT,
         )
-        session.patience, session.silence = self.patience, silence
-        return session
 
     def persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
         """Call `act`, and again after each `drop`; raises `Unavailable` if it keeps failing for a while."""

@@ -321,15 +321,11 @@ class Cluster:
 
     def _was_cut_by_the_balancer(self, line: Any) -> bool:
         """Whether a bot lost as its connection ended with the balancer: its protocol has no way back."""
-        if (
-            line["ending"] != "left"
-            or line["winner"] is None
-            or line["players"][1 - line["winner"]] not in FOURS
-        ):
+        winner = line["winner"]
+        if line["ending"] != "left" or winner is None or line["players"][1 - winner] not in FOURS:
             return False
-        ended = datetime.fromisoformat(
-            line["ended"]
-        ).timestamp()  # by the clock of a host, which may be wrong
+        # By the clock of a host, which may be wrong.
+        ended = datetime.fromisoformat(line["ended"]).timestamp()
         times = (at + ahead for at in self._cut_at for ahead in (-MINUTE, 0.0, MINUTE))
         return any(abs(ended - at) < SOON for at in times)
 

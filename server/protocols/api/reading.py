@@ -84,7 +84,7 @@ async def tournament(call: Look, found: Held) -> Response:
     entrants, page = found.record.entrants, asked(call.exchange.request)
     some = islice(entrants.values(), page.after, page.end)
     listed = entrants_shown(found.record, some, everything=call.organiser)
-    shown: dict[str, Any] = summary(found)
+    shown: dict[str, Any] = summary(found, 0)
     shown |= {"entrants": listed, "next": page.next(len(entrants))}
     shown["missing"] = [missing_shown(each) async for each in WithPauses(found.missing(), PIECE)]
     if shown["checking_in"] is not None:
@@ -243,10 +243,10 @@ async def metrics(call: Call) -> Response:
     return _text(CONTENT_TYPE, await figures(call.host))
 
 
-def summary(tournament: Held) -> dict[str, Any]:
+def summary(tournament: Held, awaited: int = AWAITED) -> dict[str, Any]:
     """A tournament as lists show it, and as the answer to an order about it."""
     return tournament_summed(
-        tournament.record, list(tournament.matches), tournament.eta(), tournament.missing(), AWAITED
+        tournament.record, list(tournament.matches), tournament.eta(), tournament.missing(), awaited
     )
 
 

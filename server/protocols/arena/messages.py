@@ -15,12 +15,12 @@ from msgspec.json import encode
 from games.catalogue import catalogue
 from games.game import SHOWN, Game, Illegal, quoted
 from server.http.head import HttpError
-from server.http.wire import JSON
+from server.http.wire import JSON, event_stream
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
 PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
 ANSWER = JSON + PRIVATE
-STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
+STREAM = event_stream(*PRIVATE)
 
 
 class Command(Struct, frozen=True):

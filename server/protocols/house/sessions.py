@@ -24,7 +24,7 @@ from server.host.host import STOPPING, Host
 from server.http.exchange import Chunks, Exchange
 from server.http.head import HttpError
 from server.http.sharing import BOTS
-from server.http.wire import JSON, Response, json_response
+from server.http.wire import JSON, Response, event_stream, json_response
 from server.net.admission import network_of
 from server.protocols.common.http_tape import requested, responded
 from server.protocols.common.unwelcome import status_of
@@ -35,7 +35,7 @@ from tournament.player import Seat
 
 SWEEP = 1.0  # seconds between looks at who is silent: limits on silence are no more exact
 PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
-STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
+STREAM = event_stream(*PRIVATE)
 LONGEST = 10  # digits of a message's number
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()

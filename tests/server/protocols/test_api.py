@@ -32,6 +32,7 @@ from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
 from tests.tournament.world import first, play
+from tests.turns import taking_turns
 from tournament.events import Began, Disconnected, Moved, Refused
 from tournament.facts import Entered
 from tournament.player import Seat
@@ -759,22 +760,13 @@ async def test_others_have_their_turns_while_thousands_who_are_awaited_are_told(
     """Whoever asked for a tournament with ten thousand who had not come held up all pages for 50 ms."""
 
     async def turns(count: int) -> int:
-        taken = 0
-        async with office() as here, trio.open_nursery() as nursery:
+        async with office() as here:
             await here.tell("/api/tournaments", 201, name="cup", game=GAME, by_invitation=True)
             await here.host.tournaments["cup"].keep(*[Entered(f"bot-{number}") for number in range(count)])
-
-            async def take_turns() -> None:
-                nonlocal taken
-                while True:
-                    await trio.lowlevel.checkpoint()
-                    taken += 1
-
-            nursery.start_soon(take_turns)
-            client = await here.listen("/api/tournaments/cup?limit=1")
-            await client.end.receive_some(1)  # the first of it comes when all of it is made
-            nursery.cancel_scope.cancel()
-        return taken
+            async with taking_turns() as turns:
+                client = await here.listen("/api/tournaments/cup?limit=1")
+                await client.end.receive_some(1)  # the first of it comes when all of it is made
+        return turns.taken
 
     assert await turns(8 * PIECE) > await turns(8) + 4
 

@@ -33,6 +33,7 @@ from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
 from server.store.sqlite_database import connected
 from tests.crashes.world import at_once
+from tests.turns import taking_turns
 from tournament.events import Moved, Refused
 from tournament.facts import Drew, Entered, Opened, State
 from tournament.format import Pairing, Terms
@@ -322,23 +323,15 @@ async def test_however_many_tournaments_there_are_others_get_their_turns_while_t
     tmp_path: Path, autojump_clock: object
 ) -> None:
     """Catches a loop that stood still twice a second, for a third of a second, while somebody looked."""
-    async with staged(tmp_path) as (stage, nursery):
+    async with staged(tmp_path) as (stage, _):
         await trio.sleep(1)
         for number in range(4 * AT_ONCE):
             await stage.host.open(f"cup-{number}", CUP)
-        turns = 0
-
-        async def take_turns() -> None:
-            nonlocal turns
-            while True:
-                await trio.lowlevel.checkpoint()
-                turns += 1
-
-        nursery.start_soon(take_turns)
-        await trio.lowlevel.checkpoint()
-        before = turns
-        seen = await stage.teller.seen()
-        assert turns - before >= 3
+        async with taking_turns() as turns:
+            await trio.lowlevel.checkpoint()
+            before = turns.taken
+            seen = await stage.teller.seen()
+        assert turns.taken - before >= 3
         assert seen.eta.keys() == {"cup"}
 
 
