@@ -41,7 +41,7 @@ from server.host.versions import Versions
 from server.host.view import Begun, Held, Here, Told
 from server.host.wire_log import WireLog
 from server.net.budgets import address_of
-from server.net.guard import Guard, Moved, Waiting
+from server.net.guard import Guard, Moved, Waiting, open_guard
 from server.net.limits import Limits
 from server.net.sockets import readiness
 from server.net.turns import Turns, after_hang_ups
@@ -161,14 +161,11 @@ class Host:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Run until cancelled, and go on with every tournament in the store that is not over."""
-        async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
-            self._guard, self._holding.nursery = Guard(strangers), self._house
-            try:
-                await self._go_on(self._house)
-                task_status.started()
-                await trio.sleep_forever()
-            finally:
-                self._guard.end()
+        async with trio.open_nursery() as self._house, open_guard() as self._guard:
+            self._holding.nursery = self._house
+            await self._go_on(self._house)
+            task_status.started()
+            await trio.sleep_forever()
 
     async def _go_on(self, house: trio.Nursery) -> None:
         """Start the store, the clocks and the thinker, and go on with all that is not over."""

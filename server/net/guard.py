@@ -8,7 +8,8 @@ them, so a failure of theirs ends it.
 """
 
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeVarTuple, Unpack, cast
 
 import structlog
@@ -75,7 +76,7 @@ class Guard(Spawner):
                 raise
 
     def end(self) -> None:
-        """The host is ending: tasks that come after its nursery is gone come too late, which is no fault."""
+        """The process is ending: tasks that come after its nursery is gone come too late: no fault."""
         self._ending = True
 
     def report(self, error: Exception) -> None:
@@ -120,6 +121,17 @@ class Guard(Spawner):
 def _is_round(times: int) -> bool:
     """1, 10, 100, …: only these are logged, for a stranger who can cause it must not fill the disk."""
     return str(times).strip("0") == "1"
+
+
+@asynccontextmanager
+async def open_guard() -> AsyncGenerator[Guard]:
+    """A guard with a nursery of its own. A task that comes when that is over comes too late: no fault."""
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        try:
+            yield guard
+        finally:
+            guard.end()
 
 
 def is_ours(error: Exception) -> bool:

@@ -19,7 +19,7 @@ from server.export.signing import known_signer
 from server.http.exchange import App, Exchange
 from server.http.routes import routed
 from server.logs import set_up
-from server.net.guard import Guard
+from server.net.guard import open_guard
 from server.net.open_files import room_for_files
 from server.pages.door import Pages
 from server.pages.rendering import warm
@@ -61,8 +61,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
     told.setblocking(False)
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(told))
     with ExitStack() as opened:
-        async with stream, trio.open_nursery() as nursery, trio.open_nursery() as strangers:
-            guard = Guard(strangers)
+        async with stream, trio.open_nursery() as nursery, open_guard() as guard:
             folder = Path(settings.data)
             try:
                 reader = opened.enter_context(closing(beside(settings, READERS)))
@@ -89,7 +88,6 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.start_soon(mirror.warm)
             await _hear(mirror, attention, stream, watches=bool(begin.address))
             nursery.cancel_scope.cancel()
-            strangers.cancel_scope.cancel()
 
 
 async def _deliver(begin: Begin, reader: Reader) -> None:

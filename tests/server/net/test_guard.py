@@ -9,7 +9,7 @@ import trio.testing
 from structlog.testing import capture_logs
 
 from server.exits import Unavailable, Unusable
-from server.net.guard import Guard
+from server.net.guard import Guard, open_guard
 
 
 async def breaks() -> None:
@@ -152,15 +152,13 @@ class NoNursery:
         raise AssertionError("reporting starts no task")
 
 
-async def test_whoever_comes_when_the_nursery_of_a_host_that_ends_is_gone_breaks_nothing() -> None:
+async def test_whoever_comes_when_the_nursery_of_a_process_that_ends_is_gone_breaks_nothing() -> None:
     began: list[str] = []
 
     async def begin(what: str) -> None:
         began.append(what)
 
-    async with trio.open_nursery() as nursery:
-        guard = Guard(nursery)
-        guard.end()
+    async with open_guard() as guard:
         guard.start_soon(begin, "what is left to do")
     guard.start_soon(begin, "too late")
     assert began == ["what is left to do"]
