@@ -449,8 +449,14 @@ class Peers:
         about = self._directory.knows(name)  # it was opened just now: held here before it was followed
         kept_as = name if about is None else about.kept_as
         rows = await self._in_thread(lambda: list(self._reader.kept(0, kept_as)), limiter=self._limiter)
-        record = fold(map(journal.kept, rows), whole=False).get(kept_as)
-        return record, rows[-1].when if rows else 0.0
+        records: dict[str, Record] = {}
+        async for row in WithPauses(rows, AT_A_TIME):
+            if kept_as in records:
+                for _ in records[kept_as].adding(journal.fact(row)):
+                    await trio.lowlevel.checkpoint()
+            else:
+                fold([journal.kept(row)], records, whole=False)
+        return records.get(kept_as), rows[-1].when if rows else 0.0
 
     def _is_over(self, name: str) -> bool:
         record = self._directory.knows(name)
