@@ -212,6 +212,8 @@ class PostgresRegistry:
         """Take what there is to take, and renew again, so that nobody takes from this host meanwhile."""
         lock: Sequence[Statement] = () if patient else [(LAPSED, ())]
         _, renewed, *locked = at_once(session, BEGIN, renewal, *lock)
+        if not renewed:
+            session.rollback()
         self._expect(renewed, host)
         lapsed = [row[0] for rows in locked for row in rows]
         if self._now() - begun > STILL:
@@ -229,7 +231,7 @@ class PostgresRegistry:
             if self._session is None:
                 self._session = _connected(self._url, self._patience)
             return act(self._session)
-        except (psycopg.Error, Unavailable) as error:
+        except psycopg.Error as error:
             with suppress(psycopg.Error):
                 self.close()
             raise Unavailable(line(error)) from error
