@@ -50,6 +50,7 @@ ELSEWHERE = {
     "server/host/happened.py": "server/peers/test_watching.py",
     "server/host/holding.py": "server/host/test_host.py",
     "server/host/remaking.py": "server/host/test_boards.py",
+    "server/peers/following.py": "server/peers/test_abroad.py",
     "server/host/forgetting.py": "server/host/test_throw_away_names.py",
     "server/host/placing.py": "server/host/test_host.py",
     "server/host/opening.py": "server/host/test_host.py",

@@ -4,6 +4,7 @@
     registry, keeping          hosts and leases in the database, and renewing them
     health                     what is wrong with them, in words
     ledger, abroad             what this host may keep, and what others hold
+    following                  what others have kept
     identity, link, links      encrypted connections between hosts …
     channel, asking            … and the bots and requests that they carry
     watching                   matches that others hold and somebody looks at here

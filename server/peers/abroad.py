@@ -1,12 +1,13 @@
 """What other hosts hold, and taking up what they no longer do: this host's `Abroad`.
 
-All knowledge comes from the journal, which all hosts write: records of tournaments that others hold are
-brought up to date four times a second. The leases say who holds what. A host that takes a tournament over
-brings its record up to date, and goes on with it as after a restart. A host from which a tournament was
-taken has lost touch with the others, and ends: what it still believes is of no use to anybody.
+The leases say who holds what. A host that takes a tournament over brings its record up to date, and goes on
+with it as after a restart. A host from which a tournament was taken has lost touch with the others, and ends:
+what it still believes is of no use to anybody.
+
+Not here: knowing what others have kept (`following.py`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 import trio
@@ -17,64 +18,25 @@ from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.reception import Visit
 from server.host.view import Held
-from server.net.pauses import WithPauses
 from server.net.wire import Piece
 from server.peers.channel import There
+from server.peers.following import Following
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Change
 from server.peers.ledger import SharedLedger, no_answer
 from server.peers.link import Link
-from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import InThread
-from server.workers.directory import OWN, Away, Directory
-from tournament.entries import Entry
-from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, State
-from tournament.folding import called, fold
+from server.workers.directory import OWN, Away
+from tournament.facts import AnyFact, Kept, State
 from tournament.record import Record
 from tournament.store import Stale
 from tournament.tournament import Tournament
 
-NOBODY = -1  # in place of a host: nobody holds it just now
 HOLDER_TIMEOUT = 5.0  # seconds to wait for a host that holds a tournament: two are usual after one dies
 LOOK = 0.05  # seconds between two looks meanwhile, if nothing is heard before
-AT_A_TIME = 50  # entries of others that are taken in before other tasks get their turn
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
-
-
-class Known(Directory):
-    """Which host holds which tournament, by its leases, and where a bot belongs."""
-
-    def __init__(self, keeping: Keeping, ledger: SharedLedger) -> None:
-        super().__init__(1, ledger)
-        self._leases = keeping.leases
-        self._opened = ledger.has_opened
-
-    def _choice(self, record: Record) -> int:
-        return self.host_of(record.name)
-
-    def host_of(self, tournament: str) -> int:
-        if tournament in self._leases.held:
-            return OWN
-        lease = self._leases.all.get(tournament)
-        return NOBODY if lease is None or lease.host is None else lease.host
-
-    def knows(self, tournament: str) -> Record | None:
-        found = self._records.get(tournament)
-        return None if found is None else found[0]
-
-    def replace(self, record: Record) -> Away | None:
-        """Use this record of a tournament from now on."""
-        if (before := self._records.get(record.name)) is not None:
-            self._remove(before[0])
-            self._current.remove(before[0])
-        return self.place(record)
-
-    def opens(self, game: str) -> bool:
-        """Whether to open a table, for a bot: not if it exists already, even if nobody holds it just now."""
-        name = OPEN + game
-        return self._opened(name) or not (name in self._leases.held or name in self._leases.all)
 
 
 class Afar:
@@ -117,22 +79,15 @@ class Peers:
         """`to` is the link to a host, while there is one."""
         self._keeping = keeping
         self._ledger = ledger
-        self._reader = reader
         self._to = to
-        self._in_thread = in_thread
-        self._limiter = trio.CapacityLimiter(1)
-        directory = self._directory = Known(keeping, ledger)
+        self._following = Following(keeping, ledger, reader, in_thread)
+        directory = self._directory = self._following.directory
         self.held, self.entered, self.expects = directory.held, directory.entered, directory.expects
         self.settled = True  # False: this host still has slow work to do at its start
-        self._host: Host | None = None
-        self._read = 0  # the number of the latest entry that was taken in …
-        self._latest: dict[str, float] = {}  # … and the time of each tournament's latest, by its host's clock
-        self._following = trio.Lock()  # held to take in entries, so that none is taken in twice
         self._news = trio.Event()
         self._heard = trio.Event()  # set when the database has said who holds what
         self._moved = trio.Event()  # set on news of who holds what, or when a tournament goes on here
         self._gained: list[str] = []
-        self._gone: set[str] = set()  # tournaments deleted here, by their names in the journal
         self._freed: list[str] = []  # names held here that are no longer used: other hosts may have them
         self._lost: tuple[str, ...] = ()
         keeping.heard = self._answered
@@ -141,31 +96,15 @@ class Peers:
 
     @property
     def host(self) -> Host:
-        if self._host is None:
-            raise RuntimeError("nobody has said whose these are")
-        return self._host
+        return self._following.host
 
     def load(self) -> tuple[dict[str, Record], list[Kept]]:
         """All tournaments from the journal as it is now, for a host that starts."""
-        last, audit = self._reader.last(), list[Kept]()
-
-        def noted() -> Iterable[Kept]:
-            for row in self._reader.kept():
-                if row.number > last:
-                    return
-                self._latest[row.tournament] = row.when
-                fact = journal.kept(row)
-                if isinstance(fact.fact, Ordered):
-                    audit.append(fact)
-                yield fact
-
-        records = fold(noted(), whole=False)
-        self._read = last
-        return records, audit
+        return self._following.load()
 
     def serve(self, host: Host) -> None:
-        self._host = host
         host.abroad = self
+        self._following.serve(host)
         host.on_fact += [self._directory.told, self._told]
         self._directory.roll.is_past = host.untold.is_past
 
@@ -251,7 +190,7 @@ class Peers:
     async def read_on(self) -> None:
         """Take in what others have kept until now, if the database can be read just now."""
         try:
-            await self._follow()
+            await self._following.follow()
         except Unavailable as error:
             log.debug("the journal cannot be read just now", why=str(error))
 
@@ -292,7 +231,7 @@ class Peers:
     @property
     def read(self) -> int:
         """The number of the latest entry of the journal that is known here."""
-        return self._read
+        return self._following.read
 
     def place(self, record: Record) -> Away | None:
         return self._directory.replace(record)
@@ -307,12 +246,12 @@ class Peers:
         """
         deadline = trio.current_time() + HOLDER_TIMEOUT
         try:
-            await self._follow()
+            await self._following.follow()
             while name in self._freed or not await self._is_claimed(name):
                 if self.host.has(name) or trio.current_time() > deadline:
                     return False
                 await self.news()
-                await self._follow()
+                await self._following.follow()
         except Unavailable as error:
             raise no_answer(error) from None
         return True
@@ -327,7 +266,7 @@ class Peers:
         if self.host.has(name) or not await self._ledger.claim(name):
             return False
         try:
-            await self._follow()
+            await self._following.follow()
         except BaseException:  # nothing is opened, so others need not wait
             self._free(name)
             raise
@@ -347,7 +286,7 @@ class Peers:
 
     def _told(self, held: Held, fact: AnyFact) -> None:
         if held.record.state is State.DELETED:
-            self._gone.add(held.record.kept_as)
+            self._following.leave(held.record.kept_as)
             self._free(held.record.name)
 
     def _free(self, name: str) -> None:
@@ -361,32 +300,10 @@ class Peers:
 
     def _changed(self, change: Change) -> None:
         self._gained += change.gained
-        if self._host is not None:
+        if self._following.serves:
             self._lost += change.lost
         self._news.set()
         self._tell_of_moves()
-
-    async def _follow(self) -> None:
-        """Take in what others have written before this was called. Raises `Unavailable`."""
-        async with self._following:
-            rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
-            with trio.CancelScope(shield=True):  # the caller may be cancelled: no row may be half taken in
-                async for row in WithPauses(rows, AT_A_TIME):
-                    name = called(row.tournament)
-                    self._latest[row.tournament] = row.when
-                    ours = name in self.host.tournaments or row.tournament in self._gone
-                    if name != HOST and not ours:
-                        await self._take_in(name, row)
-                    self._read = row.number
-
-    async def _take_in(self, name: str, row: Entry) -> None:
-        fact = journal.fact(row)
-        if isinstance(fact, Opened):
-            record = Record(name, fact, whole=False, kept_as=row.tournament)
-            self.host.hear_of(record)
-            self._directory.replace(record)
-        else:
-            await self._directory.hear(row.tournament, [fact])
 
     async def _take_up(self, gained: Sequence[str]) -> None:
         """Hold tournaments that other hosts held, from what they wrote: first those that are not over.
@@ -394,7 +311,7 @@ class Peers:
         Nobody waits for the rest. They are left until there is news again.
         """
         known = {name: self._directory.held.get(name) for name in gained}
-        await self._follow()
+        await self._following.follow()
         if not gained or self.host.draining:
             return
         await self._ledger.look_at_moves()
@@ -421,7 +338,7 @@ class Peers:
         """Go on with a tournament, `known` before its host's last entries were read; None: it is gone."""
         if name in self.host.tournaments:
             return self.host.tournaments[name]
-        record, latest = await self._record(name, known)
+        record, latest = await self._following.record(name, known)
         if record is None or record.state is State.DELETED:
             await self._keeping.remove(name)  # its host died before it was opened, or while it was deleted
             return None
@@ -441,16 +358,6 @@ class Peers:
     def _tell_of_moves(self) -> None:
         moved, self._moved = self._moved, trio.Event()
         moved.set()
-
-    async def _record(self, name: str, known: Away | None) -> tuple[Record | None, float]:
-        """A tournament's record, and the time of its latest fact; this host holds it, so no other writes."""
-        if known is not None and self._directory.held.get(name) is known:
-            return known.record, self._latest[known.record.kept_as]
-        about = self._directory.knows(name)  # it was opened just now: held here before it was followed
-        kept_as = name if about is None else about.kept_as
-        rows = await self._in_thread(lambda: list(self._reader.kept(0, kept_as)), limiter=self._limiter)
-        record = fold(map(journal.kept, rows), whole=False).get(kept_as)
-        return record, rows[-1].when if rows else 0.0
 
     def _is_over(self, name: str) -> bool:
         record = self._directory.knows(name)

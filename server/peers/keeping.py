@@ -12,7 +12,7 @@ import structlog
 import trio
 
 from server.exits import Unavailable
-from server.peers.leases import EVERY, Card, Change, Leases, since_boot
+from server.peers.leases import EVERY, Card, Change, Leases, Peer, since_boot
 from server.peers.registry import Registry
 from server.store.ledger import InThread
 
@@ -55,6 +55,11 @@ class Keeping:
     @property
     def sure(self) -> bool:
         return self.leases.sure(self._now())
+
+    @property
+    def seen(self) -> tuple[Peer, ...]:
+        """All hosts, as far as this one knows: the database may have been away for a while."""
+        return self.leases.seen(self._now())
 
     async def register(self, card: Card) -> int:
         """Make this host known to the others; returns its number. Raises `Unavailable`.

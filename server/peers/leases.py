@@ -26,6 +26,7 @@ from math import inf
 from types import MappingProxyType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 LENGTH = 1.0  # seconds that leases last, by the database's clock
 EVERY = 0.25  # seconds between two requests: three may be lost
@@ -98,6 +99,7 @@ class Leases:
         self.peers: tuple[Peer, ...] = ()
         self.changes = -1
         self.until = -inf  # when this host stops being sure
+        self._told = -inf  # when it asked for the latest answer
         self._steady = inf  # since when every request was granted; inf: the latest was not
         self.all: Mapping[str, Lease] = NONE
         self._held: dict[str, int] = {}  # epochs, by tournament
@@ -150,10 +152,15 @@ class Leases:
             return None
         return next((peer for peer in self.peers if peer.id == lease.host and peer.alive), None)
 
+    def seen(self, now: float) -> tuple[Peer, ...]:
+        """All hosts as the latest answer has them, with the seconds until `now` since each was heard of."""
+        return tuple([replace(peer, age=peer.age + now - self._told) for peer in self.peers])
+
     def granted(self, sent: float, answer: Granted) -> Change:
         """Take in the answer to a request that was `sent` at that time."""
         self._steady = sent if not self.sure(sent) else min(self._steady, sent)
         self.until = max(self.until, sent + LENGTH * SHORT)
+        self._told = sent
         self.peers = answer.peers
         self.changes = answer.changes
         if answer.leases is None:

@@ -126,14 +126,14 @@ class Peering:
                 "tournaments": held[peer.id] if peer.alive else 0,
                 "this": peer.id == leases.host,
             }
-            for peer in leases.peers
+            for peer in self.keeping.seen
         ]
 
     def health(self) -> Health:
         """What is wrong with all hosts, as far as it is known here."""
         why = self.keeping.why
         own = [Problem(f"the leases of this host cannot be renewed: {why}", ADVICE)] if why else []
-        return health(self.keeping.leases.peers, [*own, *self.links.problems()])
+        return health(self.keeping.seen, [*own, *self.links.problems()])
 
     async def come_in(self) -> None:
         """Let others count on this host, which is ready now: at its start it said that it takes nothing."""

@@ -1,12 +1,13 @@
-"""The hosts and the leases in the database: every request is one short transaction there.
+"""The hosts and the leases in the database: every request is one short transaction there, in one round trip.
 
 A host that takes over from another locks the other's row, which the other needs to
 renew. So of two that want the same, one sees what the other has done. Only the
-database's clock counts.
+database's clock counts. Taking over is a second transaction, of two round trips: the
+host decides in between whether it may.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from typing import Any, Protocol, TypeVar
 
@@ -15,7 +16,18 @@ from msgspec.structs import astuple
 
 from server.exits import Unavailable
 from server.peers.leases import LENGTH, Card, Granted, Lease, Peer, since_boot
-from server.store.postgres_database import Connection, Patience, Session, line, psycopg
+from server.store.postgres_database import (
+    BEGIN,
+    COMMIT,
+    Connection,
+    Patience,
+    Rows,
+    Session,
+    Statement,
+    at_once,
+    line,
+    psycopg,
+)
 
 T = TypeVar("T")
 
@@ -45,24 +57,31 @@ RENEW = """
         ahead = %s - extract(epoch FROM clock_timestamp())
     WHERE id = %s AND fingerprint = %s RETURNING id
 """
+# Whether there is something to take. A host that is patient does not look at what others did not renew.
+WAITING = """
+    SELECT EXISTS (SELECT FROM leases WHERE host IS NULL) OR NOT %s AND EXISTS (
+        SELECT FROM hosts WHERE expiry < clock_timestamp()
+        AND EXISTS (SELECT FROM leases WHERE leases.host = hosts.id))
+"""
 # Hosts that hold something and did not renew, each locked so that it cannot renew meanwhile.
 LAPSED = """
     SELECT id FROM hosts WHERE expiry < clock_timestamp()
     AND EXISTS (SELECT FROM leases WHERE leases.host = hosts.id) ORDER BY id FOR UPDATE SKIP LOCKED
 """
-ORPHANED = "SELECT EXISTS (SELECT FROM leases WHERE host IS NULL OR host = ANY (%s))"
 # What this host may take: its share of all, less what it has; and at least one, or some would be left.
-SHARE = """
-    SELECT greatest(1, ceil(count(*)::float8 / greatest(1, (
-        SELECT count(*) FROM hosts WHERE expiry >= clock_timestamp() AND NOT draining
-    )))::bigint - count(*) FILTER (WHERE host = %s)) FROM leases
-"""
 TAKE = """
-    UPDATE leases SET host = %s, epoch = nextval('epochs') WHERE tournament IN (
-        SELECT tournament FROM leases WHERE host IS NULL OR host = ANY (%s)
-        ORDER BY tournament LIMIT %s FOR UPDATE SKIP LOCKED)
+    WITH taken AS (
+        UPDATE leases SET host = %s, epoch = nextval('epochs') WHERE tournament IN (
+            SELECT tournament FROM leases WHERE host IS NULL OR host = ANY (%s)
+            ORDER BY tournament LIMIT (
+                SELECT greatest(1, ceil(count(*)::float8 / greatest(1, (
+                    SELECT count(*) FROM hosts WHERE expiry >= clock_timestamp() AND NOT draining
+                )))::bigint - count(*) FILTER (WHERE host = %s)) FROM leases)
+            FOR UPDATE SKIP LOCKED)
+        RETURNING tournament)
+    UPDATE hosts SET changes = changes + 1 WHERE id = ANY (%s) AND EXISTS (SELECT FROM taken)
 """
-CHANGED = "UPDATE hosts SET changes = changes + 1 WHERE id = ANY (%s)"
+CHANGED = "UPDATE hosts SET changes = changes + 1 WHERE id = %s"
 CHANGES = "SELECT sum(changes)::bigint FROM hosts"
 PEERS = """
     SELECT id, address, fingerprint, certificate, version, expiry >= clock_timestamp(),
@@ -70,6 +89,11 @@ PEERS = """
         extract(epoch FROM clock_timestamp() - heartbeat)::float8, ahead,
         extract(epoch FROM expiry - clock_timestamp())::float8
     FROM hosts WHERE heartbeat > clock_timestamp() - interval '1 hour' ORDER BY id
+"""
+# Read after the number of changes, and after the transaction, which a host that is stopped meanwhile must
+# not hold open: so they may be newer than the number, and never older.
+LEASES = """
+    SELECT tournament, host, epoch FROM leases WHERE %s <> (SELECT sum(changes) FROM hosts)
 """
 OPEN = """
     INSERT INTO leases VALUES (%s, %s, nextval('epochs')) ON CONFLICT DO NOTHING RETURNING epoch
@@ -132,11 +156,13 @@ class PostgresRegistry:
 
     def register(self, card: Card) -> int:
         def act(session: Connection) -> int:
-            session.execute(ADOPT)
             self._fingerprint = card.fingerprint
-            return _one(session.execute(REGISTER, (*astuple(card), LENGTH)))
+            *_, registered, _ = at_once(
+                session, BEGIN, (ADOPT, ()), (REGISTER, (*astuple(card), LENGTH)), COMMIT
+            )
+            return registered[0][0]
 
-        return self._transact(act)
+        return self._in_session(act)
 
     def renew(
         self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
@@ -144,34 +170,31 @@ class PostgresRegistry:
         begun = self._now()
 
         def act(session: Connection) -> Granted:
-            renewal = (not willing, starting, LENGTH, self._wall(), host, self._fingerprint)
-            if session.execute(RENEW, renewal).fetchone() is None:
-                raise Unavailable(f"the database knows no host {host} with this host's certificate")
-            if willing:
-                lapsed = [] if patient else [row[0] for row in session.execute(LAPSED)]
-                if self._now() - begun > STILL:
-                    lapsed = []  # they may be waiting to renew, as this host was
-                self._take_over(session, host, lapsed)
-            # Before the leases, which may then be newer, and never older
-            now = _one(session.execute(CHANGES))
-            leases = None if now == changes else _leases(session)
-            return Granted(now, _peers(session), leases)
+            renewal = RENEW, (not willing, starting, LENGTH, self._wall(), host, self._fingerprint)
+            look = WAITING, (patient,)
+            _, renewed, waiting, *answer = at_once(session, BEGIN, renewal, look, *_asked(changes))
+            self._expect(renewed, host)
+            if willing and waiting[0][0]:
+                return _granted(
+                    changes, self._take_over(session, host, changes, renewal, begun, patient=patient)
+                )
+            return _granted(changes, answer)
 
-        return self._transact(act)
+        return self._in_session(act)
 
     def open(self, host: int, tournament: str) -> int | None:
         def act(session: Connection) -> int | None:
-            session.execute(CHANGED, ([host],))
-            found = session.execute(OPEN, (tournament, host)).fetchone()
-            return None if found is None else found[0]
+            opening = OPEN, (tournament, host)
+            *_, opened, _ = at_once(session, BEGIN, (CHANGED, (host,)), opening, COMMIT)
+            return opened[0][0] if opened else None
 
-        return self._transact(act)
+        return self._in_session(act)
 
     def release(self, host: int, tournaments: Sequence[str]) -> None:
-        self._change(host, RELEASE, [*tournaments])
+        self._change(host, (RELEASE, ([*tournaments], host)))
 
     def remove(self, host: int, tournament: str) -> None:
-        self._change(host, REMOVE, tournament)
+        self._change(host, (REMOVE, (tournament, host)))
 
     def close(self) -> None:
         session, self._session = self._session, None
@@ -180,26 +203,34 @@ class PostgresRegistry:
 
     # Within
 
-    def _change(self, host: int, statement: Any, which: str | list[str]) -> None:
-        def act(session: Connection) -> None:
-            session.execute(CHANGED, ([host],))
-            session.execute(statement, (which, host))
+    def _change(self, host: int, statement: Statement) -> None:
+        self._in_session(lambda session: at_once(session, BEGIN, (CHANGED, (host,)), statement, COMMIT))
 
-        self._transact(act)
+    def _take_over(
+        self, session: Connection, host: int, changes: int, renewal: Statement, begun: float, *, patient: bool
+    ) -> list[Rows]:
+        """Take what there is to take, and renew again, so that nobody takes from this host meanwhile."""
+        lock: Sequence[Statement] = () if patient else [(LAPSED, ())]
+        _, renewed, *locked = at_once(session, BEGIN, renewal, *lock)
+        if not renewed:
+            session.rollback()
+        self._expect(renewed, host)
+        lapsed = [row[0] for rows in locked for row in rows]
+        if self._now() - begun > STILL:
+            lapsed = []  # they may be waiting to renew, as this host was
+        take = TAKE, (host, lapsed, host, [host, *lapsed])
+        return at_once(session, take, *_asked(changes))[1:]
 
-    def _take_over(self, session: Connection, host: int, lapsed: Sequence[int]) -> None:
-        if _one(session.execute(ORPHANED, (lapsed,))):
-            share = _one(session.execute(SHARE, (host,)))
-            if session.execute(TAKE, (host, lapsed, share)).rowcount:
-                session.execute(CHANGED, ([host, *lapsed],))
+    def _expect(self, renewed: Rows, host: int) -> None:
+        if not renewed:
+            raise Unavailable(f"the database knows no host {host} with this host's certificate")
 
-    def _transact(self, act: Callable[[Connection], T]) -> T:
-        """Act in one transaction; a session that has failed is not used again."""
+    def _in_session(self, act: Callable[[Connection], T]) -> T:
+        """Act in the session; one in which something has failed is not used again."""
         try:
             if self._session is None:
                 self._session = _connected(self._url, self._patience)
-            with self._session.transaction():
-                return act(self._session)
+            return act(self._session)
         except psycopg.Error as error:
             with suppress(psycopg.Error):
                 self.close()
@@ -221,7 +252,7 @@ def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
         with closing(_connected(url, Patience())) as session:
             ahead = wall() - float(_one(session.execute(NOW)))
             try:
-                peers, set_up = _peers(session), True
+                peers, set_up = _peers(session.execute(PEERS)), True
             except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
                 peers, set_up = (), False
             return Looked(peers, ahead, _refuses(session), set_up)
@@ -243,24 +274,30 @@ def _connected(url: str, patience: Patience) -> Connection:
     silence = 2 * STATEMENT / 1000  # or whoever opens a table waits, too
     session = Session.opened(url, CONNECT, patience, silence, tcp_user_timeout=2 * STATEMENT)
     try:
-        for setting, milliseconds in (
-            ("statement_timeout", STATEMENT),
-            ("idle_in_transaction_session_timeout", PAUSE),
-        ):
-            session.execute("SELECT set_config(%s, %s, false)", (setting, str(milliseconds)))
+        at_once(
+            session,
+            ("SELECT set_config('statement_timeout', %s, false)", [str(STATEMENT)]),
+            ("SELECT set_config('idle_in_transaction_session_timeout', %s, false)", [str(PAUSE)]),
+        )
     except BaseException:
         session.close()
         raise
     return session
 
 
-def _leases(session: Connection) -> dict[str, Lease]:
-    rows = session.execute("SELECT tournament, host, epoch FROM leases").fetchall()
-    return {tournament: Lease(host, epoch) for tournament, host, epoch in rows}
+def _asked(changes: int) -> Sequence[Statement]:
+    """What every answer to a request for leases tells, if this number of changes was heard last."""
+    return (CHANGES, ()), (PEERS, ()), COMMIT, (LEASES, (changes,))
 
 
-def _peers(session: Connection) -> tuple[Peer, ...]:
-    return tuple([Peer(*row) for row in session.execute(PEERS)])
+def _granted(changes: int, answer: Sequence[Rows]) -> Granted:
+    ((now,),), peers, _, leases = answer
+    held = None if now == changes else {name: Lease(host, epoch) for name, host, epoch in leases}
+    return Granted(now, _peers(peers), held)
+
+
+def _peers(rows: Iterable[tuple[Any, ...]]) -> tuple[Peer, ...]:
+    return tuple([Peer(*row) for row in rows])
 
 
 def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ STEP = 50  # … and of these, taken in before other tasks get their turn
 RETRY = 1.0  # seconds until a journal that could not be read is tried again
 WATCHED = 200  # matches of other hosts that are watched at once
 LISTS = re.compile("/(?:tournaments|wall)/([^/]+)/?|/api/tournaments/([^/]+)/matches/?")  # matches in play
+ALL = ("", "wall")  # pages with boards of all tournaments
+BOARDS = 16  # matches looked at for these: none has more than eight boards, and some matches may just be over
 LATE = 1.0  # seconds that somebody who looks at such matches waits for news of it
 LONG = 20_000  # results: a table of so many is computed before anybody asks for it
 EARLY = 10_000  # matches not in the journal yet, of which news is held: of more it is of no use
@@ -241,11 +244,23 @@ class Mirror:
 
     def _shown_at(self, path: str) -> Sequence[Replica]:
         """The matches in play that a path names, or the latest of the tournament whose matches it lists."""
+        if path.strip("/") in ALL:
+            return self._on_boards()
         if (listing := LISTS.fullmatch(path)) is not None:
             held = self.tournaments.get(listing[1] or listing[2])
             return [] if held is None else [*held.replicas.values()][-WATCHED:]
         named = ((name, self.tournaments.get(name.rpartition("-")[0])) for name in path.split("/"))
         return [held.replicas[name] for name, held in named if held is not None and name in held.replicas]
+
+    def _on_boards(self) -> Sequence[Replica]:
+        """The matches elsewhere that may have a board: those that were looked at last, then the oldest."""
+        found = [
+            match
+            for name, held in self.tournaments.items()
+            if self.holders.get(name) != self._address
+            for match in held.replicas.values()
+        ]
+        return nsmallest(BOARDS, found, key=lambda match: -match.looked)
 
     def _is_played_elsewhere(self, match: Replica) -> bool:
         holder = self.holders.get(match.name.rpartition("-")[0])  # None: it is new, and may be ours

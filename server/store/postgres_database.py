@@ -6,9 +6,9 @@ cannot read quote the address. So all words about it are put together here.
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString, Self, TypeVar
 
 from server.exits import ConfigError, Failure, Unavailable, Unusable
 from server.store.address import MISWRITTEN, clear, shown
@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from psycopg.abc import PQGen
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+Rows = list[tuple[Any, ...]]
+Statement = tuple[LiteralString, Sequence[object]]  # and what to put into it
 T = TypeVar("T")
+
+BEGIN: Statement = "BEGIN", ()
+COMMIT: Statement = "COMMIT", ()
 
 CONNECT = 5  # seconds to open a session
 STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
@@ -94,6 +99,25 @@ class Session(Connection):
                 wanted = gen.send(ready)
         except StopIteration as end:
             return end.value
+
+
+def at_once(session: Connection, *statements: Statement) -> list[Rows]:
+    """Execute statements in one round trip; returns the rows that each of them returns.
+
+    They go in one message. So a host that is stopped has sent all of them or none, and never leaves a
+    transaction open that it begins and ends here.
+    """
+    query, given = (
+        "; ".join([each for each, _ in statements]),
+        [one for _, some in statements for one in some],
+    )
+    with psycopg.ClientCursor(session) as cursor:  # the others put only one statement into a message
+        cursor.execute(query, given)
+        found = list[Rows]()
+        while True:
+            found.append(cursor.fetchall() if cursor.description else [])
+            if not cursor.nextset():
+                return found
 
 
 class Database:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, LiteralString
 
 from server.store.journal import Jot, over
-from server.store.postgres_database import Connection
+from server.store.postgres_database import Connection, Statement
 from tournament.chain import START
 from tournament.entries import Entry
 from tournament.store import Conflict
@@ -38,10 +38,16 @@ def head_of(entry: Entry, there: Sequence[tuple[str, str, str, bytes]]) -> bytes
 
 def write_jots(session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> None:
     """Write these moves, and forget those of matches that the entries conclude."""
+    for statement, given in jotting(entries, jots):
+        session.execute(statement, given)
+
+
+def jotting(entries: Sequence[Entry], jots: Sequence[Jot]) -> Iterator[Statement]:
+    """The statements that do so."""
     if jots:
-        session.execute(JOT, columns([(jot.match, jot.ply, jot.moves, jot.times, jot.epoch) for jot in jots]))
+        yield JOT, columns([(jot.match, jot.ply, jot.moves, jot.times, jot.epoch) for jot in jots])
     if ended := over(entries):
-        session.execute("DELETE FROM jotted WHERE match = ANY(%s)", (ended,))
+        yield "DELETE FROM jotted WHERE match = ANY(%s)", (ended,)
 
 
 def columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:

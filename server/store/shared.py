@@ -4,20 +4,22 @@ Rows carry the epoch of the lease under which their host holds the tournament, a
 database refuses any other (`migrations/postgres/0003-hosts.sql`). Hosts commit one after
 the other, so that readers who follow the journal by its numbers miss nothing. An entry
 gets its number when it is written. A ticket tells a host whether an entry of its own was
-written, so that it can be written again without harm.
+written, so that it can be written again without harm. A write takes two round trips,
+whatever is written: in between the host links the entries to those before.
 
 Not here: who holds what (`server/peers/`).
 """
 
 from collections.abc import Sequence
-from functools import partial
+from contextlib import suppress
+from typing import Any
 
 from server.exits import Unavailable
 from server.store.journal import LAST, Jot
 from server.store.postgres import LOCK, Postgres
-from server.store.postgres_database import Connection, psycopg
-from server.store.postgres_rows import columns, head_of, latest, write_jots
-from tournament.chain import Heads, heads
+from server.store.postgres_database import BEGIN, COMMIT, Connection, Statement, at_once, psycopg
+from server.store.postgres_rows import columns, head_of, jotting
+from tournament.chain import START, heads
 from tournament.entries import Entry
 from tournament.folding import called
 from tournament.store import Stale
@@ -35,10 +37,19 @@ ENTER = """
         %s::bigint[], %s::bytea[], %s::bigint[])
 """
 FENCE = "SELECT quintain_fence(%s::text[], %s::bigint[])"
-THERE = """
-    SELECT tournament, kind, body, head FROM journal
-    WHERE (host = %s AND ticket = %s) OR (tournament = %s AND key = %s)
+TURN: Statement = "SELECT pg_advisory_xact_lock(%s)", (IN_TURN,)  # others wait until the commit
+HEADS = """
+    SELECT name, latest.head FROM unnest(%s::text[]) AS name, LATERAL (
+        SELECT head FROM journal WHERE tournament = name ORDER BY number DESC LIMIT 1) AS latest
 """
+THERE = """
+    SELECT ticket, NULL, tournament, kind, body, head FROM journal WHERE host = %s AND ticket = ANY (%s)
+    UNION ALL SELECT NULL, key, tournament, kind, body, head
+    FROM unnest(%s::text[], %s::text[]) AS given (tournament, key) JOIN journal USING (tournament, key)
+"""
+
+# Entries that are written already, by this host's tickets, and by their tournaments and keys
+There = dict[int | tuple[str, str], tuple[str, str, str, bytes]]
 
 
 class SharedPostgres(Postgres):
@@ -53,52 +64,76 @@ class SharedPostgres(Postgres):
         """As in `Postgres`; the entries' own numbers are this host's tickets."""
         try:
             try:
-                with session.transaction():
-                    found, last = self._write_new(session, entries)
-                    write_jots(session, entries, jots)
+                return self._write_new(session, entries, jots)
             except psycopg.errors.UniqueViolation:  # some of them are there already
-                with session.transaction():
-                    found, last = self._write_each(session, entries)
-                    write_jots(session, entries, jots)
-        except psycopg.Error as error:
-            if error.sqlstate == REFUSED:
-                raise Stale(f"{self._database.where}: {error.diag.message_primary}") from None
-            if isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):
-                raise Unavailable("this host was stopped while it wrote") from None
-            raise
-        self.reached = max(self.reached, last)
-        return found
+                session.rollback()
+                return self._write_missing(session, entries, jots)
+        except BaseException as error:
+            with suppress(psycopg.Error):
+                session.rollback()
+            match error:
+                case psycopg.Error(sqlstate=sqlstate) if sqlstate == REFUSED:
+                    raise Stale(f"{self._database.where}: {error.diag.message_primary}") from None
+                case psycopg.errors.IdleInTransactionSessionTimeout():
+                    raise Unavailable("this host was stopped while it wrote") from None
+                case _:
+                    raise
 
-    def _write_new(self, session: Connection, entries: Sequence[Entry]) -> tuple[list[bytes], int]:
-        """Write all of them; returns the heads and the number of the last. Others wait until the commit."""
+    def _write_new(self, session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> list[bytes]:
+        """Write all of them, for the first time."""
         if not entries:
-            return [], 0
-        session.execute("SELECT pg_advisory_xact_lock(%s)", (IN_TURN,))
-        last = (session.execute(LAST).fetchone() or (0,))[0]
-        found = heads(entries, Heads(partial(latest, session)))
-        rows = [
-            (number, row.tournament, row.when, row.kind, row.key, row.body, row.salt, row.epoch, row.number)
-            for number, row in enumerate(entries, last + 1)
-        ]
-        session.execute(ENTER, [*columns(rows), found, [self.host] * len(rows)])
-        return found, last + len(rows)
+            at_once(session, BEGIN, *jotting(entries, jots), COMMIT)
+            return []
+        *_, ((last,),), latest = at_once(session, BEGIN, TURN, (LAST, ()), _heads(entries))
+        return self._enter(session, entries, jots, last, dict(latest), {})
 
-    def _write_each(self, session: Connection, entries: Sequence[Entry]) -> tuple[list[bytes], int]:
+    def _write_missing(
+        self, session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]
+    ) -> list[bytes]:
         """Write the entries that are not there; raises `Conflict` where a different one is."""
-        found: list[bytes] = []
-        last = 0
-        names = [called(row.tournament) for row in entries]
-        session.execute(FENCE, (names, [row.epoch for row in entries]))  # a stale host contradicts others
-        session.execute("SELECT pg_advisory_xact_lock(%s)", (IN_TURN,))
-        for row in entries:
-            if (head := self._there(session, row)) is None:
-                (head,), last = self._write_new(session, [row])
-            found.append(head)
-        return found, last
+        names, epochs = [called(row.tournament) for row in entries], [row.epoch for row in entries]
+        tickets, *keys = columns((row.number, row.tournament, row.key) for row in entries)
+        *_, ((last,),), latest, rows = at_once(
+            session,
+            BEGIN,
+            (FENCE, (names, epochs)),  # before the rest: a stale host contradicts others
+            TURN,
+            (LAST, ()),
+            _heads(entries),
+            (THERE, (self.host, tickets, *keys)),
+        )
+        there: There = {
+            ticket or (tournament, key): (tournament, kind, body, head)
+            for ticket, key, tournament, kind, body, head in rows
+        }
+        return self._enter(session, entries, jots, last, dict(latest), there)
 
-    def _there(self, session: Connection, row: Entry) -> bytes | None:
-        there = session.execute(THERE, (self.host, row.number, row.tournament, row.key)).fetchall()
-        return head_of(row, there)
+    def _enter(
+        self,
+        session: Connection,
+        entries: Sequence[Entry],
+        jots: Sequence[Jot],
+        last: int,
+        latest: dict[str, bytes],
+        there: There,
+    ) -> list[bytes]:
+        """Write the entries that are not `there`, after the `last`, and end the transaction."""
+        found, new = list[bytes](), list[tuple[Any, ...]]()
+        known = {row.tournament: START for row in entries} | latest
+        for row in entries:
+            places = [row.number] if row.key is None else [row.number, (row.tournament, row.key)]
+            head = head_of(row, [there[place] for place in places if place in there])
+            if head is None:
+                (head,) = heads([row], known)
+                there |= dict.fromkeys(places, (row.tournament, row.kind, row.body, head))
+                number = last + len(new) + 1
+                own = (row.tournament, row.when, row.kind, row.key, row.body, row.salt, row.epoch, row.number)
+                new.append((number, *own, head, self.host))
+            found.append(head)
+        enter: Sequence[Statement] = [(ENTER, columns(new))] if new else []
+        at_once(session, *enter, *jotting(entries, jots), COMMIT)
+        self.reached = max(self.reached, last + len(new))
+        return found
 
     def _locked(self) -> Connection:
         session = super()._locked()
@@ -123,3 +158,8 @@ class SharedPostgres(Postgres):
 
     def _settle_in(self, session: Connection) -> None:
         """Keep the leases: they are those of hosts that are here, or were and may come back."""
+
+
+def _heads(entries: Sequence[Entry]) -> Statement:
+    """Asks for the latest heads of the tournaments of entries."""
+    return HEADS, (sorted({row.tournament for row in entries}),)

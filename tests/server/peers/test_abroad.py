@@ -12,7 +12,8 @@ from trio.testing import MockClock
 from server.host.abroad import Handed, Wanted
 from server.host.host import OPEN, Host
 from server.net.wire import Wire
-from server.peers.abroad import AT_A_TIME, Peers
+from server.peers.abroad import Peers
+from server.peers.following import AT_A_TIME
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Granted, Lease, Peer
 from server.peers.ledger import SharedLedger
@@ -20,10 +21,12 @@ from server.store.journal import Jot
 from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tests.server.peers.test_ledger import Rows
+from tests.turns import taking_turns
 from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import AnyFact, Entered, Opened, State, Turned
-from tournament.record import Record
+from tournament.facts import AnyFact, Drew, Entered, Opened, State, Turned
+from tournament.format import Pairing
+from tournament.record import PIECE, Record
 from tournament.refusals import Refusal
 from tournament.tournament import Tournament
 
@@ -303,8 +306,8 @@ async def test_what_is_kept_after_a_takeover_is_not_earlier_though_the_other_hos
     autojump_clock: MockClock,
 ) -> None:
     """Catches a record that verifying finds rearranged."""
-    async with sharing() as (host, peers, registry, _):
-        reader = cast("Journal", peers._reader)
+    reader = Journal()
+    async with sharing(rows=reader) as (host, _, registry, _):
         reader.at = trio.current_time() + 120.0  # each of two clocks a minute off
         await registry.change({"cup": Lease(7, 2)})
         await host.tournaments["cup"].keep(Entered("ann"))
@@ -400,6 +403,21 @@ async def test_others_get_their_turns_while_much_that_another_host_has_kept_is_t
         await peers.read_on()
         assert len(host.known["cup"].record.entrants) == 4 * AT_A_TIME
         assert growth.most <= AT_A_TIME
+
+
+async def test_others_get_their_turns_while_the_record_of_a_large_tournament_is_put_together() -> None:
+    """Catches leases that lapse while a host takes up what it has not followed: of 124,750 matches, say."""
+    rows = Journal()
+    drawn = tuple([Pairing(number, 1, "ann", "bob") for number in range(1, 20 * PIECE + 1)])
+    entered = [Entered(f"bot-{number}") for number in range(20 * AT_A_TIME)]
+    rows.facts = (*FACTS[:1], *entered, Drew(drawn))
+    async with sharing(rows=rows) as (_, peers, _, _), taking_turns() as turns:
+        before = turns.taken
+        record, _ = await peers._following.record("cup", None)
+        assert record is not None
+        assert len(record.entrants) == len(entered)
+        assert len(record.drawn) == len(drawn)
+        assert turns.taken - before > 30, "twenty for each"
 
 
 async def test_a_bot_waits_for_its_own_tournament_to_go_on_and_for_no_other(

@@ -1,6 +1,7 @@
 """Leases without a database: what a host may believe, and for how long."""
 
 import pytest
+from msgspec.structs import replace
 
 from server.peers.leases import (
     AFTER,
@@ -106,6 +107,15 @@ def test_a_tournament_is_found_at_its_holder_if_that_is_alive_and_somebody_else(
     dead = Peer(THEM, "b:1", "bb", "", "1", alive=False)
     host.granted(1.0, Granted(1, (PEERS[0], dead), None))
     assert host.holder("cup") is None
+
+
+def test_a_host_is_heard_of_no_later_than_the_database_could_say_so() -> None:
+    """Catches heartbeats of just now on a list of hosts, while the database has been away for minutes."""
+    host = Leases()
+    assert host.seen(5.0) == ()
+    host.granted(10.0, Granted(1, (replace(PEERS[0], age=0.1), PEERS[1]), {}))
+    assert [peer.age for peer in host.seen(10.0)] == pytest.approx([0.1, 0.0])
+    assert [peer.age for peer in host.seen(310.0)] == pytest.approx([300.1, 300.0])
 
 
 def hearing(left: float, *holders: int | None, since: float = 0.0) -> Leases:

@@ -11,9 +11,10 @@ import pytest
 from server.exits import Unavailable
 from server.peers import registry as in_database
 from server.peers.leases import LENGTH, Card, Granted
-from server.peers.registry import CHANGED, LAPSED, RENEW, TAKE, PostgresRegistry
+from server.peers.registry import LAPSED, RENEW, TAKE, PostgresRegistry
 from server.store.postgres import Postgres
 from tests.hang import HANG
+from tests.server.store.far import far
 from tests.server.store.postgresql import Server
 from tournament.entries import Entry
 
@@ -161,12 +162,56 @@ def test_a_host_that_renews_while_another_takes_from_it_waits_and_sees_it(
     silence(url, host)
     with psycopg.connect(url) as taking:
         lapsed = [row[0] for row in taking.execute(LAPSED)]
-        taking.execute(TAKE, (99, lapsed, 10))
-        taking.execute(CHANGED, (lapsed,))
+        taking.execute(TAKE, (99, lapsed, 99, lapsed))
         with pytest.raises(Unavailable):  # it is kept waiting for longer than it waits
             registry.renew(host, -1, willing=True)
         taking.commit()
     assert held(registry.renew(host, -1, willing=True), host) == set()
+
+
+def test_a_host_renews_in_one_round_trip_however_many_hosts_and_tournaments_there_are(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Catches leases that lapse where the database is far away: a second is only so many round trips."""
+    with far(url) as (way, there), closing(PostgresRegistry(there)) as registry:
+        host = registry.register(CARD)
+        granted: list[Granted] = []
+
+        def trips(changes: int, *, willing: bool = True) -> int:
+            """Of a renewal that takes nothing from others, which may be too slow to renew here."""
+            return way.made(
+                lambda: granted.append(registry.renew(host, changes, willing=willing, patient=True))
+            )
+
+        assert trips(-1) == 1
+        assert trips(granted[-1].changes) == 1
+        assert way.made(lambda: registry.open(host, "cup")) == 1
+        others = [join() for _ in range(3)]
+        for number in range(100):
+            other, holder = others[number % 3]
+            other.open(holder, f"cup-{number}")
+        assert trips(granted[-1].changes) == 1
+        assert granted[-1].leases is not None
+        assert len(granted[-1].leases) == 101
+        assert trips(granted[-1].changes) == 1
+        assert granted[-1].leases is None
+        assert trips(granted[-1].changes, willing=False) == 1
+        assert way.made(lambda: registry.release(host, ["cup"])) == 1
+
+
+def test_taking_over_takes_two_round_trips_more_for_all_that_is_taken(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    one, first = join()
+    names = {f"cup-{number}" for number in range(100)}
+    for name in names:
+        one.open(first, name)
+    silence(url, first)
+    with far(url) as (way, there), closing(PostgresRegistry(there)) as registry:
+        host = registry.register(CARD)
+        granted: list[Granted] = []
+        assert way.made(lambda: granted.append(registry.renew(host, -1, willing=True))) == 3
+    assert held(granted[0], host) == names
 
 
 def test_what_one_host_had_alone_is_adopted_but_for_what_is_deleted(url: str) -> None:

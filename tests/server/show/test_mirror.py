@@ -383,7 +383,9 @@ async def test_nothing_is_kept_of_what_is_told_after_the_journal_had_the_end(
         assert mirror._early == {}
 
 
-@pytest.mark.parametrize("path", ["/tournaments/cup", "/wall/cup/", "/api/tournaments/cup/matches"])
+@pytest.mark.parametrize(
+    "path", ["/tournaments/cup", "/wall/cup/", "/api/tournaments/cup/matches", "/", "/wall"]
+)
 async def test_whoever_lists_matches_that_another_host_plays_sees_them_as_they_stand(
     tmp_path: Path, autojump_clock: object, path: str
 ) -> None:

@@ -11,7 +11,9 @@ import pytest
 from server.exits import ConfigError, Unavailable
 from server.store.journal import Jot
 from server.store.postgres import Postgres
-from server.store.shared import SharedPostgres
+from server.store.postgres_database import BEGIN, at_once
+from server.store.shared import TURN, SharedPostgres
+from tests.server.store.far import far
 from tests.server.store.postgresql import Server
 from tournament.chain import START, heads
 from tournament.entries import Entry
@@ -170,8 +172,7 @@ def test_a_host_that_is_stopped_while_it_writes_keeps_nobody_from_writing(
     stopped, other = hosts
     take(url, "league", 2, 2)
     assert stopped._writer is not None
-    stopped._writer.execute("BEGIN")
-    stopped._write_new(stopped._writer, [entry(1, 1)])
+    at_once(stopped._writer, BEGIN, TURN)
     other.write([entry(1, 2, tournament="league")])
     stopped.write([entry(1, 1)])
     assert [row.tournament for row in other.kept()] == ["league", "cup"]
@@ -186,3 +187,24 @@ def test_a_zombie_that_contradicts_the_holder_is_told_that_it_is_none(
     holder.write([entry(1, 2, "concluded cup-1")])
     with pytest.raises(Stale):
         zombie.write([entry(2, 1, "concluded cup-1")])
+
+
+def test_a_write_takes_two_round_trips_whatever_is_written_and_one_if_it_is_only_moves(
+    url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    """Catches a database that is far away, and for which all hosts wait while one of them has its turn."""
+    for number in range(20):
+        take(url, f"cup{number}", 1, 2)
+    cups = [entry(100 + number, 2, tournament=f"cup{number}") for number in range(20)]
+    results = [entry(200 + number, 1, f"concluded cup-{number}") for number in range(50)]
+    moves = [Jot(f"cup-{number}", 1, "[]", "[]", epoch=1) for number in range(50)]
+    with far(url) as (way, there), closing(SharedPostgres(there)) as host:
+        host.host = 1
+        assert way.made(lambda: host.write([entry(1, 1)])) == 2
+        assert way.made(lambda: host.write(cups)) == 2
+        assert way.made(lambda: host.write(moves)) == 1
+        assert way.made(lambda: host.write(results[:40])) == 2
+        assert way.made(lambda: host.write([])) == 1
+        assert way.made(lambda: host.write([*cups, *results])) == 5, "two in vain, and one to undo that"
+        assert way.made(lambda: list(host.kept())) == 1
+    assert [row.body for row in hosts[0].kept()] == [row.body for row in (entry(1, 1), *cups, *results)]

@@ -1,6 +1,7 @@
 """The database: what the SQL of leases and of a shared journal says, in Python. A call is a transaction."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
 from msgspec import Struct
 
@@ -47,10 +48,17 @@ class Database:
     def renew(
         self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
     ) -> Granted:
-        self.hosts[host].expiry = self.now() + LENGTH
-        self.hosts[host].draining, self.hosts[host].starting = not willing, starting
+        """All in one moment; `OverTrips` has the two transactions of the real one."""
+        self.renewed(host, willing=willing, starting=starting)
         if willing:
             self._take_over(host, patient=patient)
+        return self.answer(changes)
+
+    def renewed(self, host: int, *, willing: bool, starting: bool) -> None:
+        self.hosts[host].expiry = self.now() + LENGTH
+        self.hosts[host].draining, self.hosts[host].starting = not willing, starting
+
+    def answer(self, changes: int) -> Granted:
         now = sum(row.changes for row in self.hosts.values())
         peers = tuple(
             Peer(number, "", "", "", "", row.expiry >= self.now(), left=row.expiry - self.now())
@@ -79,16 +87,19 @@ class Database:
     def lapsed(self, host: int | None) -> bool:
         return host is None or self.hosts[host].expiry < self.now()
 
-    def _take_over(self, host: int, *, patient: bool) -> None:
-        living = sum(not row.draining and row.expiry >= self.now() for row in self.hosts.values())
-        mine = sum(lease.host == host for lease in self.leases.values())
-        share = max(1, -(-len(self.leases) // max(1, living)) - mine)
-        orphans = [
+    def orphans(self, *, patient: bool) -> list[str]:
+        """What a host may take."""
+        return [
             name
             for name, lease in sorted(self.leases.items())
             if lease.host is None or (not patient and self.lapsed(lease.host))
         ]
-        for name in orphans[:share]:
+
+    def _take_over(self, host: int, *, patient: bool) -> None:
+        living = sum(not row.draining and row.expiry >= self.now() for row in self.hosts.values())
+        mine = sum(lease.host == host for lease in self.leases.values())
+        share = max(1, -(-len(self.leases) // max(1, living)) - mine)
+        for name in self.orphans(patient=patient)[:share]:
             before = self.leases[name].host
             for changed in {host, before} - {None}:
                 self.hosts[changed].changes += 1
@@ -136,6 +147,33 @@ class Database:
         if row.key is not None:
             self._keys[row.tournament, row.key] = row, head
         return head
+
+
+class Further(Struct):
+    """The first answer to a host that may take something: it takes it two trips later."""
+
+    take: Callable[[bool], Granted]  # given whether all that has taken too long
+
+
+class OverTrips:
+    """A `Registry`: a renewal is one transaction, and taking over is another, of two trips."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.register, self.open = database.register, database.open
+        self.release, self.remove = database.release, database.remove
+
+    def renew(
+        self, host: int, changes: int, *, willing: bool, starting: bool = False, patient: bool = False
+    ) -> Granted:
+        self._database.renewed(host, willing=willing, starting=starting)
+        if not (willing and self._database.orphans(patient=patient)):
+            return self._database.answer(changes)
+
+        def take(late: bool) -> Granted:
+            return self._database.renew(host, changes, willing=True, patient=patient or late)
+
+        return cast("Granted", Further(take))  # whoever has sent the question takes it on from there
 
 
 class Session:

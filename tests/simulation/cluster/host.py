@@ -11,10 +11,11 @@ import trio
 from server.exits import Unavailable
 from server.peers.keeping import Keeping
 from server.peers.leases import Card, Change
+from server.peers.registry import STILL
 from server.peers.stamps import Handing, Sending
 from server.store import journal
 from server.store.ledger import Ledger
-from tests.simulation.cluster.database import Database, Session
+from tests.simulation.cluster.database import Database, Further, OverTrips, Session
 from tournament import entries
 from tournament.events import Ending
 from tournament.facts import Concluded, Dealt
@@ -64,7 +65,7 @@ class Host:
         self._rate = rate
         self._clocks = clocks  # of all hosts, by number
         self._world = world
-        self.keeping = Keeping(world.database, self.in_thread, now=self.now, sleep=self.sleep)
+        self.keeping = Keeping(OverTrips(world.database), self.in_thread, now=self.now, sleep=self.sleep)
         self.keeping.willing = True
         self._session = Session(world.database, lambda: self.keeping.leases.host)
         self.ledger = Ledger(self._session, self.in_thread, epoch=self.keeping.leases.epoch)  # type: ignore[arg-type]
@@ -127,19 +128,29 @@ class Host:
 
     async def in_thread(self, call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
         """A question to the database: it may get lost, and so may the answer."""
+        begun = self.now()
         async with limiter:
-            for leg in (self._world.reaches, self._world.answers):
-                await self._running()
-                await trio.sleep(self._world.latency(self.number))
-                if self.dead:
-                    raise Killed
-                if not leg(self.number):
-                    await trio.sleep(TIMEOUT)
-                    raise Unavailable("no answer")
-                if leg == self._world.reaches:
-                    found = call()
-            await self._running()
+            found = await self._trip(call)
+            if isinstance(found, Further):
+                await self._trip(lambda: None)  # it locks what it may take: here nobody minds
+                found = await self._trip(partial(found.take, self.now() - begun > STILL))
             return found
+
+    async def _trip(self, call: Callable[[], Any]) -> Any:
+        """There and back."""
+        found = None
+        for leg in (self._world.reaches, self._world.answers):
+            await self._running()
+            await trio.sleep(self._world.latency(self.number))
+            if self.dead:
+                raise Killed
+            if not leg(self.number):
+                await trio.sleep(TIMEOUT)
+                raise Unavailable("no answer")
+            if leg == self._world.reaches:
+                found = call()
+        await self._running()
+        return found
 
     async def _running(self) -> None:
         """While the process is stopped nothing in it goes on."""

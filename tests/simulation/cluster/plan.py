@@ -47,6 +47,6 @@ def draw(seed: int) -> Plan:
         tuple(chance.uniform(0.99, 1.01) for _ in range(hosts)),
         chance.uniform(0.99, 1.01),
         tuple(f"cup-{number}" for number in range(chance.randint(1, 4))),
-        chance.choice((0.001, 0.01, 0.04)),
+        chance.choice((0.001, 0.01, 0.06)),
         tuple(sorted(troubles, key=lambda trouble: trouble.at)),
     )

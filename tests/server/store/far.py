@@ -1,0 +1,92 @@
+"""A way to a PostgreSQL server that counts round trips, as a server that is far away makes them felt.
+
+Whatever a client says after it has heard something begins another round trip.
+"""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Thread
+
+from psycopg.conninfo import conninfo_to_dict
+
+READ = 1 << 16  # bytes
+
+
+class Far:
+    def __init__(self, server: tuple[str, int]) -> None:
+        self.trips = 0
+        self._server = server
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._sockets = [self._listener]
+        self._accepting = Thread(target=self._accept, daemon=True)
+        self._accepting.start()
+
+    @property
+    def port(self) -> int:
+        return self._listener.getsockname()[1]
+
+    def made(self, call: Callable[[], object]) -> int:
+        """How many round trips a call makes."""
+        before = self.trips
+        call()
+        return self.trips - before
+
+    def close(self) -> None:
+        for each in self._sockets:
+            with suppress(OSError):  # it has ended already
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        self._accepting.join()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(self._server)
+            self._sockets += [client, server]
+            heard = [True]  # whether the server has said something since the client did
+            Thread(target=self._ask, args=(client, server, heard), daemon=True).start()
+            Thread(target=self._reply, args=(server, client, heard), daemon=True).start()
+
+    def _ask(self, client: socket.socket, server: socket.socket, heard: list[bool]) -> None:
+        for said in _said(client):
+            self.trips += heard[0]
+            heard[0] = False
+            _say(server, said)
+        _end(server)
+
+    def _reply(self, server: socket.socket, client: socket.socket, heard: list[bool]) -> None:
+        for said in _said(server):
+            heard[0] = True
+            _say(client, said)
+        _end(client)
+
+
+def _said(by: socket.socket) -> Iterator[bytes]:
+    with suppress(OSError):
+        while said := by.recv(READ):
+            yield said
+
+
+def _say(to: socket.socket, said: bytes) -> None:
+    with suppress(OSError):
+        to.sendall(said)
+
+
+def _end(of: socket.socket) -> None:
+    with suppress(OSError):
+        of.shutdown(socket.SHUT_WR)
+
+
+@contextmanager
+def far(url: str) -> Iterator[tuple[Far, str]]:
+    """A way to the server of a database, and the address by which a client takes it."""
+    parts = conninfo_to_dict(url)
+    way = Far((str(parts["host"]), int(str(parts["port"]))))
+    try:
+        yield way, f"postgresql://{parts['user']}@127.0.0.1:{way.port}/{parts['dbname']}"
+    finally:
+        way.close()
