@@ -43,6 +43,7 @@ class Absences:
         self._absent: dict[str, Absence] = {}
         self._queue: list[tuple[float, str]] = []  # when each wait ends; entries out of date are skipped
         self._more_ended = False  # and there are others that have ended
+        self._ends_all = False  # whether the last look has settled something, and waited for nobody at all
         self._over: set[str] = set()  # those whose wait has ended, with the next pairing still to be settled
         self._sought: Sought = {}  # those of these, and of the free, with perhaps a pairing to settle
 
@@ -70,7 +71,7 @@ class Absences:
         """Wait for nobody. Whoever is still absent later is waited for anew."""
         for kept in (self._absent, self._queue, self._over, self._sought):
             kept.clear()
-        self._more_ended = False
+        self._more_ended = self._ends_all = False
 
     def settled(
         self, now: float, free: Collection[str], open: Waiting, length: float, *, playing: bool
@@ -85,12 +86,13 @@ class Absences:
                 break
             self._end_wait(*heappop(self._queue))
         self._more_ended = self._is_due(now)
-        if not (playing or self._more_ended or self.waits):
+        if ends_all := not (playing or self._more_ended or self.waits):
             for name, absence in self._absent.items():
                 if absence.until < inf:
                     self._end_wait(absence.until, name)
         if not self._over:  # so none of the free has anything to settle, and there may be thousands of them
             self._sought.clear()
+            self._ends_all = False
             return []
         self._sought = {
             name: start for name, start in self._sought.items() if name in self._over or name in free
@@ -101,12 +103,13 @@ class Absences:
                 self._miss(name, now, length)
             else:
                 self._sought[name] = START  # it may be the opponent of somebody else who is absent
+        self._ends_all = ends_all and bool(found)
         return found
 
     @property
     def more(self) -> bool:
         """Whether there may be more to settle at once."""
-        return bool(self._sought) or self._more_ended
+        return bool(self._sought) or self._more_ended or self._ends_all
 
     @property
     def until(self) -> float:

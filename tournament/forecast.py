@@ -2,9 +2,9 @@
 
 Nobody plays two matches at once, so it lasts at least as long as the longest chain of one bot's matches.
 No more matches can be played at once than there are pairs of bots, so it lasts at least as long as all
-matches take, divided by the number of pairs. Pairings of the absent take only the time for which they are
-waited for. Rounds that have not begun last as long as the longest match that a round of that size usually
-has, and begin when they may.
+matches take, divided by the number of pairs. Pairings of the absent take the time for which they are waited
+for; and where there are thousands, it takes time to settle them one after another. Rounds that have not begun
+last as long as the longest match that a round of that size usually has, and begin when they may.
 
 A forecast looks at every match in play, at every entrant with something to play, and at a bounded number of
 pairings. Of these there may be thousands, so it can be made in pieces.
@@ -43,6 +43,8 @@ class Forecast:
         self._record = record
         self._lasted: deque[float] = deque(maxlen=RECENT)
         self._total: dict[str, tuple[float, int]] = {}  # of each bot: seconds, and matches
+        self._run: tuple[float, int] | None = None  # pairings settled in a row: since when, and how many
+        self._settling = 0.0  # seconds for each of these, or of the last such run
         self._note_past()
 
     def _note_past(self) -> None:
@@ -69,6 +71,13 @@ class Forecast:
         for name in names:
             total, count = self._total.get(name, (0.0, 0))
             self._total[name] = total + seconds, count + 1
+
+    def note_settled(self, pairings: int, now: float, *, more: bool) -> None:
+        """Note that so many pairings are over without a match, and whether more can be settled at once."""
+        began, count = (now, 0) if self._run is None else (self._run[0], self._run[1] + pairings)
+        if count:
+            self._settling = (now - began) / count
+        self._run = (began, count) if more else None
 
     @property
     def length(self) -> float:
@@ -117,7 +126,8 @@ class Forecast:
         playing = max(*chains.values(), work / min(at_once, present // 2), 0.0) if chains else 0.0
         count = self._record.open.count
         waiting = yield from _longest_wait(absent, lambda name: waits(name, count(name)))
-        left = max(playing, waiting)
+        unplayed = max(0.0, self._record.open.due - sum(count for _, count in to_play) / 2)
+        left = max(playing, waiting) + unplayed * self._settling
         to_come = yield from self._rounds_to_come(absent, waits, at_once, length)
         for round, seconds in to_come:
             left = max(left, begins(round)) + seconds
@@ -158,8 +168,10 @@ class Forecast:
         """Return each round that has not begun, and how long it lasts."""
         record, found = self._record, list[tuple[int, float]]()
         everybody, count = record.contestants, record.open.count
+        here = 1 - len(absent) / max(1, everybody)
         for ahead, (round, matches) in enumerate(self._later(), 1):
-            longest = self._longest(matches, length) * max(1.0, matches / at_once)
+            played = matches * here**2  # as likely as both are here
+            longest = self._longest(matches, length) + length * max(0.0, played / at_once - 1)
             waiting = 0.0
             if 2 * matches >= everybody - 1:  # all play, so the absent do too
                 waiting = yield from _longest_wait(absent, partial(_one_more, waits, count, ahead))

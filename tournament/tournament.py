@@ -397,7 +397,9 @@ class Tournament:
             return -inf
         if over := self._presence.settled(self._forecast.length, playing=bool(record.dealt)):
             await self._settle(over, self._presence.absent)
-        return min(self._presence.waits_until, _looking_again(begins))
+        until = self._presence.waits_until
+        self._forecast.note_settled(len(over), trio.current_time(), more=until == -inf)
+        return min(until, _looking_again(begins))
 
     async def _check_in(self) -> float:
         """Check in the entrants who are here, when that is possible; returns the seconds until it is."""

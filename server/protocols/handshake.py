@@ -26,7 +26,10 @@ from server.net.limits import Limits
 from server.net.proxies import HEADER
 from server.net.wire import Wire
 
-HOST = re.compile(rb"^host:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+# With the blanks around a value: to look for where they begin takes seconds where there are thousands.
+HOST = re.compile(rb"^host:([^\r\n]*)\r?$", re.IGNORECASE | re.MULTILINE)
+CONNECTION = re.compile(rb"^connection:([^\r\n]*)\r?\n", re.IGNORECASE | re.MULTILINE)
+HOST_BYTES = 512  # of a `Host`: no name and port have more; the library takes seconds to decode thousands
 # Of a request's head; the library finds it at the same place. A second empty line before it is not a request.
 END = re.compile(rb"\A\r\n|\n\r?\n")
 EMPTY = b"\r\n"  # one empty line before a request is skipped, as over HTTP: the library would refuse it
@@ -152,8 +155,19 @@ class _View(trio.abc.Stream):
             return b""
         self.rest = head[end.end() :]
         if (named := HOST.search(head, 0, end.end())) is not None:
-            self.host = named[1].decode("latin-1")
-        return head[: end.end()]
+            self.host = named[1].strip(b" \t").decode("latin-1")
+            if len(named[1]) > HOST_BYTES:
+                return b""
+        return _with_one_connection(head[: end.end()])
+
+
+def _with_one_connection(head: bytes) -> bytes:
+    """The head with all options of the connection in one line: the library heeds only the last line."""
+    options = CONNECTION.findall(head)
+    if len(options) < 2:
+        return head
+    start = head.index(b"\n") + 1  # after the request line
+    return b"%sConnection:%s\r\n%s" % (head[:start], b",".join(options), CONNECTION.sub(b"", head[start:]))
 
 
 def _joined(headers: Iterable[tuple[bytes, bytes]], wanted: str) -> str:

@@ -69,10 +69,20 @@ class Held:
         self._in_thread = in_thread
 
     def eta(self) -> float | None:
-        return self.seconds
+        return None if self.record.state is State.FINISHED else self.seconds
 
     def missing(self) -> Sequence[Missing]:
-        return self.awaited
+        """Those of whom play told, up to a second ago, that they are missing, unless the record knows better.
+
+        It knows who has been taken out meanwhile, or has checked in, and whether it is over.
+        """
+        record = self.record
+        if record.state is State.FINISHED:
+            return ()
+        known = [record.out, record.checked_in] if record.state is State.REGISTERING else [record.out]
+        if not any(known):
+            return self.awaited
+        return [each for each in self.awaited if not any(each.name in names for names in known)]
 
     async def concluded(self, match: str) -> Concluded:
         return await self._in_thread(partial(journal.concluded, self._reader, self.record.kept_as, match))

@@ -20,16 +20,19 @@ EVENTS = 40  # of each kind
 
 
 def drawn(format: str, absences: bool, seed: int) -> Event:
-    """An event of 4 to 32 bots that think for unequal times; of the absent some die, and some come late."""
+    """An event of 4 to 32 bots that think for unequal times; of the absent some die, and some come late.
+
+    Who is absent is drawn by lot: whoever enters first is the best seed, or the challenger of a gauntlet.
+    """
     chance = Random(f"{format} {absences} {seed}")
     count = chance.choice((4, 6, 8, 11, 12, 16, 24, 32))
     thinks = chance.choice((2.0, 5.0, 10.0, 20.0))
     unequal = chance.choice((0.0, 0.3, 0.8))
-    absent = chance.randint(1, max(1, count // 3)) if absences else 0
+    absent = chance.sample(range(count), chance.randint(1, max(1, count // 3))) if absences else ()
     habits: dict[str, Habit] = {}
     for number in range(count):
         mine = thinks * chance.uniform(1 - unequal, 1 + unequal)
-        if number >= absent:
+        if number not in absent:
             habits[f"bot-{number}"] = Habit(mine)
         elif chance.random() < 0.7:
             habits[f"bot-{number}"] = Habit(mine, dies=chance.randint(1, 3))

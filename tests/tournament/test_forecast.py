@@ -1,6 +1,6 @@
 """What a forecast costs. How right it is, is measured over simulated events (`tests/simulation`)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 
 import trio
@@ -8,12 +8,13 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from tests.steps import steps_taken
-from tests.tournament.world import first, world
-from tournament.facts import Dealt, Drew, Entered, Opened, State
+from tests.tournament.world import World, first, world
+from tournament.facts import AnyFact, Dealt, Drew, Entered, Opened, State
 from tournament.forecast import PIECE, Forecast
 from tournament.format import Pairing
 from tournament.match import Match
 from tournament.record import Record
+from tournament.store import Memory
 
 GAME = catalogue()["tic-tac-toe"]
 
@@ -55,6 +56,39 @@ def test_a_forecast_for_thousands_is_made_in_pieces_of_which_none_takes_long() -
     """Catches one that holds up all moves, twice a second while anybody looks."""
     steps = list(pieces(8 * PIECE, 2 * PIECE, 2 * PIECE))
     assert max(steps) < sum(steps) / 4
+
+
+class Slow(Memory):
+    """A store that needs some time for each fact."""
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        await trio.sleep(0.01 * len(facts))
+        return await super().keep(tournament, when, facts)
+
+
+async def test_while_thousands_of_pairings_are_settled_it_is_foreseen_how_long_that_takes(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches 0 s to go, for a quarter of a minute, where nearly all of two hundred did not come."""
+    here = World(Opened("tic-tac-toe", "round-robin", 60, absent="settle"), Slow())
+    foreseen: list[tuple[float, float]] = []
+    for name in (f"bot-{number}" for number in range(60)):
+        await here.tournament.enter(name)
+
+    async def look() -> None:
+        while True:
+            await trio.sleep(1.0)
+            foreseen.append((trio.current_time(), here.tournament.eta() or 0.0))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        nursery.start_soon(look)
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    ended = trio.current_time()
+    late = [(ended - at, left) for at, left in foreseen if 2.0 < ended - at < 15.0]
+    assert len(late) > 10
+    assert all(left / 2 < eta < 2 * left for left, eta in late)
 
 
 async def test_whoever_waits_for_a_forecast_gets_the_same(autojump_clock: MockClock) -> None:

@@ -20,6 +20,7 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import msgspec
+import trio
 
 from games.game import BadOption, Game
 from server.host.abroad import Wanted as Led
@@ -203,7 +204,7 @@ class HexagonDots:
             exchange.respond(plain(404, f"there is no game at {exchange.request.path[:80]}"))
         elif self._is_at(gate, name):
             exchange.respond(_twice(name))
-        elif gate.open or self._host.placing.tournament_for(name, self._game.name) is not None:
+        elif self._takes_in(gate) or self._host.placing.tournament_for(name, self._game.name) is not None:
             return self._arrive(exchange, gate, name)
         else:
             exchange.respond(plain(410, gate.why_not))
@@ -214,6 +215,9 @@ class HexagonDots:
         away = [bot for bot in self._bots.get(key(name), ()) if bot.away]
         here = next((bot for bot in away if bot.is_at(gate)), None)
         return here or next((bot for bot in away if bot.home is None or not gate.fixed), None)
+
+    def _takes_in(self, gate: Gate) -> bool:
+        return gate.takes_in_at(trio.current_time())
 
     def _is_at(self, gate: Gate, name: str) -> bool:
         return any(bot.is_at(gate) for bot in self._bots.get(key(name), ()))
@@ -230,7 +234,7 @@ class HexagonDots:
             bot.attendance.lost()
             exchange.respond(self._answer_to(refusal))
             return
-        if visit is None or exchange.gone or not (bot.led or gate.open):
+        if visit is None or exchange.gone or not (bot.led or self._takes_in(gate)):
             bot.attendance.lost()
             exchange.respond(plain(410, gate.why_not))
             return

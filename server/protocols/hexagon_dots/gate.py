@@ -10,6 +10,7 @@ gate, and `bot.py` what a bot is told.
 
 from collections.abc import Mapping
 from functools import partial
+from math import inf
 from typing import Any, Protocol
 
 from msgspec.json import encode
@@ -29,7 +30,8 @@ from tournament.log import Follower
 from tournament.match import Match
 from tournament.player import Player
 
-COMING = 5.0  # seconds for which whoever was sent to a game may be on the way
+COMING = 5.0  # seconds for which whoever was sent to a game may be on the way, and its place is kept …
+LATE = 60.0  # … and after which it is not let in any more, where the host deals the matches: it may be slow
 
 LINES = (("Content-Type", "application/x-ndjson"), ("X-Content-Type-Options", "nosniff"))
 
@@ -77,7 +79,8 @@ class Gate:
         self.maker = maker
         self._guests: dict[Guest, Player] = {}  # in the order of coming
         self.taken = False  # whether its game has begun
-        self._sent: list[float] = []  # when bots that look for a game were sent here, since one last came
+        self._sent: list[float] = []  # when bots were sent here that may be on the way
+        self._sent_last = -inf  # when the last one was
         self._match: Match | None = None  # the one that is shown, while it goes on
         self._follower: Follower | None = None  # of that match
         self._told = 0  # how much of it was told to the observers, if there are any
@@ -104,8 +107,17 @@ class Gate:
         return self.open and len(self.waiting) + sum(now - at < COMING for at in self._sent) < 2
 
     def send_at(self, now: float) -> None:
-        """Somebody who looks for a game is sent here."""
+        """Somebody is sent here: it has looked for a game, or made this one."""
         self._sent = [*(at for at in self._sent if now - at < COMING), now]
+        self._sent_last = now
+
+    def takes_in_at(self, now: float) -> bool:
+        """Whether a bot may join now.
+
+        Where the host deals the matches, the first who come here may play with others, who came elsewhere.
+        Whoever else was sent here then plays another match.
+        """
+        return self.open or (not self.fixed and now - self._sent_last < LATE)
 
     @property
     def unused(self) -> bool:
@@ -131,7 +143,10 @@ class Gate:
 
     def enter(self, guest: Guest, player: Player) -> None:
         self._guests[guest] = player
-        self._sent.clear()
+        if self.fixed:
+            del self._sent[:1]  # the others are still on the way
+        else:
+            self._sent.clear()  # it may have looked several times, and all of them can come
         self._settle()
 
     def awaited(self, token: str) -> Guest | None:

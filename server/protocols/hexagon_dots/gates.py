@@ -37,7 +37,8 @@ class Gates:
     def find(self, peer: str) -> Gate:
         """Find a game: one where somebody waits, else one made just now, else one that the host deals.
 
-        Several may look before the first of them joins: no more are sent to a game than it has places.
+        Several may look before the first of them joins: no more are sent to a game than it has places. Only
+        when there can be no more games, all others are sent to the same one: the host deals their matches.
         """
         now = trio.current_time()
         free = [gate for gate in self if gate.has_place_at(now)]
@@ -46,20 +47,31 @@ class Gates:
             next((gate for gate in free if gate.waiting), None)
             or next((gate for gate in unused if gate.fixed and now - gate.at < FRESH), None)
             or next((gate for gate in unused if not gate.fixed), None)
+            or self._crowded
             or self.make(FOUND, fixed=False, peer=peer)
         )
         found.send_at(now)
         return found
 
+    @property
+    def _crowded(self) -> Gate | None:
+        """A game for more than it has places, if another one would have the host drop one."""
+        if len(self._idle) < self._host.limits.games:
+            return None
+        return next((gate for gate in reversed(self._idle) if gate.unused and not gate.fixed), None)
+
     def make(self, options: Mapping[str, Any], fixed: bool, peer: str) -> Gate:
-        """Make a gate with a new address, for whoever is at `peer`."""
+        """Make a gate with a new address, for whoever is at `peer`, who may be about to come there."""
         maker = address_of(peer)
         self._make_room(maker)
         path = f"/g/{secrets.token_hex(4)}"
         while path in self._by_path:
             path = f"/g/{secrets.token_hex(4)}"
         self._host.on_key_of_game(_made(path))
-        return self.open(path, options, fixed, maker)
+        made = self.open(path, options, fixed, maker)
+        if fixed:
+            made.send_at(made.at)
+        return made
 
     def open(self, path: str, options: Mapping[str, Any], fixed: bool, maker: str = "") -> Gate:
         made = self._by_path[path] = Gate(path, options, fixed, trio.current_time(), self._idle, maker)

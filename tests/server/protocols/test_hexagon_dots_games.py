@@ -259,6 +259,60 @@ async def test_no_more_are_sent_to_a_game_than_it_has_places(autojump_clock: Moc
         assert [answer.status for answer in told] == [200, 200], "one bot begins in each of two matches"
 
 
+async def test_whoever_was_sent_to_a_game_plays_however_many_look_for_one_at_once(
+    autojump_clock: MockClock,
+) -> None:
+    """Half of a hundred bots were told 410: whoever had come there first had begun to play with another."""
+    told = Counter[int]()
+    async with table() as here, trio.open_nursery() as nursery:
+        nursery.cancel_scope.deadline = trio.current_time() + 60.0
+
+        async def visit(name: str) -> None:
+            chance, bot = Random(name), here.bot(name)
+            await trio.sleep(chance.choice((0.0, chance.uniform(0.0, 3.0))))
+            game = await here.found()
+            await trio.sleep(chance.uniform(0.0, 1.5 * COMING))
+            await bot.join(game)
+            told[(answer := await bot.client.answer()).status] += 1
+            while TURN in answer.headers:
+                bot.token = answer.headers[TURN]
+                await bot.move("a violation, which ends the match")
+                answer = await bot.client.answer()
+
+        for number in range(60):
+            nursery.start_soon(visit, f"bot-{number}")
+    assert told == {200: 60}
+
+
+async def test_whoever_made_a_game_and_one_who_was_sent_there_have_its_places(
+    autojump_clock: MockClock,
+) -> None:
+    """Two could be sent there before its maker came, and as many again when the first of them had come."""
+    async with table() as here:
+        game = await here.made()
+        assert await here.found() == game
+        elsewhere = [await here.found() for _ in range(4)]
+        await here.bot("ann").join(game)
+        elsewhere.append(await here.found())
+        assert game not in elsewhere
+        await here.bot("bob").join(game)
+        await trio.sleep(1.0)
+        assert {each.names for each in here.host.tournaments[OPEN].matches.values()} == {("ann", "bob")}
+
+
+async def test_where_a_host_has_no_more_games_those_that_others_were_sent_to_are_not_dropped(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(limits=Limits(games=3)) as here:
+        bots = [here.bot(name) for name in "abcdefghij"]
+        games = [await here.found() for _ in bots]
+        assert len({*games}) == 3
+        for bot, game in zip(bots, games, strict=True):
+            await bot.join(game)
+        await trio.sleep(1.0)
+        assert len(here.host.tournaments[OPEN].matches) == 5
+
+
 async def test_a_place_is_kept_a_moment_for_whoever_was_sent_to_it(autojump_clock: MockClock) -> None:
     async with table() as here:
         game = await here.made()

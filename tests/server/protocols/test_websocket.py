@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from time import process_time
 from typing import Any
 
 import msgspec
@@ -202,8 +203,10 @@ REFUSED = {
     "a host in broken punycode": (head(host=b"Host: xn--\x7f"), 400),
     "a host in punycode that is cut off": (head(host=b"Host: xn--999999999"), 400),
     "a subprotocol that is no ASCII": (head(b"Sec-WebSocket-Protocol: \xff"), 400),
+    "no connection to be upgraded": (head(b"Connection: close", connection=b"Connection: keep-alive"), 400),
     "a connection that is no ASCII": (head(connection=b"Connection: \xff"), 400),
     "an extension that is no ASCII": (head(b"Sec-WebSocket-Extensions: \xff"), 400),
+    "a host that is too long": (head(host=b"Host: " + b"x" * 513), 400),
     "a path that is no ASCII": (head(request=b"GET /\xff HTTP/1.1"), 400),
     "a POST": (head(request=b"POST / HTTP/1.1"), 400),
     "a method that is none": (head(request=b"GE\x00T / HTTP/1.1"), 400),
@@ -235,6 +238,46 @@ async def test_whatever_else_comes_is_refused_in_a_sentence_and_nothing_fails(
         assert body.isascii()
         assert len(body.splitlines()) == 1
         assert client.over
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(b"Upgrade", b"keep-alive"), (b"keep-alive", b"upgrade"), (b" a ,Upgrade ", b"")]
+)
+async def test_the_options_of_a_connection_may_come_in_several_lines(
+    one: bytes, other: bytes, autojump_clock: MockClock
+) -> None:
+    """As RFC 9110 (5.3) says of every header that is a list: a proxy may add one of its own."""
+    async with door() as (_, connect):
+        client = await connect()
+        await client.send(head(b"connection:" + other, connection=b"Connection: " + one) + frame(b"!", PING))
+        assert client.answer.startswith(b"HTTP/1.1 101 ")
+        assert [*client.heard] == [Pong(b"!")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Host: x" + b" " * 15_000 + b"x",
+        b"Host: xn--" + b"x" * 15_000 + b"y",
+        b"X: x\r\nConnection: x" + b" " * 15_000 + b"x",
+    ],
+    ids=["blanks in a host", "punycode", "blanks in a connection"],
+)
+async def test_a_handshake_takes_no_longer_for_what_its_headers_say(
+    line: bytes, autojump_clock: MockClock
+) -> None:
+    """Catches one packet of anybody's that held up all matches for two seconds."""
+
+    async def cost(content: bytes) -> float:
+        async with door() as (_, connect):
+            client, began = await connect(), process_time()
+            await client.send(content)
+            assert client.answer
+            return process_time() - began
+
+    usual = min([await cost(head(b"X: " + b"x" * 15_000)) for _ in range(3)])
+    found = min([await cost(head(host=line)) for _ in range(3)])
+    assert found < 100 * usual
 
 
 @pytest.mark.parametrize("cut", [0, 1, 2, 3])

@@ -23,11 +23,12 @@ from server.show.feed import (
     Message,
     Question,
     Rank,
+    Seen,
     Teller,
     hear,
     say,
 )
-from server.show.mirror import RETRY, Mirror
+from server.show.mirror import RETRY, Held, Mirror
 from server.store import snapshots
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
@@ -35,7 +36,7 @@ from server.store.sqlite_database import connected
 from tests.crashes.world import at_once
 from tests.turns import taking_turns
 from tournament.events import Moved, Refused
-from tournament.facts import Drew, Entered, Opened, State
+from tournament.facts import AnyFact, CheckedIn, Drew, Entered, NoShow, Opened, State, Turned, Withdrew
 from tournament.format import Pairing, Terms
 from tournament.player import Player
 from tournament.record import PIECE, Record
@@ -317,6 +318,31 @@ async def test_without_the_journal_nothing_is_taken_for_known(tmp_path: Path, au
         before = {name: known(held.record) for name, held in mirror.tournaments.items()}
         await stage.cup.finished()
         assert {name: known(held.record) for name, held in mirror.tournaments.items()} == before
+
+
+async def test_nobody_is_said_to_be_missing_who_has_checked_in_or_is_out_as_far_as_the_journal_says(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches a no-show that was missing for a second after the start, and the missing of what is over."""
+
+    async def missing(held: Held, *facts: AnyFact) -> list[str]:
+        await league.keep(*facts)
+        await mirror.catch_up()
+        return [each.name for each in held.missing()]
+
+    async with staged(tmp_path) as (stage, _), mirrored(stage, frozenset({Seen})) as (mirror, _):
+        await stage.host.open("league", Opened("connect-4", "round-robin", start_at=1e6, check_in=60.0))
+        league = stage.host.tournaments["league"]
+        for name in "abcd":
+            await league.enter(name)
+        await mirror.catch_up()
+        mirror.take(await stage.teller.seen())  # and nothing more is told
+        held = mirror.tournaments["league"]
+        assert await missing(held) == ["a", "b", "c", "d"]
+        assert await missing(held, CheckedIn("a")) == ["b", "c", "d"]
+        assert await missing(held, NoShow("b"), Turned(State.RUNNING)) == ["a", "c", "d"]
+        assert await missing(held, Withdrew("c", False)) == ["a", "d"]
+        assert await missing(held, Turned(State.FINISHED)) == []
 
 
 async def test_however_many_tournaments_there_are_others_get_their_turns_while_they_are_looked_at(
