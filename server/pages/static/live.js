@@ -6,7 +6,7 @@
 import { nodes, show } from "./parts.js";
 
 const QUIET = 40_000; // ms of silence after which the connection counts as dead: the host says something every 15 s
-const ASLEEP = 30_000; // ms out of sight after which the stream is closed: a browser allows few of them
+const ASLEEP = 3_000; // ms out of sight after which the stream is closed: a browser allows few of them
 const MOST = 250; // items of a list that stay on the page
 const PRESS = 2_000; // ms for which a part waits for the end of a click, at most
 const page = document.querySelector("[data-live]");
@@ -142,19 +142,22 @@ function watch() {
 
 let sleep;
 
+/** Have a stream while the page can be seen. One that was opened in a tab behind others has none until then. */
+function wake() {
+  clearTimeout(sleep);
+  if (document.visibilityState === "hidden") sleep = setTimeout(() => { clearTimeout(retry); stream?.close(); }, ASLEEP);
+  else if (!stream || stream.readyState === EventSource.CLOSED) connect();
+}
+
 if (page) {
-  connect();
+  wake();
   tick();
   setInterval(tick, 100);
-  setInterval(() => { if (stream.readyState !== EventSource.CLOSED && performance.now() - heard > QUIET) again(); }, 5000);
+  setInterval(() => { if (stream?.readyState < EventSource.CLOSED && performance.now() - heard > QUIET) again(); }, 5000);
   watch();
-  document.addEventListener("visibilitychange", () => {
-    clearTimeout(sleep);
-    if (document.visibilityState === "hidden") sleep = setTimeout(() => { clearTimeout(retry); stream.close(); }, ASLEEP);
-    else if (stream.readyState === EventSource.CLOSED) connect();
-  });
+  document.addEventListener("visibilitychange", wake);
   document.addEventListener("pointerdown", press);
   for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(release)); // after the click
-  addEventListener("pagehide", () => stream.close());
-  addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
+  addEventListener("pagehide", () => stream?.close());
+  addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
 }

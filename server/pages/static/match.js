@@ -25,22 +25,26 @@ let following = streamed && main.dataset.pinned === undefined;
 let timer;
 let wanted = ply;
 const frames = new Map();
-const asked = new Map(); // answers that are under way, by the ply that they begin with
+let asked; // the answer that is under way: it has many frames, and nobody asks for more until it is here
 
+/** The board after so many plies; undefined if another was wanted before it came. */
 async function frame(number) {
-  if (!frames.has(number)) {
-    if (!asked.has(number)) {
-      asked.set(number, fetch(`/matches/${name}/frames?from=${number}`).then((answer) => answer.json()).finally(() => asked.delete(number)));
-    }
-    const answer = await asked.get(number);
-    for (const each of answer.frames) frames.set(each.ply, each);
-    for (const key of frames.keys()) {
-      if (frames.size <= KEPT) break;
-      if (Math.abs(key - number) > KEPT / 2) frames.delete(key);
-    }
-    if (answer.plies > last) grow(answer.plies);
+  while (asked && !frames.has(number)) await asked.catch(() => {});
+  if (!frames.has(number) && number === wanted) {
+    asked = more(number).finally(() => { asked = undefined; });
+    await asked;
   }
   return frames.get(number);
+}
+
+async function more(number) {
+  const answer = await (await fetch(`/matches/${name}/frames?from=${number}`)).json();
+  for (const each of answer.frames) frames.set(each.ply, each);
+  for (const key of frames.keys()) {
+    if (frames.size <= KEPT) break;
+    if (Math.abs(key - number) > KEPT / 2) frames.delete(key);
+  }
+  if (answer.plies > last) grow(answer.plies);
 }
 
 async function go(number, { push = true } = {}) {

@@ -1,0 +1,67 @@
+"""A browser has six connections to a host for all of its tabs: pages take no more of them than they need."""
+
+import pytest
+from playwright.sync_api import Browser, Route, expect
+
+from tests.browser.conftest import visitor
+from tests.hang import wait_for
+from tests.server.served import Served
+
+pytestmark = pytest.mark.slow
+
+# A browser without a window shows all of its tabs, so a page is told what is seen of it.
+HIDDEN = """
+let seen = "hidden";
+Object.defineProperty(document, "visibilityState", { get: () => seen });
+globalThis.become = (state) => { seen = state; document.dispatchEvent(new Event("visibilitychange")); };
+"""
+STEPS = 30
+
+
+def test_a_page_has_a_stream_while_it_is_seen_and_none_in_a_tab_behind_others(
+    browser: Browser, arena: Served
+) -> None:
+    """Catches seven tabs, opened one after the other behind the first, after which no page loads any more."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        begun: list[str] = []
+        ended: list[str] = []
+        page.on("request", lambda request: begun.append(request.url) if "/live?" in request.url else None)
+        page.on("requestfailed", lambda request: ended.append(request.url))
+        page.clock.install()
+        page.add_init_script(HIDDEN)
+        spectator.go(page, "/tournaments/live")
+        page.wait_for_load_state("load")
+        page.clock.run_for(60_000)
+        assert begun == []
+        page.evaluate("become('visible')")
+        wait_for(lambda: page.evaluate("true") and begun)
+        page.clock.run_for(20_000)
+        assert (len(begun), ended) == (1, [])
+        page.evaluate("become('hidden')")
+        page.clock.run_for(5_000)
+        wait_for(lambda: page.evaluate("true") and ended)
+        assert spectator.complaints == []
+
+
+def test_a_key_that_is_held_down_asks_for_the_boards_of_a_match_once(browser: Browser, arena: Served) -> None:
+    """The answer has many boards: catches a request for each step until the first answer has come.
+
+    The first has the boards from one move back on, and the second those from where the key was let go.
+    """
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/hexagon-dots-1")
+        last = int(page.locator("[data-scrubber]").get_attribute("max") or 0)
+        held: list[Route] = []
+        page.route("**/frames?*", lambda route: held.append(route))
+        for _ in range(STEPS):
+            page.keyboard.press("ArrowLeft")
+        wait_for(lambda: page.evaluate("true") and held)
+        first = len(held)
+        for each in held:
+            each.continue_()
+        wait_for(lambda: page.evaluate("true") and len(held) > first)
+        held[first].continue_()
+        expect(page.locator("[data-where]")).to_contain_text(f"move {last - STEPS} of {last}")
+        assert len(held) == 2
+        assert spectator.complaints == []
