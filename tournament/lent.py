@@ -16,7 +16,7 @@ from games.game import Game, Pace, Quoted, quoted
 from tournament.clock import ClockState
 from tournament.events import AnyEvent, Ended, Fault, Moved, Refused
 from tournament.match import Match, OutOfTurn
-from tournament.notes import Notebook, Noted, Notes
+from tournament.notes import Note, Notebook, Noted, Notes
 from tournament.thinking import Seconds, Thinking
 from tournament.verdicts import Gone
 
@@ -218,7 +218,15 @@ class Lent(Match):
     def credit(self, seconds: float, at: float) -> None:
         """Its clocks run elsewhere."""
 
-    def play(self, seat: int, sent: object, at: float, now: float | None = None) -> None:
+    def play(
+        self,
+        seat: int,
+        sent: object,
+        at: float,
+        now: float | None = None,
+        thought: float | None = None,
+        note: Note | None = None,
+    ) -> None:
         raise OutOfTurn("this match is played by another process just now")
 
     def early_grace(self, seat: int) -> float:

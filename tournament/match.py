@@ -265,12 +265,24 @@ class Match:
 
     # What a seat does
 
-    def play(self, seat: int, sent: object, at: float, now: float | None = None) -> None:
-        """Play what was sent, which arrived at `at`; the next clock starts `now`."""
+    def play(
+        self,
+        seat: int,
+        sent: object,
+        at: float,
+        now: float | None = None,
+        thought: float | None = None,
+        note: Note | None = None,
+    ) -> None:
+        """Play what was sent, which arrived at `at`; the next clock starts `now`.
+
+        `thought` is how many seconds the bot says it has spent, and `note` is kept with the move.
+        """
         clock = self.clock
         if at > clock.deadline or self._gone != PRESENT:  # rare: nearly always nothing has run out
             self.flag(at)
-        position = self.positions[-1]
+        positions = self.positions
+        position = positions[-1]
         if self.to_move != seat:
             raise OutOfTurn(
                 "the match is over" if self.verdict is not None else "it is the other player's turn"
@@ -284,7 +296,11 @@ class Match:
         if self._credited:
             self._tell_credit(at)
         spent = clock.stop(at)  # no await from here …
-        moved = Moved(at, seat, len(self.positions), self.game.write(move), spent, clock.left(seat, at))
+        moved = Moved(at, seat, len(positions), self.game.write(move), spent, clock.left(seat, at))
+        if thought is not None:  # before the match may end: whoever learns of its end learns of all of it
+            self._report_thought(seat, thought)
+        if note is not None:
+            self._annotate(moved.ply, seat, note)
         if after.outcome is not None:
             self._last = moved, after
             self._end(self._played(at, after.outcome.winner, after.outcome.why))
@@ -294,7 +310,7 @@ class Match:
         else:
             self.moves.append(moved.move)  # not by `_add`, because this runs for every move
             self.times.append(spent)
-            self.positions.append(after)
+            positions.append(after)
             turn: int = after.turn
             self.to_move = turn
             if (gone := self._gone[turn]) is None or not gone.held:
@@ -314,18 +330,6 @@ class Match:
             raise OutOfTurn("the match is over")
         self._counts[seat] += 1
         self._lose(Refused(at, seat, self.ply, sent, why, self._counts[seat]), budget=False)
-
-    def report(self, seat: int, spent: float) -> None:
-        """A bot says how many seconds it has spent on the move that it has just made."""
-        if self._thinking is None:
-            self._thinking = Thinking()
-        self._thinking.report(seat, spent)
-
-    def annotate(self, seat: int, note: Note) -> None:
-        """Keep what a bot notes with the move that it has just made."""
-        if self._notebook is None:
-            self._notebook = Notebook()
-        self._notebook.add(len(self.moves_and_times()[0]), seat, note)
 
     # Who is there
 
@@ -509,6 +513,16 @@ class Match:
         if self._credited:
             self._tell_credit(at)
         return verdicts.gathered(self.log.events) if self._eventful else []
+
+    def _report_thought(self, seat: int, thought: float) -> None:
+        if self._thinking is None:
+            self._thinking = Thinking()
+        self._thinking.report(seat, thought)
+
+    def _annotate(self, ply: int, seat: int, note: Note) -> None:
+        if self._notebook is None:
+            self._notebook = Notebook()
+        self._notebook.add(ply, seat, note)
 
     def _note(self, event: AnyEvent) -> None:
         """Tell an event other than a move."""

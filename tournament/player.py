@@ -64,16 +64,12 @@ class Seat:
         if now > timekeeper.wake:
             timekeeper.catch_up(now)
         try:
-            match.play(self.index, sent, now if at is None else at, now)
+            match.play(self.index, sent, now if at is None else at, now, spent, note)
         except Illegal:
             raise
         except Exception:
             match.fail(now)  # a fault of the game's code, or of ours
             raise
-        if spent is not None:
-            match.report(self.index, spent)
-        if note is not None:
-            match.annotate(self.index, note)
         if match.deadline < timekeeper.due:
             timekeeper.expect(match.deadline)
         timekeeper.moves += 1

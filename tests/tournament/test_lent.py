@@ -52,9 +52,7 @@ def befall(match: Match, chance: Random, steps: int, at: float) -> float:
                 match.credit(0.5, at)
             case _:
                 move = chance.choice(list(match.position.moves()))
-                match.play(seat, match.game.write(move), at)
-                match.report(seat, 0.1)
-                match.annotate(seat, "so it is")
+                match.play(seat, match.game.write(move), at, at, 0.1, "so it is")
     return at
 
 

@@ -4,24 +4,33 @@ import msgspec
 import pytest
 
 from games.catalogue import catalogue
+from games.game import Illegal
 from tournament.events import Ending
 from tournament.facts import Concluded
 from tournament.match import Match
 from tournament.notes import FIGURE, MOST, Note, Notebook, Noted, size
+from tournament.thinking import UNTOLD
 
 NOTES: tuple[Note, ...] = ("a fork", {"tokens": 120, "score": -0.5})
 
 
-def test_a_note_stands_with_the_move_that_it_was_made_of_the_last_one_too() -> None:
-    decided: list[Match] = []
+def test_whoever_learns_that_a_match_is_decided_learns_what_was_said_with_its_last_move() -> None:
+    """There is no later message: a match that another process plays is told to its holder at once."""
+    known: list[object] = []
     game = catalogue()["tic-tac-toe"]
-    match = Match(game, ("ann", "bob"), 0.0, decided=lambda match, _: decided.append(match))
+    match = Match(
+        game, ("ann", "bob"), 0.0, decided=lambda match, _: known.extend((match.notes, match.thinking()[0]))
+    )
     for ply, field in enumerate(("NW", "C", "N", "S", "NE")):
-        match.play(ply % 2, field, float(ply))
-        if ply % 2 == 0:
-            match.annotate(0, f"ply {ply}")
-    assert decided == [match], "the last move has not been announced"
-    assert match.notes == tuple(Noted(ply + 1, 0, f"ply {ply}") for ply in (0, 2, 4))
+        match.play(ply % 2, field, float(ply), thought=0.5, note=f"ply {ply}" if ply % 2 == 0 else None)
+    assert known == [tuple([Noted(ply + 1, 0, f"ply {ply}") for ply in (0, 2, 4)]), (1.5, 1.0)]
+
+
+def test_a_note_of_a_refused_move_is_not_kept() -> None:
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
+    with pytest.raises(Illegal):
+        match.play(0, 9, 1.0, thought=0.5, note="the tenth column")
+    assert (match.notes, match.thinking()) == ((), UNTOLD)
 
 
 def test_notes_are_kept_while_there_is_room_and_a_shorter_one_after_a_longer() -> None:

@@ -106,7 +106,7 @@ class Bot:
         return message
 
     async def move(self, ply: int) -> None:
-        await self.say(type="move", ply=ply, move=WINS[ply])
+        await self.say(type="move", ply=ply, move=WINS[ply], spent=0.25, note=f"ply {ply}")
 
     async def play(self, from_ply: int = 0) -> dict[str, Any]:
         """To the end of a match, of which that ply has been told."""
@@ -282,6 +282,8 @@ async def test_matches_are_played_elsewhere_and_kept_where_they_are_dealt() -> N
     assert both.holder.timekeeper.moves == 0
     assert [fact.moves for fact in facts] == [WINS, WINS]
     assert [fact.winner for fact in facts] == [0, 0]
+    assert [[each.note for each in fact.notes] for fact in facts] == [[f"ply {ply}" for ply in range(7)]] * 2
+    assert [fact.thought for fact in facts] == [(1.0, 0.75)] * 2
     told = {(end["match"], end["winner"], end["ending"], end["receipt"]) for end in ends}
     assert len(told) == 2
 
