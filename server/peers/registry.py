@@ -9,13 +9,14 @@ host decides in between whether it may.
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
+from math import inf
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import astuple
 
 from server.exits import Unavailable
-from server.peers.leases import LENGTH, Card, Granted, Lease, Peer, since_boot
+from server.peers.leases import LENGTH, SHORT, Card, Granted, Lease, Peer, since_boot
 from server.store.postgres_database import (
     BEGIN,
     COMMIT,
@@ -153,6 +154,10 @@ class PostgresRegistry:
         self._fingerprint = ""
         self._patience = patience or Patience()
         self._session: Connection | None = None
+        self._ahead = (
+            -inf
+        )  # by how much this host's clock was ahead of the database's at the latest renewal …
+        self._set = -inf  # … and when one of the two was set, by `now`
 
     def register(self, card: Card) -> int:
         def act(session: Connection) -> int:
@@ -174,11 +179,13 @@ class PostgresRegistry:
             look = WAITING, (patient,)
             _, renewed, waiting, *answer = at_once(session, BEGIN, renewal, look, *_asked(changes))
             self._expect(renewed, host)
+            granted = _granted(changes, answer)
+            spares = self._clock_was_set(granted, host, begun) or patient
             if willing and waiting[0][0]:
                 return _granted(
-                    changes, self._take_over(session, host, changes, renewal, begun, patient=patient)
+                    changes, self._take_over(session, host, changes, renewal, begun, patient=spares)
                 )
-            return _granted(changes, answer)
+            return granted
 
         return self._in_session(act)
 
@@ -220,6 +227,17 @@ class PostgresRegistry:
             lapsed = []  # they may be waiting to renew, as this host was
         take = TAKE, (host, lapsed, host, [host, *lapsed])
         return at_once(session, take, *_asked(changes))[1:]
+
+    def _clock_was_set(self, granted: Granted, host: int, now: float) -> bool:
+        """Whether the database's clock went forward of late: then all leases lapse, whoever renews them.
+
+        As far as can be seen here, this host's own may have gone back instead.
+        """
+        ahead = next((peer.ahead for peer in granted.peers if peer.id == host), self._ahead)
+        if self._ahead - ahead > STILL:
+            self._set = now
+        self._ahead = ahead
+        return now < self._set + LENGTH / SHORT
 
     def _expect(self, renewed: Rows, host: int) -> None:
         if not renewed:

@@ -21,6 +21,7 @@ from tournament.entries import Entry
 pytestmark = pytest.mark.slow
 
 SHORT = 0.5  # seconds of a lease
+MINUTE = 60.0
 CARD = Card("127.0.0.1:1", "aa", "", "0")
 
 
@@ -80,6 +81,30 @@ def test_a_host_that_waited_for_the_database_takes_nothing_from_others_that_may_
         second = other.register(CARD)
         assert held(other.renew(second, -1, willing=True), second) == {"free"}
     assert held(one.renew(first, -1, willing=True), first) == {"cup"}
+
+
+def test_nobody_takes_over_because_the_clock_of_the_database_was_set_forward(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Then all leases lapse at once, and the first host that renews would take everything from the others."""
+    one, first = join()
+    one.open(first, "cup")
+    clock = {"behind": 0.0, "now": 0.0}
+    with closing(
+        PostgresRegistry(url, wall=lambda: time.time() - clock["behind"], now=lambda: clock["now"])
+    ) as other:
+        second = other.register(CARD)
+
+        def taken(at: float) -> set[str]:
+            clock["now"] = at
+            return held(other.renew(second, -1, willing=True), second)
+
+        other.renew(second, -1, willing=True, patient=True)
+        silence(url, first)
+        clock["behind"] = MINUTE
+        for at in (0.25, 0.3, 1.2):
+            assert taken(at) == set()
+        assert taken(1.5) == {"cup"}, "its host has not renewed since"
 
 
 def test_the_tournaments_of_a_host_that_is_silent_are_shared_out_under_greater_epochs(
