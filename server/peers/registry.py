@@ -37,9 +37,16 @@ PAUSE = 400  # milliseconds in a transaction: a host that stops in the middle mu
 STATEMENT = 900  # milliseconds for one statement: a later answer would be too late
 STILL = LENGTH / 2  # seconds: if a request takes longer, the database may have stood still for all
 
+# Forgets hosts that died long ago, not all at once if there are many, and has the sum of changes stay.
 REGISTER = """
-    INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry, starting)
-    VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp() + %s * interval '1 second', true)
+    WITH forgotten AS (
+        DELETE FROM hosts WHERE id IN (
+            SELECT id FROM hosts WHERE heartbeat < clock_timestamp() - interval '1 day'
+            AND NOT EXISTS (SELECT FROM leases WHERE leases.host = hosts.id) ORDER BY id LIMIT 1000)
+        RETURNING changes)
+    INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry, starting, changes)
+    SELECT %s, %s, %s, %s, clock_timestamp(), clock_timestamp() + %s * interval '1 second', true,
+        coalesce(sum(changes), 0) FROM forgotten
     RETURNING id
 """
 # Tournaments from when the database belonged to one host alone; deleted ones need no host.

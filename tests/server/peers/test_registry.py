@@ -194,6 +194,24 @@ def test_a_host_that_renews_while_another_takes_from_it_waits_and_sees_it(
     assert held(registry.renew(host, -1, willing=True), host) == set()
 
 
+def test_hosts_that_died_long_ago_are_forgotten_when_one_comes_unless_they_hold_something(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Catches a host that was started again and again for days: every renewal went through all its lives."""
+    (one, first), (other, second), (third_one, third) = join(), join(), join()
+    one.open(first, "cup")
+    other.open(second, "league")
+    other.remove(second, "league")
+    known = third_one.renew(third, -1, willing=False).changes
+    with psycopg.connect(url) as session:
+        session.execute("UPDATE hosts SET heartbeat = heartbeat - interval '2 days' WHERE id <> %s", (third,))
+    _, fourth = join()
+    with psycopg.connect(url) as session:
+        left = session.execute("SELECT id FROM hosts ORDER BY id").fetchall()
+    assert left == [(first,), (third,), (fourth,)]
+    assert third_one.renew(third, known, willing=False).leases is None, "no lease has changed"
+
+
 def test_a_host_renews_in_one_round_trip_however_many_hosts_and_tournaments_there_are(
     url: str, join: Callable[[], tuple[PostgresRegistry, int]]
 ) -> None:
