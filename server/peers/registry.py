@@ -8,11 +8,10 @@ host decides in between whether it may.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from math import inf
 from typing import Any, Protocol, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import astuple
 
 from server.exits import Unavailable
@@ -107,8 +106,6 @@ OPEN = """
     INSERT INTO leases VALUES (%s, %s, nextval('epochs')) ON CONFLICT DO NOTHING RETURNING epoch
 """
 RELEASE = "UPDATE leases SET host = NULL WHERE tournament = ANY (%s) AND host = %s"
-NOW = "SELECT extract(epoch FROM clock_timestamp())"
-TRIAL = "CREATE TABLE quintain_trial AS SELECT repeat('-', 100) FROM generate_series(1, 1000)"
 REMOVE = "DELETE FROM leases WHERE tournament = %s AND host = %s"
 
 
@@ -254,7 +251,7 @@ class PostgresRegistry:
         """Act in the session; one in which something has failed is not used again."""
         try:
             if self._session is None:
-                self._session = _connected(self._url, self._patience)
+                self._session = connected(self._url, self._patience)
             return act(self._session)
         except psycopg.Error as error:
             with suppress(psycopg.Error):
@@ -262,40 +259,8 @@ class PostgresRegistry:
             raise Unavailable(line(error)) from error
 
 
-class Looked(Struct, frozen=True):
-    """What a program that is not a host finds."""
-
-    peers: tuple[Peer, ...]
-    ahead: float  # seconds by which the clock here is ahead of the database's
-    refuses: str  # why nothing can be written there; "" if something can
-    set_up: bool  # whether a host of this version, or of one like it, has ever been there
-
-
-def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
-    """Look at the hosts of a database, changing nothing. Raises `Unavailable`."""
-    try:
-        with closing(_connected(url, Patience())) as session:
-            ahead = wall() - float(_one(session.execute(NOW)))
-            try:
-                peers, set_up = _peers(session.execute(PEERS)), True
-            except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
-                peers, set_up = (), False
-            return Looked(peers, ahead, _refuses(session), set_up)
-    except psycopg.Error as error:
-        raise Unavailable(line(error)) from error
-
-
-def _refuses(session: Connection) -> str:
-    """Why no table can be made and filled; the attempt is undone."""
-    try:
-        with session.transaction(force_rollback=True):
-            session.execute(TRIAL)
-    except psycopg.Error as error:
-        return line(error)
-    return ""
-
-
-def _connected(url: str, patience: Patience) -> Connection:
+def connected(url: str, patience: Patience) -> Connection:
+    """A session in which no statement and no pause in a transaction lasts long."""
     silence = 2 * STATEMENT / 1000  # or whoever opens a table waits, too
     session = Session.opened(url, CONNECT, patience, silence, tcp_user_timeout=2 * STATEMENT)
     try:
@@ -318,12 +283,9 @@ def _asked(changes: int) -> Sequence[Statement]:
 def _granted(changes: int, answer: Sequence[Rows]) -> Granted:
     ((now,),), peers, _, leases = answer
     held = None if now == changes else {name: Lease(host, epoch) for name, host, epoch in leases}
-    return Granted(now, _peers(peers), held)
+    return Granted(now, peers_of(peers), held)
 
 
-def _peers(rows: Iterable[tuple[Any, ...]]) -> tuple[Peer, ...]:
+def peers_of(rows: Iterable[tuple[Any, ...]]) -> tuple[Peer, ...]:
+    """The hosts in the rows that `PEERS` finds."""
     return tuple([Peer(*row) for row in rows])
-
-
-def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:
-    return (cursor.fetchone() or (None,))[0]
