@@ -171,7 +171,7 @@ def _hosts(url: str) -> Iterator[Answer]:
     """Answers about the database itself, apart from what is kept in it, and the hosts that share it."""
     try:
         from server.peers.health import health, off  # psycopg, which it needs, is an extra
-        from server.peers.registry import look
+        from server.peers.looking import look
 
         looked = look(url)
     except (ConfigError, Unavailable) as error:

@@ -51,6 +51,7 @@ ELSEWHERE = {
     "server/host/holding.py": "server/host/test_host.py",
     "server/host/remaking.py": "server/host/test_boards.py",
     "server/peers/following.py": "server/peers/test_abroad.py",
+    "server/peers/looking.py": "server/peers/test_health.py",
     "server/host/forgetting.py": "server/host/test_throw_away_names.py",
     "server/host/placing.py": "server/host/test_host.py",
     "server/host/opening.py": "server/host/test_host.py",

@@ -2,6 +2,7 @@
 
     leases, stamps, messages   values and states, without I/O
     registry, keeping          hosts and leases in the database, and renewing them
+    looking                    what a program that is not a host finds there
     health                     what is wrong with them, in words
     ledger, abroad             what this host may keep, and what others hold
     following                  what others have kept

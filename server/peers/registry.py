@@ -8,14 +8,14 @@ host decides in between whether it may.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
+from math import inf
 from typing import Any, Protocol, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import astuple
 
 from server.exits import Unavailable
-from server.peers.leases import LENGTH, Card, Granted, Lease, Peer, since_boot
+from server.peers.leases import LENGTH, SHORT, Card, Granted, Lease, Peer, since_boot
 from server.store.postgres_database import (
     BEGIN,
     COMMIT,
@@ -36,9 +36,16 @@ PAUSE = 400  # milliseconds in a transaction: a host that stops in the middle mu
 STATEMENT = 900  # milliseconds for one statement: a later answer would be too late
 STILL = LENGTH / 2  # seconds: if a request takes longer, the database may have stood still for all
 
+# Forgets hosts that died long ago, not all at once if there are many, and has the sum of changes stay.
 REGISTER = """
-    INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry, starting)
-    VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp() + %s * interval '1 second', true)
+    WITH forgotten AS (
+        DELETE FROM hosts WHERE id IN (
+            SELECT id FROM hosts WHERE heartbeat < clock_timestamp() - interval '1 day'
+            AND NOT EXISTS (SELECT FROM leases WHERE leases.host = hosts.id) ORDER BY id LIMIT 1000)
+        RETURNING changes)
+    INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry, starting, changes)
+    SELECT %s, %s, %s, %s, clock_timestamp(), clock_timestamp() + %s * interval '1 second', true,
+        coalesce(sum(changes), 0) FROM forgotten
     RETURNING id
 """
 # Tournaments from when the database belonged to one host alone; deleted ones need no host.
@@ -99,8 +106,6 @@ OPEN = """
     INSERT INTO leases VALUES (%s, %s, nextval('epochs')) ON CONFLICT DO NOTHING RETURNING epoch
 """
 RELEASE = "UPDATE leases SET host = NULL WHERE tournament = ANY (%s) AND host = %s"
-NOW = "SELECT extract(epoch FROM clock_timestamp())"
-TRIAL = "CREATE TABLE quintain_trial AS SELECT repeat('-', 100) FROM generate_series(1, 1000)"
 REMOVE = "DELETE FROM leases WHERE tournament = %s AND host = %s"
 
 
@@ -153,6 +158,10 @@ class PostgresRegistry:
         self._fingerprint = ""
         self._patience = patience or Patience()
         self._session: Connection | None = None
+        self._ahead = (
+            -inf
+        )  # by how much this host's clock was ahead of the database's at the latest renewal …
+        self._set = -inf  # … and when one of the two was set, by `now`
 
     def register(self, card: Card) -> int:
         def act(session: Connection) -> int:
@@ -174,11 +183,13 @@ class PostgresRegistry:
             look = WAITING, (patient,)
             _, renewed, waiting, *answer = at_once(session, BEGIN, renewal, look, *_asked(changes))
             self._expect(renewed, host)
+            granted = _granted(changes, answer)
+            spares = self._clock_was_set(granted, host, begun) or patient
             if willing and waiting[0][0]:
                 return _granted(
-                    changes, self._take_over(session, host, changes, renewal, begun, patient=patient)
+                    changes, self._take_over(session, host, changes, renewal, begun, patient=spares)
                 )
-            return _granted(changes, answer)
+            return granted
 
         return self._in_session(act)
 
@@ -221,6 +232,17 @@ class PostgresRegistry:
         take = TAKE, (host, lapsed, host, [host, *lapsed])
         return at_once(session, take, *_asked(changes))[1:]
 
+    def _clock_was_set(self, granted: Granted, host: int, now: float) -> bool:
+        """Whether the database's clock went forward of late: then all leases lapse, whoever renews them.
+
+        As far as can be seen here, this host's own may have gone back instead.
+        """
+        ahead = next((peer.ahead for peer in granted.peers if peer.id == host), self._ahead)
+        if self._ahead - ahead > STILL:
+            self._set = now
+        self._ahead = ahead
+        return now < self._set + LENGTH / SHORT
+
     def _expect(self, renewed: Rows, host: int) -> None:
         if not renewed:
             raise Unavailable(f"the database knows no host {host} with this host's certificate")
@@ -229,7 +251,7 @@ class PostgresRegistry:
         """Act in the session; one in which something has failed is not used again."""
         try:
             if self._session is None:
-                self._session = _connected(self._url, self._patience)
+                self._session = connected(self._url, self._patience)
             return act(self._session)
         except psycopg.Error as error:
             with suppress(psycopg.Error):
@@ -237,40 +259,8 @@ class PostgresRegistry:
             raise Unavailable(line(error)) from error
 
 
-class Looked(Struct, frozen=True):
-    """What a program that is not a host finds."""
-
-    peers: tuple[Peer, ...]
-    ahead: float  # seconds by which the clock here is ahead of the database's
-    refuses: str  # why nothing can be written there; "" if something can
-    set_up: bool  # whether a host of this version, or of one like it, has ever been there
-
-
-def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
-    """Look at the hosts of a database, changing nothing. Raises `Unavailable`."""
-    try:
-        with closing(_connected(url, Patience())) as session:
-            ahead = wall() - float(_one(session.execute(NOW)))
-            try:
-                peers, set_up = _peers(session.execute(PEERS)), True
-            except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
-                peers, set_up = (), False
-            return Looked(peers, ahead, _refuses(session), set_up)
-    except psycopg.Error as error:
-        raise Unavailable(line(error)) from error
-
-
-def _refuses(session: Connection) -> str:
-    """Why no table can be made and filled; the attempt is undone."""
-    try:
-        with session.transaction(force_rollback=True):
-            session.execute(TRIAL)
-    except psycopg.Error as error:
-        return line(error)
-    return ""
-
-
-def _connected(url: str, patience: Patience) -> Connection:
+def connected(url: str, patience: Patience) -> Connection:
+    """A session in which no statement and no pause in a transaction lasts long."""
     silence = 2 * STATEMENT / 1000  # or whoever opens a table waits, too
     session = Session.opened(url, CONNECT, patience, silence, tcp_user_timeout=2 * STATEMENT)
     try:
@@ -293,12 +283,9 @@ def _asked(changes: int) -> Sequence[Statement]:
 def _granted(changes: int, answer: Sequence[Rows]) -> Granted:
     ((now,),), peers, _, leases = answer
     held = None if now == changes else {name: Lease(host, epoch) for name, host, epoch in leases}
-    return Granted(now, _peers(peers), held)
+    return Granted(now, peers_of(peers), held)
 
 
-def _peers(rows: Iterable[tuple[Any, ...]]) -> tuple[Peer, ...]:
+def peers_of(rows: Iterable[tuple[Any, ...]]) -> tuple[Peer, ...]:
+    """The hosts in the rows that `PEERS` finds."""
     return tuple([Peer(*row) for row in rows])
-
-
-def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:
-    return (cursor.fetchone() or (None,))[0]

@@ -14,7 +14,8 @@ from server.doctor import State, examination
 from server.exits import Unavailable
 from server.peers.health import FAR, health
 from server.peers.leases import Card, Peer
-from server.peers.registry import PostgresRegistry, look
+from server.peers.looking import look
+from server.peers.registry import PostgresRegistry
 from tests.server.store.postgresql import Server
 
 ONE, OTHER = (Peer(number, f"10.0.0.{number}:7000", "", "", "1.0") for number in (1, 2))

@@ -21,6 +21,7 @@ from tournament.entries import Entry
 pytestmark = pytest.mark.slow
 
 SHORT = 0.5  # seconds of a lease
+MINUTE = 60.0
 CARD = Card("127.0.0.1:1", "aa", "", "0")
 
 
@@ -80,6 +81,30 @@ def test_a_host_that_waited_for_the_database_takes_nothing_from_others_that_may_
         second = other.register(CARD)
         assert held(other.renew(second, -1, willing=True), second) == {"free"}
     assert held(one.renew(first, -1, willing=True), first) == {"cup"}
+
+
+def test_nobody_takes_over_because_the_clock_of_the_database_was_set_forward(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Then all leases lapse at once, and the first host that renews would take everything from the others."""
+    one, first = join()
+    one.open(first, "cup")
+    clock = {"behind": 0.0, "now": 0.0}
+    with closing(
+        PostgresRegistry(url, wall=lambda: time.time() - clock["behind"], now=lambda: clock["now"])
+    ) as other:
+        second = other.register(CARD)
+
+        def taken(at: float) -> set[str]:
+            clock["now"] = at
+            return held(other.renew(second, -1, willing=True), second)
+
+        other.renew(second, -1, willing=True, patient=True)
+        silence(url, first)
+        clock["behind"] = MINUTE
+        for at in (0.25, 0.3, 1.2):
+            assert taken(at) == set()
+        assert taken(1.5) == {"cup"}, "its host has not renewed since"
 
 
 def test_the_tournaments_of_a_host_that_is_silent_are_shared_out_under_greater_epochs(
@@ -167,6 +192,24 @@ def test_a_host_that_renews_while_another_takes_from_it_waits_and_sees_it(
             registry.renew(host, -1, willing=True)
         taking.commit()
     assert held(registry.renew(host, -1, willing=True), host) == set()
+
+
+def test_hosts_that_died_long_ago_are_forgotten_when_one_comes_unless_they_hold_something(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Catches a host that was started again and again for days: every renewal went through all its lives."""
+    (one, first), (other, second), (third_one, third) = join(), join(), join()
+    one.open(first, "cup")
+    other.open(second, "league")
+    other.remove(second, "league")
+    known = third_one.renew(third, -1, willing=False).changes
+    with psycopg.connect(url) as session:
+        session.execute("UPDATE hosts SET heartbeat = heartbeat - interval '2 days' WHERE id <> %s", (third,))
+    _, fourth = join()
+    with psycopg.connect(url) as session:
+        left = session.execute("SELECT id FROM hosts ORDER BY id").fetchall()
+    assert left == [(first,), (third,), (fourth,)]
+    assert third_one.renew(third, known, willing=False).leases is None, "no lease has changed"
 
 
 def test_a_host_renews_in_one_round_trip_however_many_hosts_and_tournaments_there_are(
