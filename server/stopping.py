@@ -132,16 +132,14 @@ async def close(running: Running, until_done: str | None, as_json: bool, signals
     if over:  # there is time
         printed = await print_standings(host, until_done, as_json)
         await until_bots_know(host, running.workers, running.admission, running.settings.grace)
-    with trio.move_on_after(LINGER):
+    until = trio.current_time() + LINGER
+    with trio.move_on_at(until):
         await _say_goodbye(running)
-        await until_all_are_gone(running.admission)
     if over:
+        await _until_all_are_gone_or(until, running.admission)
         await until_webhooks_know(running.settings, running.last, signals)
     else:
-        with trio.move_on_after(PRINTING) as in_time:
-            printed = await print_standings(host, until_done, as_json)
-        if in_time.cancelled_caught:
-            log.warning("the standings are too long to print now", see="quintain standings NAME")
+        printed = await print_meanwhile(host, until_done, as_json, running.admission, until)
     return printed
 
 
@@ -212,6 +210,28 @@ async def print_standings(host: Host, until_done: str | None, as_json: bool) -> 
         log.error("standard output cannot be written", why=error.strerror, see="quintain standings NAME")
         return False
     return True
+
+
+async def print_meanwhile(
+    host: Host, until_done: str | None, as_json: bool, admission: Admission, until: float
+) -> bool:
+    """Print the standings while connections end, and wait for those until then; as `print_standings`.
+
+    Whoever has stopped the host sees them at once, and not after the last client that is slow to hang up.
+    """
+    printed = True
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_until_all_are_gone_or, until, admission)
+        with trio.move_on_after(PRINTING) as in_time:
+            printed = await print_standings(host, until_done, as_json)
+        if in_time.cancelled_caught:
+            log.warning("the standings are too long to print now", see="quintain standings NAME")
+    return printed
+
+
+async def _until_all_are_gone_or(until: float, admission: Admission) -> None:
+    with trio.move_on_at(until):
+        await until_all_are_gone(admission)
 
 
 def _print(record: Record, *, as_json: bool) -> None:

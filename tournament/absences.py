@@ -67,6 +67,9 @@ class Absences:
         """An entrant has become free, or has something else to play."""
         self._sought[name] = START
 
+    def put_off(self) -> None:
+        """Nothing more can be played now, whoever comes: the waits go on, for each is of an entrant."""
+
     def forget(self) -> None:
         """Wait for nobody. Whoever is still absent later is waited for anew."""
         for kept in (self._absent, self._queue, self._over, self._sought):

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from tournament import rounds
 from tournament.absences import Absences
+from tournament.delays import Delays
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -33,7 +34,7 @@ from tournament.lobby import Lobby
 from tournament.player import Player
 from tournament.record import Record
 from tournament.timekeeper import Timekeeper
-from tournament.waiting import START, Sought
+from tournament.waiting import Sought
 
 PIECE = 250  # entrants that are looked at before other tasks get their turn: about a millisecond
 
@@ -69,18 +70,15 @@ class Presence:
         self._game = game
         self._lobby = lobby
         self._timekeeper = timekeeper
-        self._grace = grace
         self._wall = wall
         self._heard: dict[str, None] = {}  # names about which something has changed since the last look
         self._absent: dict[str, Away] = {}  # whoever has been away longest first
         self._going_on = -inf  # since when nothing is put off: whoever was absent before was not waited for
-        self._absences = Absences(grace) if record.opened.settles else None
+        self._absences = Absences(grace) if record.opened.settles else Delays(grace)
         self._arrived: set[str] = set()  # those who have been here since this was last asked for
         self.been: set[str] = set()  # those who have been here since the host was started
         self._free: set[str] = set()  # those who were idle when last looked at, and not dealt to since
         self._sought: Sought = {}  # those of these with perhaps something to play
-        self._missing: dict[int, dict[str, float]] = {}  # of pairings that wait: for which names, since when
-        self._waits: dict[str, float] = {}  # the same by name: since when its pairing waits
 
     def here(self, idle: Iterable[Player]) -> list[Entrant]:
         """The entrants that a format without an end is given: the `idle` ones, perhaps one that is busy.
@@ -222,9 +220,6 @@ class Presence:
 
     def wait_left(self, name: str, pairings: int) -> float:
         """Seconds for which this many pairings of an absent entrant hold up the others, if it stays away."""
-        if self._absences is None:
-            now = self._now()
-            return max(0.0, pairings * self._grace - (now - self._waits.get(name, now)))
         return self._absences.wait_left(name, pairings, self._now())
 
     def meetings(self) -> Iterator[tuple[Pairing, tuple[Player, Player]]]:
@@ -236,6 +231,8 @@ class Presence:
         while self._sought:
             for pairing in self._record.open.meetings(self._free, self._sought):
                 self._free.difference_update(pairing.names)
+                for name in pairing.names:
+                    self._absences.came(name)
                 first, second = (self._free_under(name) for name in pairing.names)
                 if not (first and second):  # one of them is busy elsewhere after all: look again without it
                     self.heard(*pairing.names)
@@ -277,8 +274,7 @@ class Presence:
         """Somebody is free, perhaps for what it has to play."""
         if (first := self._record.open.first(name)) is not None:
             self._sought[name] = first
-        if self._absences is not None:
-            self._absences.free(name)
+        self._absences.free(name)
 
     def _note(self, name: str, *, here: bool) -> None:
         if here:
@@ -287,12 +283,10 @@ class Presence:
             self.been.add(name)
         elif name not in self._absent:
             self._absent[name] = Away(trio.current_time(), Missing(name, round(self._wall(), 3)))
-        if self._absences is not None:
-            if here:
-                self._absences.came(name)
-            else:
-                plays = self._record.open.count(name) > 0
-                self._absences.went(name, plays=plays, now=self._now())
+        if here:
+            self._absences.came(name)
+        else:
+            self._absences.went(name, plays=self._record.open.count(name) > 0, now=self._now())
 
     def named(self, name: str) -> list[Player]:
         return [each for each in self._lobby.named(name, self._game) if self._plays_here(each)]
@@ -309,57 +303,23 @@ class Presence:
         self._timekeeper.catch_up(now)
         if now < self._timekeeper.listens_until:
             return []
-        if self._absences is None:
-            return self.overdue()
         return self._absences.settled(self._now(), self._free, self._record.open, length, playing=playing)
-
-    def overdue(self) -> list[Pairing]:
-        """The pairings that have waited for an absent entrant for as long as they may.
-
-        A pairing waits only if it could be played but for the absence, and of each player's pairings
-        only one waits at a time: being away for a while costs a match, and not all of them. If both
-        are absent, each has the full grace. When a pairing is due again, its wait begins anew.
-        """
-        now = trio.current_time()
-        begun, open = now - self._timekeeper.stalled, self._record.open
-        waiting = dict[int, dict[str, float]]()
-        if absent := self.absent:
-            for pairing in open.meetings(absent | self._free, dict.fromkeys(absent, START)):
-                before = self._missing.get(pairing.number, {})
-                waiting[pairing.number] = {
-                    name: before.get(name, begun) for name in pairing.names if name in absent
-                }
-        over = [number for number, since in waiting.items() if now >= self._waits_until(since)]
-        self._wait({number: since for number, since in waiting.items() if number not in over})
-        return [open[number] for number in over]
-
-    def _wait(self, missing: dict[int, dict[str, float]]) -> None:
-        self._missing = missing
-        self._waits = {name: max(since.values()) for since in missing.values() for name in since}
 
     def wait_for_nobody(self) -> None:
         """Stop waiting: nothing more could be played now, even if somebody came."""
-        self._wait({})
+        self._absences.put_off()
 
     def pause(self) -> None:
         """Wait for nobody until the tournament goes on, and then anew."""
         self._catch_up()  # with those who enter, a few at a time, and not with thousands when it begins
-        self._wait({})
-        if self._absences is not None:
-            self._absences.forget()
+        self._absences.forget()
 
     @property
     def waits_until(self) -> float:
         """When the next pairing is overdue, if nobody comes or goes."""
         if trio.current_time() < self._timekeeper.listens_until:
             return self._timekeeper.listens_until
-        if self._absences is not None:
-            return -inf if self._absences.more else self._absences.until + self._timekeeper.stalled
-        return min(map(self._waits_until, self._missing.values()), default=inf)
-
-    def _waits_until(self, since: Mapping[str, float]) -> float:
-        """Until when a pairing waits; `since` is by a clock that stands still whenever the host does."""
-        return max(since.values()) + self._grace + self._timekeeper.stalled
+        return -inf if self._absences.more else self._absences.until + self._timekeeper.stalled
 
     def _now(self) -> float:
         """By a clock that stands still whenever the host does."""

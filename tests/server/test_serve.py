@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,15 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.exits import INTERRUPTED
-from server.stopping import print_standings, until_the_end
+from server.net.admission import Admission
+from server.net.limits import Limits
+from server.stopping import print_meanwhile, print_standings, until_the_end
 from tests.hang import HANG
 from tests.loopback import ipv6
 from tests.server.run import quintain
 from tests.server.served import ROOT
 from tests.server.transcripts import hosting
+from tests.server.windowed import windowed_pair
 from tests.tournament.world import play, silent
 from tournament.desk import Desk
 from tournament.facts import Entered
@@ -258,6 +262,33 @@ async def test_while_nobody_reads_the_standings_the_host_goes_on(monkeypatch: py
     os.close(reader)
     assert len(json.loads(read)["rows"]) == 100
     assert len(read) > 2 * 4096
+
+
+async def test_the_standings_do_not_wait_for_a_client_that_is_slow_to_hang_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever had stopped the host looked at nothing for a second, whatever it had to print."""
+    reader, writer = os.pipe()
+    admission, done = Admission(Limits()), trio.Event()
+    client = admission.admit(windowed_pair()[0])
+    assert client is not None
+
+    async def stop() -> None:
+        assert await print_meanwhile(host, "cup", False, admission, inf)
+        done.set()
+
+    async with hosting(CUP) as (host, nursery):
+        with open(writer, "w") as output:  # noqa: ASYNC230 - it is open already
+            monkeypatch.setattr(sys, "stdout", output)
+            nursery.start_soon(stop)
+            with trio.fail_after(HANG):
+                await trio.lowlevel.wait_readable(reader)
+                assert b"cup" in os.read(reader, 1024)
+                assert not done.is_set()
+                client.leave()
+                await done.wait()
+        monkeypatch.undo()
+    os.close(reader)
 
 
 def test_the_organisers_token_is_made_once_and_nobody_else_can_read_it(serve: Any) -> None:

@@ -18,6 +18,7 @@ from tests.simulation.world import Report, simulate
 from tournament.absences import Absences
 from tournament.clock import Clock
 from tournament.concluding import Concluding
+from tournament.delays import Delays
 from tournament.desk import Desk
 from tournament.events import Ended
 from tournament.facts import AnyFact
@@ -130,16 +131,34 @@ def leaving_flags_the_other() -> Patches:
 
 def waiting_goes_on_in_a_stall() -> Patches:
     """Whoever came back while the host stood still did not come."""
-    return {(Presence, "_waits_until"): lambda self, since: max(since.values()) + self._grace}
+
+    begin = Delays._begin
+    stalled = dict[Delays | Absences, float]()
+
+    def now(self: Presence) -> float:
+        stalled[self._absences] = self._timekeeper.stalled
+        return trio.current_time()
+
+    def waits_until(self: Presence) -> float:
+        if trio.current_time() < (listens := self._timekeeper.listens_until):
+            return listens
+        return -inf if self._absences.more else self._absences.until
+
+    return {
+        (Presence, "_now"): now,
+        (Presence, "waits_until"): property(waits_until),
+        (Delays, "_begin"): lambda self, pairing, now: begin(self, pairing, now - stalled[self]),
+    }
 
 
 def one_grace_for_both() -> Patches:
     """Whoever goes away while another is waited for has only what is left of that wait."""
 
-    def patience(self: Presence, since: dict[str, float]) -> float:
-        return min(since.values()) + self._grace + self._timekeeper.stalled
+    def ends(self: Delays, number: int) -> float:
+        since = self._waiting.get(number)
+        return min(since.values()) + self._grace if since else -inf
 
-    return {(Presence, "_waits_until"): patience}
+    return {(Delays, "_ends"): ends}
 
 
 def an_old_absence_counts() -> Patches:

@@ -49,9 +49,9 @@ def greedy(
 def overdue(
     record: Record, idle: Collection[str], absent: Collection[str], missing: dict[int, dict[str, float]]
 ) -> list[Pairing]:
-    """Also brings `missing`, for whom each pairing waits since when, up to date."""
+    """Also brings `missing`, for whom each pairing waits since when, up to date: those that wait go first."""
     now, waited, waiting = trio.current_time(), set[str](), dict[int, dict[str, float]]()
-    for number, pairing in record.open.items():
+    for number, pairing in sorted(record.open.items(), key=lambda each: each[0] not in missing):
         names = {*pairing.names}
         if names & {*absent} and names.isdisjoint(waited) and names - {*absent} <= {*idle}:
             waited |= names
@@ -60,7 +60,7 @@ def overdue(
     over = [number for number, since in waiting.items() if now >= max(since.values()) + GRACE]
     missing.clear()
     missing.update((number, since) for number, since in waiting.items() if number not in over)
-    return [record.open[number] for number in over]
+    return [record.open[number] for number in sorted(over)]
 
 
 # The index
@@ -285,7 +285,8 @@ def test_the_same_is_dealt_and_waited_for_as_by_looking_at_everybody(
                 if len(found) < most:
                     assert not rival.presence.more_can_meet
                     idle, absent = rival.idle(), rival.absent()
-                    assert rival.presence.overdue() == overdue(rival.record, idle, absent, rival.missing)
+                    over = sorted(rival.presence.settled(60.0, playing=True), key=lambda each: each.number)
+                    assert over == overdue(rival.record, idle, absent, rival.missing)
                     due = [max(since.values()) + GRACE for since in rival.missing.values()]
                     assert rival.presence.waits_until == min(due, default=inf)
                 else:
