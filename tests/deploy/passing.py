@@ -216,11 +216,18 @@ def event(stream: http.client.HTTPResponse) -> Any:
 
 
 def hang_ups(proxied: Proxied) -> None:
-    """A bot whose request is held is gone when it hangs up, and is dealt no match."""
-    name = proxied.named("quitter")
-    with proxied.asking("POST", "/quoridor/join", {"name": name}):
-        proxied.logged("came", name)
-    proxied.logged("left", name)
+    """A bot whose request is held is gone when it hangs up, and is dealt no match.
+
+    It makes no difference to the proxy whether the request has come at once or bit by bit.
+    """
+    for name in (proxied.named("quitter"), proxied.named("deserter")):
+        body = json.dumps({"name": name})
+        head = f"POST /quoridor/join HTTP/1.1\r\nHost: {PAGES}\r\nContent-Length: {len(body)}\r\n\r\n"
+        with proxied.connect(proxied.web) as connection:
+            for part in (head, body) if "quitter" in name else (head + body,):
+                connection.sendall(part.encode())
+            proxied.logged("came", name)
+        proxied.logged("left", name)
 
 
 class Both(list[Any]):
