@@ -23,11 +23,20 @@ class Addresses(Struct, frozen=True):
         asked = HOST.fullmatch(request.headers.get("host", ""))
         name = asked[1] if asked else self.http.rpartition(":")[0]
         tcp, websocket = self.tcp.rpartition(":")[2], self.websocket.rpartition(":")[2]
-        secure = "s" if request.secure else ""
+        own = "s" if request.secure else ""
+        seen = "s" if over_tls(request) else ""
         return {
             "host": name.strip("[]"),
             "tcp": tcp,
             "url": f"tcp://{name}:{tcp}",
-            "websocket": self.websocket_url or f"ws{secure}://{name}:{websocket}",
-            "http": f"http{secure}://{asked[0] if asked else self.http}",
+            "websocket": self.websocket_url or f"ws{own}://{name}:{websocket}",
+            "http": f"http{seen}://{asked[0] if asked else self.http}",
         }
+
+
+def over_tls(request: Request) -> bool:
+    """Whether the browser speaks TLS, with this host or with a proxy, which says so.
+
+    Anybody can say so. Nothing follows but what their own browser is shown and keeps.
+    """
+    return request.secure or request.headers.get("x-forwarded-proto", "").lower() == "https"

@@ -1,4 +1,4 @@
-"""What has to pass through a proxy: pages, event streams, long polls, websockets and lines.
+"""What has to pass through a proxy: pages, event streams, long polls, held requests, websockets and lines.
 
 A client comes from 127.0.0.2, so a host can tell it from the proxy, which comes from 127.0.0.1.
 """
@@ -10,8 +10,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,15 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 127.0
 class Proxied:
     """Hosts, a proxy in front of them, and what the hosts have logged."""
 
-    def __init__(self, logged: list[dict[str, Any]], web: int, tcp: int | None, direct: int) -> None:
-        """`tcp` is where bots over TCP come through it, and `direct` where they come to a host without it."""
+    def __init__(
+        self, logged: list[dict[str, Any]], web: int, tcp: int | None, direct: int, *, tells: bool = True
+    ) -> None:
+        """`tcp` is where bots over TCP come through it, and `direct` where they come to a host without it.
+
+        `tells` is whether the host hears of a hang-up before it answers.
+        """
         self.web = web
+        self.tells = tells
         self.tcp = tcp
         self.direct = direct
         self._logged = logged
@@ -45,28 +51,41 @@ class Proxied:
 
     def peer(self, name: str) -> str:
         """Where a bot came from, as the host has it."""
-        came: list[dict[str, Any]] = []
+        return self.logged("came", name)["peer"]
+
+    def logged(self, event: str, name: str) -> dict[str, Any]:
+        """The line of the log that says that of a bot, once it is there."""
+        found: list[dict[str, Any]] = []
 
         def look() -> bool:
-            came.extend(each for each in self._logged if each["event"] == "came" and each["player"] == name)
-            return bool(came)
+            found.extend(
+                each for each in self._logged if (each["event"], each.get("player")) == (event, name)
+            )
+            return bool(found)
 
-        wait_for(look, f"{name} in the log")
-        return came[0]["peer"]
+        wait_for(look, f"{event}, of {name}, in the log")
+        return found[0]
 
     def connect(self, port: int) -> socket.socket:
         return socket.create_connection(("127.0.0.1", port), HANG, source_address=(CLIENT, 0))
 
     @contextmanager
-    def asked(
+    def asking(
         self, method: str, path: str, body: Any = None, **headers: str
-    ) -> Generator[http.client.HTTPResponse]:
+    ) -> Generator[http.client.HTTPConnection]:
+        """A request that may be held."""
         connection = http.client.HTTPConnection("127.0.0.1", self.web, HANG, source_address=(CLIENT, 0))
         with closing(connection):
             content = None if body is None else json.dumps(body)
             connection.request(method, path, content, {"Host": PAGES, **headers})
-            with connection.getresponse() as response:
-                yield response
+            yield connection
+
+    @contextmanager
+    def asked(
+        self, method: str, path: str, body: Any = None, **headers: str
+    ) -> Generator[http.client.HTTPResponse]:
+        with self.asking(method, path, body, **headers) as connection, connection.getresponse() as response:
+            yield response
 
     def read(self, *request: Any, status: int = 200) -> Any:
         with self.asked(*request) as response:
@@ -109,6 +128,10 @@ def everything(proxied: Proxied) -> None:
     """All that has to pass, and hosts know who comes."""
     pages(proxied)
     streams_and_long_polls(proxied)
+    held_requests(proxied)
+    battles(proxied)
+    if proxied.tells:
+        hang_ups(proxied)
     websockets(proxied)
     if proxied.tcp is not None:
         lines(proxied, proxied.tcp)
@@ -145,6 +168,81 @@ def long_polls(proxied: Proxied) -> None:
         held.join(HANG)
     assert heard[0]["type"] == "begin"
     assert proxied.peer(proxied.named("poller")) == CLIENT
+
+
+def held_requests(proxied: Proxied) -> None:
+    """Two bots of Hexagon Dots, each of which is answered when it is its turn."""
+    with proxied.asked("POST", "/", {"rows": 3, "cols": 3}) as made:
+        game = made.headers["Location"]
+        assert (made.status, game[:3]) == (201, "/g/")
+
+    def join(kind: str, turns: list[Any]) -> None:
+        with proxied.asked("POST", f"{game}/players", {"name": proxied.named(kind)}) as turn:
+            turns.append((turn.headers["X-Turn-Token"], json.loads(turn.read())))
+
+    joined = both(join, ("dots", "dashes"))
+    token, seen = joined.next()
+    assert token
+    assert seen["lines"] == []
+    line = [{"row": 0, "col": 0}, {"row": 0, "col": 1}]
+    with proxied.asking("POST", f"{game}/moves", line, **{"X-Turn-Token": token}):
+        assert len(joined.next()[1]["lines"]) == 1
+
+
+def battles(proxied: Proxied) -> None:
+    """Two bots of the Arena, whose streams have each event as it comes and nothing else."""
+
+    def join(kind: str, battles: list[str]) -> None:
+        battles.append(proxied.read("POST", "/quoridor/join", {"name": proxied.named(kind)})["battleId"])
+
+    joined = both(join, ("one", "two"))
+    with ExitStack() as stack:
+        streams: dict[str, tuple[str, http.client.HTTPResponse]] = {}
+        for battle in (joined.next(), joined.next()):
+            stream = stack.enter_context(proxied.asked("GET", f"/quoridor/start/{battle}"))
+            assert stream.headers["Content-Type"] == "text/event-stream"
+            streams[event(stream)["youAre"]] = battle, stream
+        move = {"action": "move", "position": "e2"}
+        proxied.read("POST", f"/quoridor/play/{streams['first'][0]}", move)
+        for _, stream in streams.values():
+            assert event(stream) == {"player": "first"} | move
+
+
+def event(stream: http.client.HTTPResponse) -> Any:
+    """The next of a stream in which each is exactly one line and an empty one."""
+    line, empty = stream.readline(), stream.readline()
+    assert (line[:6], empty) == (b"data: ", b"\n")
+    return json.loads(line[6:])
+
+
+def hang_ups(proxied: Proxied) -> None:
+    """A bot whose request is held is gone when it hangs up, and is dealt no match.
+
+    It makes no difference to the proxy whether the request has come at once or bit by bit.
+    """
+    for name in (proxied.named("quitter"), proxied.named("deserter")):
+        body = json.dumps({"name": name})
+        head = f"POST /quoridor/join HTTP/1.1\r\nHost: {PAGES}\r\nContent-Length: {len(body)}\r\n\r\n"
+        with proxied.connect(proxied.web) as connection:
+            for part in (head, body) if "quitter" in name else (head + body,):
+                connection.sendall(part.encode())
+            proxied.logged("came", name)
+        proxied.logged("left", name)
+
+
+class Both(list[Any]):
+    """What two clients that wait at the same time are answered, in the order in which it comes."""
+
+    def next(self) -> Any:
+        wait_for(lambda: self, "an answer")
+        return self.pop(0)
+
+
+def both(ask: Callable[[str, list[Any]], None], kinds: tuple[str, str]) -> Both:
+    answers = Both()
+    for kind in kinds:
+        threading.Thread(target=ask, args=[kind, answers], daemon=True).start()
+    return answers
 
 
 def websockets(proxied: Proxied) -> None:

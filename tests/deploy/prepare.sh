@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the tests of docs/deploy/ run, where it can be had: Debian's nginx, caddy, haproxy and promtool (of
+# What the tests of docs/deploy/ run, where it can be had: Debian's nginx, apache2, caddy, haproxy and promtool (of
 # prometheus); and libfaketime, for hosts in `tests/cluster` whose clock is wrong. They are unpacked into a folder of
 # the checkout instead of being installed: an installed server starts by itself.
 # `make test` runs this. It does nothing twice and never fails: what is missing the tests say, and under CI=true
@@ -43,6 +43,7 @@ unpack() {
 
 unpack_package promtool prometheus
 unpack_package nginx nginx libnginx-mod-stream
+unpack_package apache2 apache2-bin libapr1 libaprutil1
 unpack_package caddy caddy
 unpack_package haproxy haproxy liblua5.3-0 libopentracing-c-wrapper0 libopentracing1
 unpack_library faketime/libfaketime.so.1 libfaketime

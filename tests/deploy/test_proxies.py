@@ -1,10 +1,11 @@
-"""The configurations of nginx and Caddy in `docs/deploy/` work: both are run, in front of a real host.
+"""The configurations of nginx, Apache and Caddy in `docs/deploy/` work: all are run, in front of a real host.
 
-Only ports are changed, and where nginx finds its module and keeps its temporary files.
+Only ports are changed, and what Debian has in other files: modules, and where temporary files are kept.
 """
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ from tests.ports import free_ports
 from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
+
+DEBIANS = 150  # requests that Apache has under way at once, unless a configuration says otherwise
+PATIENT = {  # how each proxy says how long it waits for a host that says nothing
+    "nginx.conf": r"proxy_read_timeout (\w+);",
+    "apache.conf": r"^ *ProxyPass .* timeout=(\d+)",
+    "haproxy.cfg": r"^ *timeout server (\w+)$",
+}
 
 
 def addressed(text: str, host: Served) -> str:
@@ -36,15 +44,32 @@ def nginx(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
     web, tcp = free_ports(2)
     text = addressed((DEPLOY / "nginx.conf").read_text(), host)
     text = text.replace("modules/ngx_stream_module.so", str(module))
-    text = text.replace("listen 80;", f"listen 127.0.0.1:{web};").replace(
-        "listen 4000;", f"listen 127.0.0.1:{tcp};"
-    )
+    text = re.sub(r"listen 80\b", f"listen 127.0.0.1:{web}", text)
+    text = text.replace("listen 4000;", f"listen 127.0.0.1:{tcp};")
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
     text = text.replace("http {\n", f"http {{\naccess_log off;\n{places}", 1)
     (folder / "nginx.conf").write_text(text)
     settings = f"daemon off; master_process off; pid {folder}/pid; error_log stderr;"
     return [program, "-p", str(folder), "-e", "stderr", "-c", "nginx.conf", "-g", settings], web, tcp
+
+
+def apache(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
+    program, module = tool("apache2"), Path("usr/lib/apache2/modules/mod_proxy_http.so")
+    modules = next((root / module.parent for root in (Path("/"), UNPACKED) if (root / module).exists()), None)
+    if program is None or modules is None:
+        lacking("there is no apache2: tests/deploy/prepare.sh fetches Debian's")
+    (web,) = free_ports(1)
+    text = addressed((DEPLOY / "apache.conf").read_text(), host).replace("*:80>", f"127.0.0.1:{web}>")
+    names = ("mpm_event", "authz_core", "headers", "proxy", "proxy_http")
+    loaded = "".join(f"LoadModule {name}_module {modules}/mod_{name}.so\n" for name in names)
+    own = (
+        f"ServerRoot {folder}\nDefaultRuntimeDir {folder}\nPidFile pid\nErrorLog log\nServerName localhost\n"
+    )
+    own += f"Listen 127.0.0.1:{web}\nUser nobody\nGroup #65534\n"  # of whom only root is asked
+    own += f"MaxRequestWorkers {DEBIANS}\n"
+    (folder / "apache.conf").write_text(loaded + own + text)
+    return [program, "-f", str(folder / "apache.conf"), "-D", "FOREGROUND"], web, None
 
 
 def caddy(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
@@ -60,7 +85,7 @@ def caddy(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
     return [program, "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")], web, None
 
 
-@pytest.fixture(params=[nginx, caddy], ids=lambda proxy: proxy.__name__)
+@pytest.fixture(params=[nginx, apache, caddy], ids=lambda proxy: proxy.__name__)
 def proxied(
     request: Any, tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Proxied]:
@@ -72,7 +97,7 @@ def proxied(
     logged: list[dict[str, Any]] = []
     followed(host, logged)
     with running(folder, command, web):
-        yield Proxied(logged, web, tcp, host.tcp)
+        yield Proxied(logged, web, tcp, host.tcp, tells=request.param is not apache)
 
 
 @linux
@@ -80,3 +105,27 @@ def test_pages_streams_long_polls_websockets_and_lines_pass_and_the_host_knows_w
     proxied: Proxied,
 ) -> None:
     everything(proxied)
+
+
+@pytest.mark.parametrize("name", PATIENT)
+def test_no_proxy_gives_up_the_request_of_a_bot_that_waits_for_a_match(name: str) -> None:
+    """The host itself never does, and says nothing meanwhile: catches 75 seconds. Caddy has no such limit."""
+    text = (DEPLOY / name).read_text()
+    found = re.findall(PATIENT[name], text, re.MULTILINE)
+    assert len(found) == (1 if name == "haproxy.cfg" else len(re.findall(r"(?i)proxy_?pass .*http://", text)))
+    assert set(found) <= {"1d", "86400"}
+
+
+@linux
+def test_apache_has_a_thread_for_more_clients_than_it_has_by_itself(
+    tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a page that nobody gets because as many as Debian expects are looking at another."""
+    monkeypatch.setenv("QUINTAIN_PROXIES", '["127.0.0.1"]')
+    host = serve("--log-level", "error")
+    command, web, _ = apache(tmp_path, host)
+    with running(tmp_path, command, web), ExitStack() as stack:
+        proxied = Proxied([], web, None, host.tcp)
+        for _ in range(DEBIANS + 2):
+            stream = stack.enter_context(proxied.asked("GET", "/api/events"))
+            assert stream.status == 200

@@ -17,6 +17,7 @@ from server.http.head import form
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS
 from server.net.addresses import is_loopback
+from server.pages.addresses import over_tls
 from server.pages.desk.answers import give, go
 from server.pages.desk.cookies import cookie
 from server.pages.desk.inside import Inside
@@ -139,7 +140,7 @@ class DeskDoor:
         return f"quintain-desk-{self._site.port}"
 
     def _set_cookie(self, exchange: Exchange, value: str, seconds: float) -> tuple[str, str]:
-        secure = "; Secure" if exchange.request.secure else ""
+        secure = "; Secure" if over_tls(exchange.request) else ""
         kept = f"Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Strict{secure}"
         return "Set-Cookie", f"{self._cookie(exchange)}={value}; {kept}"
 

@@ -57,6 +57,20 @@ async def test_the_cookie_is_for_this_host_alone_and_no_script_reads_it(autojump
         assert secret not in repr(vars(here.sessions)), "only digests are remembered"
 
 
+async def test_behind_a_proxy_that_speaks_tls_the_cookie_is_sent_over_tls_alone(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting() as here:
+        browser, forwarded = (
+            Browser(here.server),
+            {"X_Forwarded_Proto": "https", "Origin": f"https://{WHERE}"},
+        )
+        page = await browser.read(here.link())
+        fields = fields_of(page, "/admin/login")
+        answer = await browser.ask("POST", "/admin/login", fields, **forwarded)
+        assert answer.headers["set-cookie"].endswith("; Secure")
+
+
 async def test_a_session_ends_after_twelve_hours_and_by_logging_out(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         browser, other = await here.log_in(), await here.log_in()

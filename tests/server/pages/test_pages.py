@@ -236,6 +236,14 @@ async def test_the_addresses_are_those_of_this_host(autojump_clock: MockClock) -
     assert "nc 127.0.0.1 7000" in odd
 
 
+async def test_behind_a_proxy_that_speaks_tls_the_addresses_do_so_too(autojump_clock: MockClock) -> None:
+    """But for that of the websocket port: the proxy has another name for that, or none."""
+    async with gallery() as here:
+        page = await here.read("/", "X-Forwarded-Proto: https")
+    assert "curl https://a/play" in page
+    assert "ws://a:7001/play" in page
+
+
 async def test_whoever_reads_gets_pages_and_bots_get_what_they_always_got(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         made = await here.server.connect().ask(
