@@ -56,12 +56,13 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Out:
     """A connection that was handed over, until it is back or has ended."""
 
-    __slots__ = ("back", "done", "handed")
+    __slots__ = ("back", "closed", "done", "handed")
 
     def __init__(self, handed: Handed) -> None:
         self.handed = handed
         self.done = trio.Event()
         self.back: Sequence[Piece] = ()
+        self.closed = False  # whether the worker has closed its descriptor
 
 
 class Worker:
@@ -263,7 +264,10 @@ class Worker:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(wire.pump, read)
                 await out.done.wait()
-                if out.back and (more := wire.take_back()):
+                # Whether the peer has gone is seen only by reading, so a connection that has ended is read
+                # from here again: else it would count as one that is here, until it has lingered in vain.
+                ours = out.back or (out.closed and not wire.secure)
+                if ours and (more := wire.take_back()):
                     read(more)
                 nursery.cancel_scope.cancel()
         finally:
@@ -330,5 +334,5 @@ class Worker:
 
     def _done(self, number: int, pieces: Sequence[Piece]) -> None:
         if (out := self._out.get(number)) is not None:
-            out.back = pieces
+            out.back, out.closed = pieces, True
             out.done.set()

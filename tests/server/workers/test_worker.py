@@ -1,6 +1,7 @@
 """What worker 0 has to do with another worker: one that hangs, and the time between two of its processes."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,11 +17,12 @@ from trio.testing import MockClock
 from server.host.abroad import Handed
 from server.net.admission import Admission
 from server.net.limits import Limits
+from server.net.sockets import SocketWire, readiness
 from server.net.wire import Piece
 from server.show.conduit import PACKET, Conduit
 from server.show.hanging import LOOK, processor_time
 from server.show.lending import Lending
-from server.workers.messages import Drain, Drained, FromWorker, Key, Ready, Several, ToWorker
+from server.workers.messages import Drain, Drained, FromWorker, Gone, Key, Ready, Several, ToWorker
 from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
@@ -148,3 +150,22 @@ async def test_whoever_comes_while_a_process_ends_waits_for_the_next_one_and_no_
             worker._end_all()  # … and what is still there when the process has
             worker._take(Ready(), None)
     assert back == [()], "there is no process any more: the connection ends"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+async def test_a_connection_that_has_ended_at_a_worker_is_over_here_as_soon_as_its_peer_has_gone() -> None:
+    """Catches connections that counted as here, for their address too, until they had lingered in vain."""
+    worker = worker_0_has()
+    ours, theirs = conduit_pair()
+    bot, connected = socket.socketpair()
+    wire = SocketWire(connected, "192.0.2.7", readiness())
+    with ours, theirs, bot, trio.fail_after(HANG):
+        worker._conduit = Conduit(ours, FromWorker, inf)
+        worker._take(Ready(), None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker.take, Handed("tcp", wire, "", [(b"ann\n", 0.0)], lambda: None))
+            await trio.testing.wait_all_tasks_blocked()
+            bot.close()
+            worker._take(Gone(0), None)
+        await wire.pump(lambda received: None)
+    wire.close()
