@@ -32,7 +32,8 @@ class Delays:
         self._both: dict[int, tuple[str, ...]] = {}  # the names of these
         self._number: dict[str, int] = {}  # by name: the pairing of it that waits
         self._queue: list[tuple[float, int]] = []  # when each wait ends; entries out of date are skipped
-        self._sought: Sought = {}  # those with perhaps a pairing that could wait
+        self._sought: Sought = {}  # those with perhaps a pairing that could wait …
+        self._anew = False  # … and whether these are all who are absent
 
     def came(self, name: str) -> None:
         """An entrant is here, and may be free or busy."""
@@ -50,9 +51,9 @@ class Delays:
 
     def put_off(self) -> None:
         """Nothing more can be played now, whoever comes: nobody is waited for."""
-        for kept in (self._waiting, self._both, self._number, self._queue):
+        for kept in (self._waiting, self._both, self._number, self._queue, self._sought):
             kept.clear()
-        self._sought = dict.fromkeys(self._absent, START)
+        self._anew = True
 
     def forget(self) -> None:
         """Wait for nobody. Whoever is still absent later is waited for anew."""
@@ -65,6 +66,8 @@ class Delays:
 
         Nobody who is `free` has anything else to play just now. All others who are here are busy.
         """
+        if self._anew:
+            self._sought, self._anew = dict.fromkeys(self._absent, START), False
         while self._changed:
             self._look_at(self._changed.popitem()[0], now, free, open)
         available = _Available(self._absent, free, self._number)

@@ -66,6 +66,20 @@ def test_if_both_are_absent_each_has_the_full_grace() -> None:
     assert delays.until == 20.0 + GRACE
 
 
+def test_after_nobody_was_waited_for_everybody_is_anew() -> None:
+    """As where as many matches are played as may be."""
+    open = Waiting([Pairing(1, 1, "ann", "b"), Pairing(2, 1, "c", "dan")])
+    delays, free = Delays(GRACE), {"b", "c"}
+    for name in ("ann", "dan"):
+        delays.went(name, plays=True, now=0.0)
+    settled(delays, 0.0, open, free)
+    delays.put_off()
+    assert delays.until == inf
+    assert settled(delays, 20.0, open, free) == []
+    assert delays.until == 20.0 + GRACE
+    assert sorted(settled(delays, 20.0 + GRACE, open, free)) == [("ann", "b"), ("c", "dan")]
+
+
 def test_what_a_look_costs_does_not_grow_with_the_number_of_the_absent() -> None:
     """With three thousand absent, each match that ended held up all others for 20 ms."""
 
