@@ -183,6 +183,33 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         assert spectator.complaints == []
 
 
+def test_whoever_goes_to_the_end_of_a_live_match_has_its_address_though_a_move_comes_meanwhile(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """Catches the address of an earlier move, which is shown when the page is loaded again."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/live-1")
+        moves = page.locator("#moves li")
+        page.keyboard.press("Home")
+        expect(page).to_have_url(re.compile(r"\?ply=0$"))
+        held: list[Route] = []
+        page.route("**/frames?*", lambda route: held.append(route))
+
+        def go_on() -> None:
+            count = moves.count()
+            live.release()
+            expect(moves.nth(count)).to_be_attached()
+
+        go_on()
+        page.keyboard.press("End")
+        wait_for(lambda: page.evaluate("true") and held)
+        go_on()
+        for each in held:
+            each.continue_()
+        expect(page).to_have_url(re.compile(r"/matches/live-1$"))
+        assert spectator.complaints == []
+
+
 def test_a_click_leads_where_it_was_pressed_though_the_board_changes_meanwhile(
     browser: Browser, arena: Served, live: Semaphore
 ) -> None:

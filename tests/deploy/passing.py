@@ -6,12 +6,13 @@ A client comes from 127.0.0.2, so a host can tell it from the proxy, which comes
 import http.client
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +110,16 @@ def running(folder: Path, command: Sequence[str], port: int) -> Generator[None]:
     own = dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), str(folder))
     environment = os.environ | own | {"LD_LIBRARY_PATH": libraries()}
     with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=log, stderr=log, process_group=0
+        )
         try:
             wait_for(lambda: listens(port) or process.poll() is not None, "the proxy")
             assert process.poll() is None, (folder / "log").read_text()
             yield
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):  # it has not begun
+                os.killpg(process.pid, signal.SIGKILL)  # Apache has children, which would live on
             process.wait()
 
 

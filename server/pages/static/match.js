@@ -200,6 +200,7 @@ document.addEventListener("live", () => {
     return;
   }
   ply = wanted = last;
+  if (location.search) history.replaceState(null, "", location.pathname); // this came before the answer to a step
   mark({ move: latest.querySelector("a").textContent });
 });
 
