@@ -19,7 +19,7 @@ from server.store.journal import LAST, Jot
 from server.store.postgres import LOCK, Postgres
 from server.store.postgres_database import BEGIN, COMMIT, Connection, Statement, at_once, psycopg
 from server.store.postgres_rows import columns, head_of, jotting
-from tournament.chain import START, heads
+from tournament.chain import START, leaf, linked
 from tournament.entries import Entry
 from tournament.folding import called
 from tournament.store import Stale
@@ -30,11 +30,18 @@ REFUSED = "QT001"  # the code of the error that the database raises for a stale 
 
 PAUSE = 1_000  # milliseconds in a transaction: a host that stops in the middle must not hold up all others
 
+# The facts themselves come before the turn: they may be many megabytes, and others would wait for them. Each
+# is quoted by itself: an array is put together by the client, slowly, while no other thread gets a turn.
+GIVE = "SELECT set_config('quintain.facts', ARRAY["
+GIVEN = "]::text[]::text, true) IS NULL"
 ENTER = """
     INSERT INTO journal (number, tournament, at, kind, key, body, salt, epoch, ticket, head, host)
-    SELECT * FROM unnest(
-        %s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[],
-        %s::bigint[], %s::bytea[], %s::bigint[])
+    SELECT number, tournament, at, kind, key, body, salt, epoch, ticket, head, %s FROM unnest(
+        %s::bigint[], %s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[],
+        %s::bigint[], %s::bigint[], %s::bytea[]
+    ) AS given (place, number, tournament, at, kind, key, salt, epoch, ticket, head)
+    JOIN unnest(current_setting('quintain.facts')::text[]) WITH ORDINALITY AS facts (body, place)
+    USING (place)
 """
 FENCE = "SELECT quintain_fence(%s::text[], %s::bigint[])"
 TURN: Statement = "SELECT pg_advisory_xact_lock(%s)", (IN_TURN,)  # others wait until the commit
@@ -84,18 +91,21 @@ class SharedPostgres(Postgres):
         if not entries:
             at_once(session, BEGIN, *jotting(entries, jots), COMMIT)
             return []
-        *_, ((last,),), latest = at_once(session, BEGIN, TURN, (LAST, ()), _heads(entries))
-        return self._enter(session, entries, jots, last, dict(latest), {})
+        leaves = list(map(leaf, entries))  # before the turn, for they may take long
+        *_, ((last,),), latest = at_once(session, BEGIN, _give(entries), TURN, (LAST, ()), _heads(entries))
+        return self._enter(session, entries, leaves, jots, last, dict(latest), {})
 
     def _write_missing(
         self, session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]
     ) -> list[bytes]:
         """Write the entries that are not there; raises `Conflict` where a different one is."""
+        leaves = list(map(leaf, entries))
         names, epochs = [called(row.tournament) for row in entries], [row.epoch for row in entries]
         tickets, *keys = columns((row.number, row.tournament, row.key) for row in entries)
         *_, ((last,),), latest, rows = at_once(
             session,
             BEGIN,
+            _give(entries),
             (FENCE, (names, epochs)),  # before the rest: a stale host contradicts others
             TURN,
             (LAST, ()),
@@ -106,12 +116,13 @@ class SharedPostgres(Postgres):
             ticket or (tournament, key): (tournament, kind, body, head)
             for ticket, key, tournament, kind, body, head in rows
         }
-        return self._enter(session, entries, jots, last, dict(latest), there)
+        return self._enter(session, entries, leaves, jots, last, dict(latest), there)
 
     def _enter(
         self,
         session: Connection,
         entries: Sequence[Entry],
+        leaves: Sequence[bytes],
         jots: Sequence[Jot],
         last: int,
         latest: dict[str, bytes],
@@ -120,17 +131,17 @@ class SharedPostgres(Postgres):
         """Write the entries that are not `there`, after the `last`, and end the transaction."""
         found, new = list[bytes](), list[tuple[Any, ...]]()
         known = {row.tournament: START for row in entries} | latest
-        for row in entries:
+        for place, (row, own_leaf) in enumerate(zip(entries, leaves, strict=True), 1):
             places = [row.number] if row.key is None else [row.number, (row.tournament, row.key)]
             head = head_of(row, [there[place] for place in places if place in there])
             if head is None:
-                (head,) = heads([row], known)
+                known[row.tournament] = head = linked(known[row.tournament], own_leaf)
                 there |= dict.fromkeys(places, (row.tournament, row.kind, row.body, head))
                 number = last + len(new) + 1
-                own = (row.tournament, row.when, row.kind, row.key, row.body, row.salt, row.epoch, row.number)
-                new.append((number, *own, head, self.host))
+                own = (row.tournament, row.when, row.kind, row.key, row.salt, row.epoch, row.number)
+                new.append((place, number, *own, head))
             found.append(head)
-        enter: Sequence[Statement] = [(ENTER, columns(new))] if new else []
+        enter: Sequence[Statement] = [(ENTER, (self.host, *columns(new)))] if new else []
         at_once(session, *enter, *jotting(entries, jots), COMMIT)
         self.reached = max(self.reached, last + len(new))
         return found
@@ -158,6 +169,12 @@ class SharedPostgres(Postgres):
 
     def _settle_in(self, session: Connection) -> None:
         """Keep the leases: they are those of hosts that are here, or were and may come back."""
+
+
+def _give(entries: Sequence[Entry]) -> Statement:
+    """Has the facts be there for `ENTER`."""
+    bodies = [row.body for row in entries]
+    return GIVE + ", ".join(["%s" for _ in bodies]) + GIVEN, bodies
 
 
 def _heads(entries: Sequence[Entry]) -> Statement:

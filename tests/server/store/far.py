@@ -15,7 +15,7 @@ READ = 1 << 16  # bytes
 
 class Far:
     def __init__(self, server: tuple[str, int]) -> None:
-        self.trips = 0
+        self.said: list[int] = []  # by round trip: bytes that the client said
         self._server = server
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._sockets = [self._listener]
@@ -28,9 +28,9 @@ class Far:
 
     def made(self, call: Callable[[], object]) -> int:
         """How many round trips a call makes."""
-        before = self.trips
+        before = len(self.said)
         call()
-        return self.trips - before
+        return len(self.said) - before
 
     def close(self) -> None:
         for each in self._sockets:
@@ -53,8 +53,10 @@ class Far:
 
     def _ask(self, client: socket.socket, server: socket.socket, heard: list[bool]) -> None:
         for said in _said(client):
-            self.trips += heard[0]
+            if heard[0]:
+                self.said.append(0)
             heard[0] = False
+            self.said[-1] += len(said)
             _say(server, said)
         _end(server)
 

@@ -208,3 +208,27 @@ def test_a_write_takes_two_round_trips_whatever_is_written_and_one_if_it_is_only
         assert way.made(lambda: host.write([*cups, *results])) == 5, "two in vain, and one to undo that"
         assert way.made(lambda: list(host.kept())) == 1
     assert [row.body for row in hosts[0].kept()] == [row.body for row in (entry(1, 1), *cups, *results)]
+
+
+def test_facts_come_to_the_database_before_a_host_has_its_turn(
+    url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    """Catches a draw of 124,750 pairings that is never kept: a turn ends if nothing comes for a second."""
+    rows = [Entry(number, "cup", 1.0, "drew", None, f'{number}"' * 100_000, epoch=1) for number in (1, 2)]
+    size = sum(len(row.body) for row in rows)
+    with far(url) as (way, there), closing(SharedPostgres(there)) as host:
+        host.host = 1
+        for written in (rows[:1], rows):  # the second time, one of them is there
+            host.write(written)
+            assert way.said[-2] > sum(len(row.body) for row in written)
+            assert way.said[-1] < size / 100
+    assert [row.body for row in hosts[0].kept()] == [row.body for row in rows]
+
+
+def test_whatever_a_fact_says_is_kept_as_it_is(hosts: tuple[SharedPostgres, SharedPostgres]) -> None:
+    """Catches a quotation that some character ends."""
+    said = ["NULL", "", "{}", '{"why":"\\n\\"é"}', "it's", "%s", "a,b", "\\", "\n"]
+    hosts[0].write(
+        [Entry(ticket, "cup", 1.0, "x", None, each, epoch=1) for ticket, each in enumerate(said, 1)]
+    )
+    assert [row.body for row in hosts[1].kept()] == said
