@@ -131,6 +131,14 @@ class Bucket:
         self._at = now
         self._credits = float(rate.credits)
 
+    @property
+    def left(self) -> tuple[float, float]:
+        """The credits that there were, and when: what `restore` goes on from."""
+        return self._credits, self._at
+
+    def restore(self, left: tuple[float, float]) -> None:
+        self._credits, self._at = left
+
     def take(self, now: float, cost: float = 1.0) -> bool:
         """Spend `cost` credits if there are that many; else spend nothing and return False."""
         most, seconds = self._rate.credits, self._rate.seconds
@@ -140,3 +148,11 @@ class Bucket:
             return False
         self._credits -= cost
         return True
+
+
+class Spent(Struct, frozen=True, array_like=True):
+    """What is left of a bot's budget for talking, for another process to go on from."""
+
+    messages: tuple[float, float] | None  # credits and when, as long as a bucket was needed
+    junk: tuple[float, float] | None
+    junk_left: int

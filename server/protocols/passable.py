@@ -12,7 +12,7 @@ import trio
 
 from server.host.passing import Passed
 from server.host.wire_log import TapeSnapshot
-from server.net.limits import Limits
+from server.net.limits import Limits, Spent
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
 from server.net.wire import Piece, Wire
@@ -64,7 +64,16 @@ class Passable:
         self._recall = recall
         self._outbox.hold()
         name, path = where
-        return Passed(self.door, name, path, self._wire.peer, self._wire.secure, words, passed)
+        return Passed(
+            self.door,
+            name,
+            path,
+            self._wire.peer,
+            self._wire.secure,
+            words,
+            talk.attendance.budget.spent,
+            passed,
+        )
 
     def stay(self) -> None:
         self._recall = None
@@ -76,6 +85,7 @@ class Passable:
         pieces: Sequence[Piece],
         tape: TapeSnapshot,
         home: tuple[Seat, int] | None,
+        spent: Spent | None,
         *,
         acknowledged: bool,
     ) -> None:
@@ -84,6 +94,7 @@ class Passable:
         self.stay()
         if (talk := self._movable) is not None:
             self._note(talk, tape)
+            talk.attendance.budget.go_on(spent)
             talk.came_back(acknowledged=acknowledged, over=home is None)
             if home is not None and talk.attendance.current:
                 talk.attendance.go_on(*home)

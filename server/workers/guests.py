@@ -146,6 +146,7 @@ class Guests:
             connection = websocket.Connection(host, wire, outbox, sit.path, _nothing, words=sit.words)
             talk = connection.talk
         if talk is not None:
+            talk.attendance.budget.go_on(sit.spent)
             self._guests[sit.number] = Guest(sit.number, connection, wire)
             self._attendances[sit.number] = talk.attendance
 
@@ -160,7 +161,7 @@ class Guests:
                 self._attendances.pop(number, None)
                 if guest is not None:
                     guest.wire.close()
-                self._say(Returned(number, (), TapeSnapshot(), acknowledged=False))
+                self._say(Returned(number, (), TapeSnapshot(), None, acknowledged=False))
             return
         guests = found[0], found[1]
         playing = self._playing[name] = Playing(match, guests)
@@ -195,7 +196,8 @@ class Guests:
             else:
                 attendance.hand_back()
                 pieces = ((unread + rest, arrived),) if unread or rest else ()
-                self._say(Returned(guest.number, pieces, self._tape(guest), guest.acknowledged))
+                spent = attendance.budget.spent
+                self._say(Returned(guest.number, pieces, self._tape(guest), spent, guest.acknowledged))
 
     def _tape(self, guest: Guest) -> TapeSnapshot:
         playing = guest.playing

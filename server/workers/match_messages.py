@@ -9,6 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from server.host.wire_log import TapeSnapshot
+from server.net.limits import Spent
 from server.net.wire import Piece
 from tournament.lent import Beginning, Course, Report
 
@@ -25,6 +26,7 @@ class Sit(Struct, tag="sit", frozen=True, array_like=True):
     peer: str
     secure: bool
     words: str  # the dialect's own
+    spent: Spent | None  # of what the bot may say
 
 
 class Play(Struct, tag="play", frozen=True, array_like=True):
@@ -75,6 +77,7 @@ class Returned(Struct, tag="returned", frozen=True, array_like=True):
     number: int
     pieces: tuple[Piece, ...]
     tape: TapeSnapshot
+    spent: Spent | None
     acknowledged: bool  # whether the bot has said something
 
 

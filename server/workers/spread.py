@@ -117,7 +117,11 @@ class Pair:
         for seat, (connection, each) in enumerate(zip(connections, passed, strict=True)):
             number = next(self._numbers)
             self._out[number] = Out(connection, outside, seat)
-            sits.append(Sit(number, each.door, each.dialect, each.path, each.peer, each.secure, each.words))
+            sits.append(
+                Sit(
+                    number, each.door, each.dialect, each.path, each.peer, each.secure, each.words, each.spent
+                )
+            )
         one, other = sits
         self._say_now(one, passed=passed[0].descriptor)
         self._say_now(other, Play(beginning, (one.number, other.number)), passed=passed[1].descriptor)
@@ -189,12 +193,12 @@ class Pair:
             case Home(name, course, told):
                 if (outside := self.lent.get(name)) is not None:
                     self._come_home(outside, course, told)
-            case Returned(number, pieces, tape, acknowledged):
+            case Returned(number, pieces, tape, spent, acknowledged):
                 if (out := self._out.get(number)) is not None:
                     home = out.lent.home
                     seat = None if home is None else (home[1][out.seat], home[2])
                     del self._out[number]
-                    out.connection.back(pieces, tape, seat, acknowledged=acknowledged)
+                    out.connection.back(pieces, tape, seat, spent, acknowledged=acknowledged)
                     self._is_back(out.lent)
             case Left(number, tape, for_good):
                 if (out := self._out.get(number)) is not None:

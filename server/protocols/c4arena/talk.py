@@ -25,7 +25,6 @@ from server.host.house_players import HousePlayer, challenge
 from server.host.opening import OPEN
 from server.host.reception import PlaysElsewhere, Unwelcome, Visit
 from server.host.view import Held
-from server.net.limits import Bucket
 from server.protocols.c4arena.messages import (
     AGAINST,
     DISCONNECTED,
@@ -79,11 +78,9 @@ class C4Arena:
         "_before",
         "_channel",
         "_host",
-        "_junk",
         "_limits",
         "_may_ask",
         "_opponent",
-        "_requests",
         "_tarpit",
         "attendance",
     )
@@ -102,8 +99,6 @@ class C4Arena:
         self._limits = channel.host.limits
         self._tarpit = Tarpit(self._say, channel.host.guard)
         self._opponent: HousePlayer | None = None  # which came for this bot, and has not been dealt a seat
-        self._junk: Bucket | None = None  # made when needed, like the other: most bots only play
-        self._requests: Bucket | None = None
         self._may_ask = False  # for the state: it was ignored, and a client in use then asks
         self._before: tuple[str, Record] | None = None  # its id and tournament, when it last said `start`
 
@@ -302,9 +297,7 @@ class C4Arena:
         if self._tarpit.ends_with_a_view:
             self.attendance.unheard += 1
             return
-        if self._requests is None:
-            self._requests = Bucket(self._limits.messages, at)
-        in_time = self._may_ask or self._requests.take(at)
+        in_time = self._may_ask or self.attendance.budget.unasked(at)
         self._may_ask = False
         state = encode(_state(seat.match, seat.index, seat.match.ply))
         self._tarpit.show(state, 0.0 if in_time else LONGEST)
@@ -321,16 +314,11 @@ class C4Arena:
                 return
         elif reason == INVALID:
             pass  # the referee counts those
-        elif waiting >= self._limits.junk.credits or not self._may_be_junk(at):
+        elif waiting >= self._limits.junk.credits or not self.attendance.budget.junk(at, in_all=False):
             self.give_up(TOO_MANY)
             return
         self._may_ask = True
         self._tarpit.answer(encode(Ignored(repeated(message, self._limits.echo_bytes), reason)))
-
-    def _may_be_junk(self, at: float) -> bool:
-        if self._junk is None:
-            self._junk = Bucket(self._limits.junk, at)
-        return self._junk.take(at)
 
 
 def wanted(message: bytes) -> Wanted | None:

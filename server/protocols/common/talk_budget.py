@@ -4,7 +4,7 @@ The caller tells the time, and decides what to do when the budget runs out. Move
 that a referee refuses are counted by the referee, and not here.
 """
 
-from server.net.limits import Bucket, Limits
+from server.net.limits import Bucket, Limits, Rate, Spent
 
 
 class TalkBudget:
@@ -18,6 +18,21 @@ class TalkBudget:
         self._junk_left = limits.junk_total
         self._owed = False
         self._answered = False  # and no empty message has come since
+
+    @property
+    def spent(self) -> Spent | None:
+        """What another process has to know that serves the bot from now on; None if nothing was spent."""
+        messages, junk = self._messages, self._junk
+        if messages is None and junk is None:
+            return None
+        return Spent(messages and messages.left, junk and junk.left, self._junk_left)
+
+    def go_on(self, spent: Spent | None) -> None:
+        """Go on from what was spent in another process."""
+        if spent is not None:
+            self._messages = _bucket(self._limits.messages, spent.messages)
+            self._junk = _bucket(self._limits.junk, spent.junk)
+            self._junk_left = spent.junk_left
 
     def asked(self) -> None:
         """The bot was asked something: its next message is the answer, which costs nothing."""
@@ -35,13 +50,28 @@ class TalkBudget:
         if self._owed and not empty:
             self._owed, self._answered = False, True
             return True
+        return self.unasked(at)
+
+    def unasked(self, at: float) -> bool:
+        """Whether one more message that answers nothing is within the budget."""
         if self._messages is None:
             self._messages = Bucket(self._limits.messages, self._since)
         return self._messages.take(at)
 
-    def junk(self, at: float) -> bool:
-        """Whether one more message that cannot be read, or comes out of turn, is within the budget."""
-        self._junk_left -= 1
+    def junk(self, at: float, *, in_all: bool = True) -> bool:
+        """Whether one more message that cannot be read, or comes out of turn, is within the budget.
+
+        Not `in_all`: however many there were over the life of the connection.
+        """
+        self._junk_left -= in_all
         if self._junk is None:
             self._junk = Bucket(self._limits.junk, self._since)
         return self._junk_left >= 0 and self._junk.take(at)
+
+
+def _bucket(rate: Rate, left: tuple[float, float] | None) -> Bucket | None:
+    if left is None:
+        return None
+    bucket = Bucket(rate, left[1])
+    bucket.restore(left)
+    return bucket

@@ -21,7 +21,7 @@ import trio.testing
 from server.host.host import Host
 from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE
-from server.net.limits import Limits
+from server.net.limits import Limits, Rate
 from server.net.sockets import SocketWire, readiness
 from server.protocols import tcp
 from server.show.conduit import PACKET, Conduit
@@ -51,6 +51,9 @@ from tournament.tournament import Tournament
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
 
 GAME = "connect-4"
+LIMITS = Limits()
+JUNK = 6  # messages, and more come back only in days
+ONCE = Limits(junk=Rate(JUNK, 1e6))
 WINS = (0, 1) * 3 + (0,)  # whoever begins gets four in the first column
 
 
@@ -126,8 +129,8 @@ class Bot:
 class Both:
     """The worker that holds a tournament, and another one."""
 
-    def __init__(self) -> None:
-        self.holder, self.other = Host(), Host()
+    def __init__(self, limits: Limits = LIMITS) -> None:
+        self.holder, self.other = Host(limits=limits), Host(limits=limits)
         self._spread = Spread(self.holder, Teller(self.holder, lambda: 0), 1)
         self._place = Spread(self.other, Teller(self.other, lambda: 0), 1)
         self._conduits: list[socket.socket] = []
@@ -229,9 +232,11 @@ class Visitor:
 
 
 @asynccontextmanager
-async def playing(format: str = "double-round-robin") -> AsyncIterator[tuple[Both, Tournament, Bot, Bot]]:
+async def playing(
+    format: str = "double-round-robin", limits: Limits = LIMITS
+) -> AsyncIterator[tuple[Both, Tournament, Bot, Bot]]:
     """Two bots in the middle of a match that another worker plays: both know of ply 2."""
-    both = Both()
+    both = Both(limits)
     with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             await both.run(nursery)
@@ -332,6 +337,25 @@ async def test_a_bot_on_which_a_worker_hangs_up_has_the_reason_in_its_match() ->
         assert (lost["kind"], returned["kind"]) == ("disconnected", "returned")
         assert lost["why"] == first.refused[-1]
         assert both.elsewhere == 2
+
+
+async def test_a_bot_that_goes_from_worker_to_worker_may_say_as_much_as_one_that_stays() -> None:
+    """Catches budgets that were as new in each match that was lent."""
+    async with playing(limits=ONCE) as (both, _, first, second):
+        for _ in range(JUNK - 1):
+            await first.say(type="nonsense")
+            await first.until("refused")
+        ends = await both_play_on(first, second)
+        for bot in (first, second):
+            await bot.until("turn")  # of the next match, which is lent, too
+        assert both.elsewhere == len(WINS)
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            await first.say(type="nonsense")
+            await first.say(type="nonsense")
+        with pytest.raises(trio.EndOfChannel):
+            await first.until("nothing more")
+        assert len(first.refused) == JUNK + 1, "the last says why"
 
 
 async def test_a_bot_may_take_its_seat_over_from_itself() -> None:
@@ -507,7 +531,7 @@ async def test_a_bot_that_comes_back_as_its_match_ends_elsewhere_is_dealt_the_ne
             if known:
                 await both.come(first.name)
             both.say(Closed(of_first))
-            both.say(Returned(of_second, (), TapeSnapshot(), acknowledged=True))
+            both.say(Returned(of_second, (), TapeSnapshot(), None, acknowledged=True))
             while cup.matches.keys() <= {match}:  # noqa: ASYNC110 - until the next one is dealt
                 await trio.sleep(0.001)
             (following,) = cup.matches.values()
