@@ -158,9 +158,8 @@ class PostgresRegistry:
         self._fingerprint = ""
         self._patience = patience or Patience()
         self._session: Connection | None = None
-        self._ahead = (
-            -inf
-        )  # by how much this host's clock was ahead of the database's at the latest renewal …
+        # By how much this host's clock was ahead of the database's at the latest renewal …
+        self._ahead = -inf
         self._set = -inf  # … and when one of the two was set, by `now`
 
     def register(self, card: Card) -> int:
