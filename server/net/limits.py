@@ -126,18 +126,16 @@ class Bucket:
 
     __slots__ = ("_at", "_credits", "_rate")
 
-    def __init__(self, rate: Rate, now: float) -> None:
+    def __init__(self, rate: Rate, now: float, left: float | None = None) -> None:
+        """Full, or with what was `left` of one like it."""
         self._rate = rate
         self._at = now
-        self._credits = float(rate.credits)
+        self._credits = float(rate.credits if left is None else left)
 
     @property
     def left(self) -> tuple[float, float]:
-        """The credits that there were, and when: what `restore` goes on from."""
-        return self._credits, self._at
-
-    def restore(self, left: tuple[float, float]) -> None:
-        self._credits, self._at = left
+        """When the credits were last counted, and how many there were: another bucket goes on from that."""
+        return self._at, self._credits
 
     def take(self, now: float, cost: float = 1.0) -> bool:
         """Spend `cost` credits if there are that many; else spend nothing and return False."""
@@ -153,6 +151,6 @@ class Bucket:
 class Spent(Struct, frozen=True, array_like=True):
     """What is left of a bot's budget for talking, for another process to go on from."""
 
-    messages: tuple[float, float] | None  # credits and when, as long as a bucket was needed
+    messages: tuple[float, float] | None  # of a bucket, if one was needed
     junk: tuple[float, float] | None
     junk_left: int

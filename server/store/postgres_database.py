@@ -107,10 +107,8 @@ def at_once(session: Connection, *statements: Statement) -> list[Rows]:
     They go in one message. So a host that is stopped has sent all of them or none, and never leaves a
     transaction open that it begins and ends here.
     """
-    query, given = (
-        "; ".join([each for each, _ in statements]),
-        [one for _, some in statements for one in some],
-    )
+    query = "; ".join([each for each, _ in statements])
+    given = [one for _, some in statements for one in some]
     with psycopg.ClientCursor(session) as cursor:  # the others put only one statement into a message
         cursor.execute(query, given)
         found = list[Rows]()

@@ -4,7 +4,7 @@ The caller tells the time, and decides what to do when the budget runs out. Move
 that a referee refuses are counted by the referee, and not here.
 """
 
-from server.net.limits import Bucket, Limits, Rate, Spent
+from server.net.limits import Bucket, Limits, Spent
 
 
 class TalkBudget:
@@ -30,8 +30,8 @@ class TalkBudget:
     def go_on(self, spent: Spent | None) -> None:
         """Go on from what was spent in another process."""
         if spent is not None:
-            self._messages = _bucket(self._limits.messages, spent.messages)
-            self._junk = _bucket(self._limits.junk, spent.junk)
+            self._messages = spent.messages and Bucket(self._limits.messages, *spent.messages)
+            self._junk = spent.junk and Bucket(self._limits.junk, *spent.junk)
             self._junk_left = spent.junk_left
 
     def asked(self) -> None:
@@ -67,11 +67,3 @@ class TalkBudget:
         if self._junk is None:
             self._junk = Bucket(self._limits.junk, self._since)
         return self._junk_left >= 0 and self._junk.take(at)
-
-
-def _bucket(rate: Rate, left: tuple[float, float] | None) -> Bucket | None:
-    if left is None:
-        return None
-    bucket = Bucket(rate, left[1])
-    bucket.restore(left)
-    return bucket
