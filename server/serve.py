@@ -215,9 +215,7 @@ async def _serve(
             host.figures.append(partial(figures.backups, copies))
         if show is None:  # otherwise show tells them
             nursery.start_soon(deliver, settings.webhook, engine, Path(settings.data))
-        if workers is not None:
-            host.adding = workers.figures
-            host.not_ready = workers.not_ready
+        host.workers = workers
         host.figures += (
             figures.build,
             figures.process,

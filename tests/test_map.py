@@ -74,6 +74,7 @@ ELSEWHERE = {
     "tournament/unplayed.py": "tournament/test_standings.py",
     # Several processes that play
     "server/host/abroad.py": "server/workers/test_handing.py",
+    "server/host/group.py": "server/peers/test_hosts.py",
     "server/protocols/handed.py": "server/workers/test_workers.py",
     "server/workers/clerk.py": "server/workers/test_link.py",
     "server/workers/figures.py": "server/workers/test_directory.py",

@@ -25,6 +25,7 @@ from server.host.claims import Claims, way_back
 from server.host.exposition import Family
 from server.host.forgetting import Forgetting
 from server.host.grading import Grader
+from server.host.group import Group, Workers
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
@@ -123,18 +124,12 @@ class Host:
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
         self.lend: Lend = play_here  # which process plays a match
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
-        self.not_ready: Callable[[], str] = lambda: ""  # why players cannot come, by the word of others
-        self.shares = False  # other hosts have the same tournaments, and bots come to any of them
-        # The addresses of the hosts that hold tournaments, by name, and what is known of each host.
-        self.say_holders: Callable[[], Mapping[str, str]] = dict
-        self.say_hosts: Callable[[], list[dict[str, Any]]] = list
-        self.say_health: Callable[[], Any] = lambda: None  # the health of all; None: there is only this host
+        self.workers: Workers | None = None  # processes of this host; None: there is only this one
+        self.group: Group | None = None  # hosts on the same database; None: there is only this one
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
         # Whether something is such a secret of another process, which led a request here.
         self.is_key: Callable[[str], bool] = lambda key: False
-        # Adds the figures of other processes to those of this one, for a monitor.
-        self.adding: Callable[[Iterable[Family]], Iterable[Family]] = lambda families: families
         self.boards = Boards(lambda: self.guard, wall=wall)
         self.versions = Versions(lambda: self.guard, lambda work: self.boards.run(work))
         self.grader = Grader(lambda: self.guard, grading=grading)
@@ -246,7 +241,8 @@ class Host:
 
     @property
     def holders(self) -> Mapping[str, str]:
-        return self.say_holders()
+        """The addresses of the hosts that hold tournaments, by name, where there are several hosts."""
+        return {} if self.group is None else self.group.holders()
 
     def hear_of(self, record: Record) -> None:
         """Note a tournament of another host. Later ones of its name are kept under other names."""
@@ -401,7 +397,7 @@ class Host:
 
         That is enough within this host, where one process holds a game for all dialects over HTTP.
         """
-        if self.shares:
+        if self.group is not None:
             self.on_key(key)
 
     async def drain(self) -> None:
@@ -426,7 +422,7 @@ class Host:
         self._begin_nothing()
         self._stopped = True
         await self._holding.let_go()
-        if self.shares:
+        if self.group is not None:
             self.timekeeper.too_late = partial(Moved, STOPPING)
         for say_goodbye in tuple(self.on_stop.values()):
             say_goodbye()

@@ -22,7 +22,8 @@ FAULTS = (*(fault.value for fault in Fault), NOBODYS)
 async def metrics(host: Host) -> str:
     own = await of_the_host(host)
     beside = (family for figures in host.figures for family in figures())
-    return exposition(host.adding((*own, *beside)))
+    here = (*own, *beside)
+    return exposition(here if host.workers is None else host.workers.figures(here))
 
 
 async def of_the_host(host: Host) -> Sequence[Family]:

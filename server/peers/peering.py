@@ -88,8 +88,7 @@ class Peering:
         """Share the tournaments of a host that is about to run."""
         self._host = host
         self.peers.serve(host)
-        host.shares = True
-        host.say_holders, host.say_hosts, host.say_health = self.holders, self.hosts, self.health
+        host.group = self
 
     def relayed(self, doors: Iterable[HttpDoor], token: str, sessions: Sessions | None) -> Relayed:
         """The `Relayed` that has other hosts answer requests for these doors."""

@@ -216,7 +216,7 @@ def status(call: Call) -> Response:
 
 
 def hosts(call: Call) -> Response:
-    return json_response(200, {"hosts": call.host.say_hosts()})
+    return json_response(200, {"hosts": [] if call.host.group is None else call.host.group.hosts()})
 
 
 def organiser(call: Call) -> Response:
@@ -229,12 +229,12 @@ def alive(call: Call) -> Response:
 
 def ready(call: Call) -> Response:
     host = call.host
-    health = host.say_health()
-    peers = {} if health is None else {"peers": health}
+    peers = {} if host.group is None else {"peers": host.group.health()}
+    others = "" if host.workers is None else host.workers.not_ready()
     stopping = STOPPING if host.draining else ""
     # It plays on beside what is damaged, and so do others on that database: no balancer should give up all.
     damaged = {"damaged": host.guard.damage} if host.guard.damage else {}
-    if why := host.store.trouble or stopping or host.not_ready():
+    if why := host.store.trouble or stopping or others:
         return json_response(503, {"ready": False, "why": why, **damaged, **peers})
     return json_response(200, {"ready": True, **damaged, **peers})
 

@@ -79,7 +79,7 @@ class Gates:
 
     def opened_elsewhere(self, path: str) -> Gate | None:
         """The gate of an address made by another host, for a bot whose tournament is held here."""
-        if not self._host.shares or not AT.fullmatch(path):
+        if self._host.group is None or not AT.fullmatch(path):
             return None
         self._make_room()
         gate = self.open(path, FOUND, fixed=False)

@@ -115,7 +115,7 @@ class One:
         self.links.host = await self.keeping.register(CARD)
         await nursery.start(self.keeping.run)
         self.peers.serve(self.host)
-        self.host.shares = True
+        self.host.group = cast("Any", object())  # there is one: more is not asked
         await nursery.start(self.host.run)
         nursery.start_soon(self.peers.run)
 

@@ -1,0 +1,38 @@
+"""Other processes that a host belongs with, as its doors and pages ask for them.
+
+A group is of hosts that share a database: `server/peers` tells of it. Workers are of one host:
+`server/workers` tells of them. Which of them holds a tournament is asked of `abroad.py`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from server.host.exposition import Family
+
+
+class Group(Protocol):
+    """Hosts that have the same tournaments, and bots come to any of them."""
+
+    def holders(self) -> Mapping[str, str]:
+        """The addresses of the hosts that hold tournaments, by the tournaments' names."""
+        ...
+
+    def hosts(self) -> list[dict[str, Any]]:
+        """What is known of each host, as the API shows it."""
+        ...
+
+    def health(self) -> Any:
+        """What is wrong with all of them, as the API shows it."""
+        ...
+
+
+class Workers(Protocol):
+    """Processes of this host that play beside this one."""
+
+    def not_ready(self) -> str:
+        """Why players cannot come to one of them; "" if they can."""
+        ...
+
+    def figures(self, own: Iterable[Family]) -> Iterable[Family]:
+        """This process's own figures, with theirs added, for a monitor."""
+        ...
