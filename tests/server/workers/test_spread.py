@@ -46,6 +46,7 @@ from tournament.events import Ending
 from tournament.facts import Concluded, Opened, State
 from tournament.lent import Lent
 from tournament.refusals import Refusal
+from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
@@ -130,7 +131,8 @@ class Both:
     """The worker that holds a tournament, and another one."""
 
     def __init__(self, limits: Limits = LIMITS) -> None:
-        self.holder, self.other = Host(limits=limits), Host(limits=limits)
+        # Nothing is given back to a clock, and told, however busy the machine is.
+        self.holder, self.other = (Host(limits, timekeeper=Timekeeper(inf)) for _ in range(2))
         self._spread = Spread(self.holder, Teller(self.holder, lambda: 0), 1)
         self._place = Spread(self.other, Teller(self.other, lambda: 0), 1)
         self._conduits: list[socket.socket] = []
@@ -323,9 +325,9 @@ async def test_a_bot_that_loses_its_connection_comes_back_to_its_match_as_it_sto
 
 
 async def test_a_bot_on_which_a_worker_hangs_up_has_the_reason_in_its_match() -> None:
-    async with playing() as (both, _, first, second):
+    async with playing(limits=ONCE) as (both, _, first, second):
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            for _ in range(Limits().junk.credits + 1):
+            for _ in range(JUNK + 1):
                 await first.say(type="nonsense")
         with pytest.raises(trio.EndOfChannel):
             await first.until("nothing more")
