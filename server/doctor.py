@@ -92,7 +92,7 @@ def _python() -> Answer:
 def _sqlite() -> Answer:
     if sqlite3.sqlite_version_info < SOUND:
         sound = ".".join(map(str, SOUND))
-        advice = f"{sound} has no such fault: use it where you can, and make backups"
+        advice = f"use {sound} or later where you can, and make backups"
         said = f"{sqlite3.sqlite_version} has a rare fault that may damage a database"
         return Answer("sqlite", State.WARNING, said, advice)
     return Answer("sqlite", State.OK, sqlite3.sqlite_version)
