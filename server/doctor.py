@@ -227,7 +227,9 @@ def _ports(settings: Settings, running: bool) -> Iterator[Answer]:
                 advice = f"end what listens there, or choose another with --{name} (0 picks a free one)"
                 yield Answer(name, State.FAULT, said, advice)
         else:
-            yield Answer(name, State.OK, f"{settings.bind} port {port or 'of its own choice'} is free")
+            yield Answer(
+                name, State.OK, f"{settings.bind} {f'port {port} is free' if port else 'has a free port'}"
+            )
 
 
 def _bind(address: str, port: int) -> None:
