@@ -31,7 +31,7 @@ def application(
 ) -> App:
     """`spoken` are the doors of dialects. The organiser's `token` also makes links to the desk, by `login`.
 
-    Without `sessions` there is no desk. It `looks` if there is no process that shows to answer for
+    Without `sessions` there is no desk. It `looks` if there is no process for pages to answer for
     the API.
     """
     pages = Pages(host, addresses, key=key and key.public, limits=settings.limits)

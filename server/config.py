@@ -153,7 +153,7 @@ class Unfit(Exception):
 
 def _check_together(found: Settings) -> None:
     if found.workers > 1 and not found.show:
-        raise Unfit("workers", "several workers need the process that shows pages, so leave show at 1")
+        raise Unfit("workers", "several workers need the process for pages, so leave show at 1")
     if found.advertise and not found.peers:
         raise Unfit("advertise", "others come to the address in peers, so set that as well")
     if not found.peers:
@@ -170,9 +170,7 @@ def _check_together(found: Settings) -> None:
             "a host with several workers has its database to itself, so set workers or peers, not both",
         )
     if not found.show:
-        raise Unfit(
-            "peers", "hosts that share a database need the process that shows pages, so leave show at 1"
-        )
+        raise Unfit("peers", "hosts that share a database need the process for pages, so leave show at 1")
     if not found.advertise and found.peers.rpartition(":")[0].strip("[]") in ("0.0.0.0", "::"):  # noqa: S104
         raise Unfit("peers", f"no host can be reached at {found.peers}, so set advertise as well")
 

@@ -92,7 +92,7 @@ def _python() -> Answer:
 def _sqlite() -> Answer:
     if sqlite3.sqlite_version_info < SOUND:
         sound = ".".join(map(str, SOUND))
-        advice = f"{sound} has no such fault: use it where you can, and make backups"
+        advice = f"use {sound} or later where you can, and make backups"
         said = f"{sqlite3.sqlite_version} has a rare fault that may damage a database"
         return Answer("sqlite", State.WARNING, said, advice)
     return Answer("sqlite", State.OK, sqlite3.sqlite_version)
@@ -227,7 +227,9 @@ def _ports(settings: Settings, running: bool) -> Iterator[Answer]:
                 advice = f"end what listens there, or choose another with --{name} (0 picks a free one)"
                 yield Answer(name, State.FAULT, said, advice)
         else:
-            yield Answer(name, State.OK, f"{settings.bind} port {port or 'of its own choice'} is free")
+            yield Answer(
+                name, State.OK, f"{settings.bind} {f'port {port} is free' if port else 'has a free port'}"
+            )
 
 
 def _bind(address: str, port: int) -> None:

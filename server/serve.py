@@ -87,7 +87,7 @@ async def serve(
 ) -> int:
     """Serve until `until_done` is over or somebody stops the host; returns the exit code.
 
-    `output` is where the log goes, if it can show a status; `first` is the process that shows, None for none.
+    `output` is where the log goes, if it can show a status; `first` is the process for pages, None for none.
     `asked` is what flags say of a tournament: if the one of that name contradicts it, `ConfigError` is raised
     before a door is opened.
     """
@@ -278,7 +278,7 @@ def _peering(settings: Settings, engine: Engine) -> "Peering | None":
     if not settings.peers:
         return None
     if not POSSIBLE:
-        raise ConfigError("peers: this system cannot pass connections to the process that shows")
+        raise ConfigError("peers: this system cannot pass connections to the process for pages")
     from server.peers.peering import Peering
     from server.store.shared import SharedPostgres
 

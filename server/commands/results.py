@@ -135,7 +135,9 @@ def _graded(game: Game[Any, Any], match: dict[str, Any]) -> str:
     ]
     lines.append(f"Against perfect play: {'; '.join(shares)}.")
     if found.ungraded:
-        lines.append(f"Not graded, for it takes too long: {found.ungraded} of {len(match['moves'])} moves.")
+        lines.append(
+            f"Not graded, because it would take too long: {found.ungraded} of {len(match['moves'])} moves."
+        )
     return "\n".join(lines)
 
 

@@ -17,7 +17,7 @@ from server.pages.story import Story
 TEMPLATE = "play.html"
 PICTURE, GROUP = 'role="img"', 'role="group"'  # a picture has no parts; a group can contain things to click
 END = "</svg>"
-BEHIND: dict[str, Any] = {"ply": None, "board": None}  # the page is ahead of the process that shows
+BEHIND: dict[str, Any] = {"ply": None, "board": None}  # the page is ahead of the process for pages
 
 
 def page(game: Game[Any, Any], query: Mapping[str, str]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class Remote:
         except (URLError, OSError) as error:
             reason = getattr(error, "reason", error)
             if isinstance(reason, SSLCertVerificationError):
-                why = f"{reason.verify_message}; a file of those that are trusted is named by SSL_CERT_FILE"
+                why = f"{reason.verify_message}; SSL_CERT_FILE names a file of those that are"
                 raise Failure(f"the certificate of {self.url} is not trusted here: {why}") from None
             why = getattr(reason, "strerror", None) or reason
             raise Failure(f"no host answers at {self.url}: {why}; `quintain serve` starts one") from None

@@ -1,4 +1,4 @@
-"""The process that shows, as `server/show/process.py` starts it: `python -m server.show FEED CONDUIT`.
+"""The process for pages, as `server/show/process.py` starts it: `python -m server.show FEED CONDUIT`.
 
 Both are descriptors of sockets to the process that plays. People do not start this: they start
 `quintain serve`.

@@ -29,7 +29,7 @@ Child = subprocess.Popen[bytes] | Forked
 
 
 class Started(NamedTuple):
-    """A process that shows, and our ends of its feed and its conduit."""
+    """A process for pages, and our ends of its feed and its conduit."""
 
     child: Child
     feed: socket.socket

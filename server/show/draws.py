@@ -102,7 +102,7 @@ class Draws:
         finally:
             self._asked.pop(number, None)
         if not asked.done.is_set() and self._there:
-            log.error("the process that shows pages does not answer", seconds=self._timeout)
+            log.error("the process for pages does not answer", seconds=self._timeout)
             self._there = False  # until it says something: not every round has to wait for it
         return asked.answer
 

@@ -1,4 +1,4 @@
-"""Starting the process that shows, watching it, and starting it again when it ends.
+"""Starting the process for pages, watching it, and starting it again when it ends.
 
 Play does not need it. While there is none, clients that ask for a page are told to try again in a
 second. One that hangs is killed, so that they do not wait for it.
@@ -30,7 +30,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Show:
-    """Play's side of the process that shows."""
+    """Play's side of the process for pages."""
 
     def __init__(self, host: Host, last: Callable[[], int], lending: Lending, first: Started) -> None:
         """`last` returns the number of the journal's latest safe entry. `first` is running already."""
@@ -59,9 +59,7 @@ class Show:
             failures = 1 if trio.current_time() - begun > LASTED else failures + 1
             pause = DAMAGED_PAUSE if self._unreadable else PAUSES[min(failures, len(PAUSES)) - 1]
             if not self._unreadable:  # that was said
-                log.error(
-                    "the process that shows pages has ended and is started again", code=code, pause=pause
-                )
+                log.error("the process for pages has ended and is started again", code=code, pause=pause)
             self._ready(task_status)
             await trio.sleep(pause)
 
@@ -113,5 +111,5 @@ class Show:
             return self._draws.heard, 0.0 if self.lending.connected else processor_time(child.pid)
 
         await until_it_hangs(signs, TIMEOUT)
-        log.error("the process that shows pages gives no sign of life and is killed", seconds=TIMEOUT)
+        log.error("the process for pages gives no sign of life and is killed", seconds=TIMEOUT)
         child.kill()

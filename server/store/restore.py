@@ -36,12 +36,12 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
     except OSError as error:  # in another user's folder
         raise Failure(f"{backup}: cannot be read: {error.strerror}") from None
     if head not in (SQLITE, b""):  # such as an export; an empty file is an empty database
-        raise Failure(f"{backup}: this is no backup: it is not an SQLite file")
+        raise Failure(f"{backup}: this is not a backup: it is not an SQLite file")
     with closing(_read(backup)) as reader:
         if wrong := reader.check():
             raise _damaged(backup, wrong[0])
         if not reader.is_journal():
-            raise Failure(f"{backup}: this is no backup: no host has kept anything in it")
+            raise Failure(f"{backup}: this is not a backup: no host has kept anything in it")
         _clear_away(folder, backup)
         if settings.store:
             with _upgraded(reader, folder) as copy, closing(opened(settings, folder)) as engine:

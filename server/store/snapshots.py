@@ -23,7 +23,7 @@ from tournament.record import Record
 from tournament.snapshot import VERSION, Snapshot, restored, taken
 
 FILE = "snapshot"
-OF_WHOLE = "snapshot-whole"  # of whole records, for the process that shows pages
+OF_WHOLE = "snapshot-whole"  # of whole records, for the process for pages
 MAGIC = b"quintain snapshot\n"
 SIZE = 32  # bytes of a hash
 MANY = 20_000  # entries read again at a start, after which a new snapshot is taken …

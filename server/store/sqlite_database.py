@@ -95,7 +95,7 @@ def connected(path: Path) -> Connection:
 def warn_of_faults() -> None:
     if sqlite3.sqlite_version_info < SOUND:
         log.warning(
-            "this SQLite has a rare fault that may damage a database; newer ones have not",
+            "this SQLite has a rare fault that may damage a database; newer ones do not",
             version=sqlite3.sqlite_version,
             sound=".".join(map(str, SOUND)),
         )

@@ -86,7 +86,7 @@ class Worker:
         """`know` is called with each secret that leads to it and its number, `open_table` with its number and
         the game whose table it needs, `have_met` with its number when one of its processes is ready,
         `told_end` with a tournament, as it is kept, and a bot that has heard of its end, `moved` with its
-        number and who has a place with it under a name; `show` is the way to the process that shows.
+        number and who has a place with it under a name; `show` is the way to the process for pages.
         `used` returns how much processor time a process has used.
         """
         self.number = number

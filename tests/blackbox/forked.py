@@ -1,4 +1,4 @@
-"""A host for checks that are neither about its start nor about its process that shows.
+"""A host for checks that are neither about its start nor about its process for pages.
 
 Both take a second of a processor, and are there where `Inspected` is used itself.
 """

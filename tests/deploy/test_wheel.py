@@ -238,7 +238,7 @@ def test_the_first_match_of_the_page_is_played_outside_of_the_repository(
     print(f"from the start of the host to the end of the match: {time.monotonic() - began:.1f} s")
     page = f"http://{http}/matches/open-connect-4-1"
     assert f"<{page.replace(http, '127.0.0.1:8080')}>" in PAGE
-    wait_for(lambda: status(page) == 200, "the process that shows")
+    wait_for(lambda: status(page) == 200, "the process for pages")
     running[0].send_signal(signal.SIGINT)
     _, log = running[0].communicate(timeout=HANG)
     assert {*map(shape, ready[:-1])} <= {*map(shape, log.splitlines())}

@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from server.host.reception import wait_for_next
+from server.net.limits import Rate
 from server.pages.addressed import ASSISTANTS, addressed
 from server.protocols.house import messages
 from tests.clients.script import Script
@@ -93,6 +95,27 @@ def test_the_bot_in_it_stays_away_when_it_is_not_wanted(is_welcome: bool, tmp_pa
         assert ran.returncode == 0
     finally:
         ran.kill()
+        script.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [Rate(10, 60.0), Rate(1, 3600.0)], ids=["a minute", "an hour"])
+def test_the_bot_in_it_comes_again_when_it_is_told_for_how_long_to_wait(limit: Rate, tmp_path: Path) -> None:
+    """It stayed away where an organiser had set limits that take longer than a minute."""
+    script = Script()
+    (bot,) = BOT.findall(addressed(ASSISTANTS, {**USUAL, "tcp": str(script.port)}))
+    (tmp_path / "bot.py").write_text(bot)
+    ran = subprocess.Popen([sys.executable, tmp_path / "bot.py"], stderr=subprocess.DEVNULL)
+    try:
+        script.accept()
+        script.hear()
+        script.say({"type": "refused", "reason": f"the name my-bot is taken: {wait_for_next(limit)}"})
+        script.hang_up()
+        script.accept()
+        assert script.hear()["type"] == "hello"
+    finally:
+        ran.kill()
+        ran.wait()
         script.close()
 
 

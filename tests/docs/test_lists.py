@@ -98,3 +98,12 @@ def test_the_architecture_lists_the_dialects_with_what_carries_them() -> None:
         for _, where, by in rows("| dialect | where | carried by |")
     }
     assert listed == {home(each): {CARRIED[type(way)] for way in each.carried_by} for each in DIALECTS}
+
+
+def test_each_decision_is_listed_once_under_its_subject() -> None:
+    """Catches a decision that nobody finds, because there are more than a hundred."""
+    page = (ROOT / "docs/decisions.md").read_text()
+    index, _, decisions = page.partition("\n## ")
+    listed = [" ".join(each.split()) for each in re.findall(r"\[([^\]]+)\]\(#", index)]
+    headings = re.findall(r"^## (.*)$", f"## {decisions}", re.MULTILINE)
+    assert sorted(listed) == sorted(headings)

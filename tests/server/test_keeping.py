@@ -626,7 +626,7 @@ def test_a_backup_that_cannot_be_read_says_nothing_of_other_backups(tmp_path: Pa
     backup = folder / "backups/regular-20260101-000000.sqlite"
     whole = (folder / "quintain.sqlite").read_bytes()
     backup.write_bytes(whole[: len(whole) // 2] if damage == "cut short" else b"not a database" * 100)
-    with pytest.raises(Failure, match=r"^[^;]*: this (backup is damaged|is no backup): [^;]*$"):
+    with pytest.raises(Failure, match=r"^[^;]*: this (backup is damaged|is not a backup): [^;]*$"):
         put_back(backup, settings(None, {}, {"data": str(folder)}), folder, "now", force=True)
     assert (folder / "quintain.sqlite").read_bytes() == whole
 
@@ -638,7 +638,7 @@ def test_a_file_that_no_host_has_made_takes_the_place_of_nothing(tmp_path: Path,
     rows = filled(prepared(str(folder)) / "quintain.sqlite")
     with closing(sqlite3.connect(tmp_path / "copy.sqlite")) as copy:
         copy.executescript(tables)
-    with pytest.raises(Failure, match="this is no backup: no host has kept anything in it"):
+    with pytest.raises(Failure, match="this is not a backup: no host has kept anything in it"):
         restore(str(tmp_path / "copy.sqlite"), force=True, where=Where(data=str(folder)))
     with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
         assert list(reader.kept()) == rows
@@ -648,7 +648,9 @@ def test_an_export_is_no_backup(tmp_path: Path) -> None:
     """It was called a damaged database, of which there was no backup in a folder beside it."""
     export = tmp_path / "friday.jsonl"
     export.write_text('{"type":"tournament","tournament":"friday"}\n')
-    with pytest.raises(Failure, match=r"friday\.jsonl: this is no backup: it is not an SQLite file$") as told:
+    with pytest.raises(
+        Failure, match=r"friday\.jsonl: this is not a backup: it is not an SQLite file$"
+    ) as told:
         restore(str(export), force=True, where=Where(data=str(tmp_path / "data")))
     assert not isinstance(told.value, ConfigError)
 

@@ -54,7 +54,7 @@ def errors(format: str, absences: bool, events: int) -> list[float]:
 
 
 def table(events: int, formats: Iterable[str] = FORMATS) -> Iterator[str]:
-    yield "| format | company | median error | 90th percentile | within 30 % |"
+    yield "| format | bots | median error | 90th percentile | within 30 % |"
     yield "|---|---|---|---|---|"
     for format in formats:
         for absences, company in enumerate(COMPANIES):

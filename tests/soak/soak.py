@@ -160,12 +160,12 @@ def finished(server: Server) -> dict[str, int]:
 
 
 def show_of(server: Server) -> int:
-    """The process that shows: a child of the one that plays."""
+    """The process for pages: a child of the one that plays."""
     pid = server.process.pid
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         if Path(f"/proc/{child}/comm").read_text() == "quintain-show\n":
             return int(child)
-    raise RuntimeError("there is no process that shows: it has ended")
+    raise RuntimeError("there is no process for pages: it has ended")
 
 
 def memory(pid: int) -> float:

@@ -71,9 +71,16 @@ class Inside:
             key=lambda each: (each.record.name.startswith(OPEN), ORDER.index(each.record.state)),
         )
         number, pages = page_of(len(held), PAGE, asked_for(exchange.request, "page") or 1)
+        records = [each.record for each in held[(number - 1) * PAGE : number * PAGE]]
+        games = catalogue()
         lines = [
-            {"record": each.record, "can": possible(each.record), "decided": each.record.decided}
-            for each in held[(number - 1) * PAGE : number * PAGE]
+            {
+                "record": record,
+                "game": games[record.opened.game].title,
+                "can": possible(record),
+                "decided": record.decided,
+            }
+            for record in records
         ]
         self.give(exchange, session, "overview", lines=lines, page=number, pages=pages)
 

@@ -58,6 +58,13 @@ def standings(here: Sitting, name: str = "cup") -> list[list[str]]:
     return [[str(row.rank), row.name, f"{row.wins}–{row.draws}–{row.losses}"] for row in rows]
 
 
+async def test_the_overview_calls_games_and_formats_as_the_public_pages_do(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold()
+        ((_, cells),) = table(await (await here.log_in()).read("/admin"), "list")
+        assert cells[:3] == ["cup", "Tic-Tac-Toe", "Round robin"]
+
+
 async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         browser = await here.log_in()

@@ -1,4 +1,4 @@
-"""A process that shows, started before it is known whether anybody will use it."""
+"""A process for pages, started before it is known whether anybody will use it."""
 
 import subprocess
 import sys

@@ -30,7 +30,7 @@ pytestmark = [
 
 
 class Shown(Served):
-    """A host with a process that shows."""
+    """A host with a process for pages."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "--show", "1")
@@ -43,7 +43,7 @@ class Shown(Served):
 
     @property
     def show(self) -> int:
-        """The process that shows."""
+        """The process for pages."""
         (number,) = self.children
         return number
 
