@@ -100,13 +100,17 @@ class Roll:
 
     def seats(self, name: str, game: str) -> list[Seated]:
         """The seats of a name that came without a token, in tournaments that are not over."""
+        return [seated for _, seated in self.kept(name, game)]
+
+    def kept(self, name: str, game: str) -> list[tuple[Record, Seated]]:
+        """The same, each with its tournament."""
         where = game, key(name)
         for record, _ in [*self._seats.get(where, {}).values()]:
             if self.is_past(record):
                 self._past.add(record.name)
                 _remove(self._seats, where, record.name)
-        found = self._seats.get(where, {})
-        return [seated for record, seated in found.values() if record.state is not State.FINISHED]
+        found = self._seats.get(where, {}).values()
+        return [(record, seated) for record, seated in found if record.state is not State.FINISHED]
 
     def of(self, name: str, game: str) -> list[Record]:
         """The tournaments, over or not, that have an entrant of that name; not those that are long over."""

@@ -21,6 +21,7 @@ from server.net.guard import PEER_GONE
 from server.net.limits import Limits
 from server.net.look_ups import LookUps
 from server.net.shares import Shares
+from server.net.tls import untie
 from server.net.trusted import trusted
 
 Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
@@ -120,6 +121,7 @@ class Outbound(Caller):
                             sent = True
                             await self._hear_out(stream)
                         finally:
+                            untie(stream)
                             await trio.aclose_forcefully(stream)
                 except (OSError, *PEER_GONE):
                     pass  # the answer does not matter, nor whether there is one

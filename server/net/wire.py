@@ -16,6 +16,7 @@ import trio
 
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
+from server.net.tls import untie
 
 READ = 4096  # bytes taken in one go: a read takes no longer, and a limit is exceeded by no more
 WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
@@ -229,7 +230,10 @@ class TlsWire(StreamWire):
         super().__init__(self._tls, nursery, peer=beneath.peer, secure=True)
 
     async def shake_hands(self) -> None:
-        await self._tls.do_handshake()
+        try:
+            await self._tls.do_handshake()
+        finally:
+            untie(self._tls)
 
     def close(self) -> None:
         super().close()

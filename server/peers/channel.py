@@ -17,6 +17,7 @@ from server.peers.messages import WINDOW, Closed, Credit, Finished, Known, Messa
 from server.peers.stamps import Handing, Sending
 
 PIECE = 1 << 14  # bytes of one bot in a message: others get their turn
+LAST_WORDS = 1.0  # seconds that a bot may take over what it was told before the end
 
 
 class Channel:
@@ -35,13 +36,17 @@ class Channel:
             case Credit(size=size):
                 self.credit += size
             case Closed():
-                self.over = True
+                self.end()
             case _:
                 pass
         self.wake()
 
     def lost(self) -> None:
         """The link is gone, and the channel with it."""
+        self.end()
+
+    def end(self) -> None:
+        """Nothing more is said on this channel."""
         self.over = True
         self.wake()
 
@@ -72,6 +77,7 @@ class Here(Channel):
         self._queue: deque[bytes] = deque()  # for the bot: no more than the credit that was given
         self._last = False  # nothing more comes for the bot
         self._sending = False  # the sending task is waiting for the bot to take something
+        self._telling = trio.CancelScope()  # around that task: it does not wait for ever for a bot to read
         pieces = tuple([(content, self._handing.heard(at)) for content, at in handed.pieces])
         self.credit -= sum(len(content) for content, _ in pieces)
         say(Open(number, handed.door, handed.path, handed.wire.peer, pieces, tournament, again))
@@ -84,13 +90,19 @@ class Here(Channel):
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._hear_the_bot)
-                await self._tell_the_bot()
+                with self._telling:
+                    await self._tell_the_bot()
                 nursery.cancel_scope.cancel()
         except* PEER_GONE:
             pass
         finally:
             self._wire.close()
         self.say(Closed(self.number))
+
+    def end(self) -> None:
+        if not self.over:
+            self._telling.deadline = trio.current_time() + LAST_WORDS
+        super().end()
 
     def hear(self, message: Message) -> None:
         match message:
@@ -112,7 +124,7 @@ class Here(Channel):
             try:
                 sent = self._wire.send_now(content)
             except PEER_GONE:
-                self.over = True
+                self.end()
                 return
             self._sent(content, sent)
             if sent < len(content):
@@ -128,7 +140,7 @@ class Here(Channel):
             self._queue[0] = content[sent:]
 
     async def _tell_the_bot(self) -> None:
-        while not self.over:
+        while self._queue or not self.over:
             if self._queue:
                 await self._send_some()
             elif self._last:
@@ -136,9 +148,6 @@ class Here(Channel):
                 self._wire.finish()
             else:
                 await self.news()
-        with trio.move_on_after(1.0):  # for what was said before the end
-            while self._queue:
-                await self._send_some()
 
     async def _send_some(self) -> None:
         content, self._sending = self._queue[0], True
@@ -159,8 +168,7 @@ class Here(Channel):
                     self.say(Said(self.number, piece, heard))
             self.say(Finished(self.number))
         except PEER_GONE:
-            self.over = True
-            self.wake()
+            self.end()
 
 
 class There(Channel, Wire):

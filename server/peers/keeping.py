@@ -104,6 +104,7 @@ class Keeping:
         """Renew once, now. Raises `Unavailable`."""
         async with self._asking:
             sent, leases = self._now(), self.leases
+            leases.asked = sent
             patient = leases.patient(sent)
             renew = partial(
                 self._registry.renew,

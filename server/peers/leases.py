@@ -99,6 +99,7 @@ class Leases:
         self.peers: tuple[Peer, ...] = ()
         self.changes = -1
         self.until = -inf  # when this host stops being sure
+        self.asked = -inf  # when the event loop sent its latest request, whatever came of it
         self._told = -inf  # when it asked for the latest answer
         self._steady = inf  # since when every request was granted; inf: the latest was not
         self.all: Mapping[str, Lease] = NONE
@@ -172,6 +173,14 @@ class Leases:
         gained = tuple([name for name, epoch in now.items() if self._held.get(name) != epoch])
         self._held = now
         return Change(gained, lost)
+
+    def still_held(self, sent: float, changes: int) -> None:
+        """Take in that a request was granted, unless leases have changed hands since the latest answer.
+
+        Any thread may call this. At worst this host is less sure for a moment than it could be.
+        """
+        if changes == self.changes:
+            self.until = max(self.until, sent + LENGTH * SHORT)
 
     def opened(self, tournament: str, epoch: int) -> None:
         """Note the lease of a new tournament, which the database has given this host."""

@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from server.exits import ConfigError
+from server.net.tls import untie
 from server.peers import identity
 from server.peers.health import Problem, named
 from server.peers.identity import Identity
@@ -182,6 +183,8 @@ async def _shown(stream: trio.SSLStream[trio.SocketStream], who: str) -> str:
         except trio.Cancelled:
             await trio.aclose_forcefully(stream)
             raise
+        finally:
+            untie(stream)
     log.info("a link has come to nothing", peer=who, why=why)
     await trio.aclose_forcefully(stream)
     return ""

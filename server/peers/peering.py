@@ -25,6 +25,7 @@ from server.peers.ledger import SharedLedger
 from server.peers.link import attended
 from server.peers.links import Links, listening
 from server.peers.messages import Open
+from server.peers.overdue import Overdue
 from server.peers.registry import PostgresRegistry
 from server.peers.requests import Relayed
 from server.peers.watching import Watching
@@ -76,6 +77,7 @@ class Peering:
         except Unavailable as error:
             raise ConfigError(f"peers: {error}") from None
         await nursery.start(self.keeping.run)
+        nursery.start_soon(Overdue(self.keeping.leases, self._registry.hold).run)
         nursery.start_soon(self.links.run, listeners)
 
     async def listen(self, nursery: trio.Nursery, at: str, advertised: str, version: str) -> None:

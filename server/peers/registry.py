@@ -6,6 +6,7 @@ database's clock counts. Taking over is a second transaction, of two round trips
 host decides in between whether it may.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -62,6 +63,10 @@ RENEW = """
     UPDATE hosts SET heartbeat = clock_timestamp(), draining = %s, starting = %s,
         expiry = clock_timestamp() + %s * interval '1 second',
         ahead = %s - extract(epoch FROM clock_timestamp())
+    WHERE id = %s AND fingerprint = %s RETURNING id
+"""
+HOLD = """
+    UPDATE hosts SET heartbeat = clock_timestamp(), expiry = clock_timestamp() + %s * interval '1 second'
     WHERE id = %s AND fingerprint = %s RETURNING id
 """
 # Whether there is something to take. A host that is patient does not look at what others did not renew.
@@ -142,7 +147,7 @@ class Registry(Protocol):
 
 
 class PostgresRegistry:
-    """A `Registry` with a session of its own, so that no big write holds up a renewal."""
+    """A `Registry` with a session of its own, so that no big write holds up a renewal. For any thread."""
 
     def __init__(
         self,
@@ -158,6 +163,7 @@ class PostgresRegistry:
         self._fingerprint = ""
         self._patience = patience or Patience()
         self._session: Connection | None = None
+        self._in_use = threading.Lock()
         # By how much this host's clock was ahead of the database's at the latest renewal …
         self._ahead = -inf
         self._set = -inf  # … and when one of the two was set, by `now`
@@ -189,6 +195,20 @@ class PostgresRegistry:
                     changes, self._take_over(session, host, changes, renewal, begun, patient=spares)
                 )
             return granted
+
+        return self._in_session(act)
+
+    def hold(self, host: int) -> int:
+        """Go on holding what the host holds, and nothing else; returns how often any leases have changed.
+
+        What others have taken from it before this, they have counted.
+        """
+
+        def act(session: Connection) -> int:
+            holding = HOLD, (LENGTH, host, self._fingerprint)
+            _, held, changes, _ = at_once(session, BEGIN, holding, (CHANGES, ()), COMMIT)
+            self._expect(held, host)
+            return changes[0][0]
 
         return self._in_session(act)
 
@@ -248,14 +268,15 @@ class PostgresRegistry:
 
     def _in_session(self, act: Callable[[Connection], T]) -> T:
         """Act in the session; one in which something has failed is not used again."""
-        try:
-            if self._session is None:
-                self._session = connected(self._url, self._patience)
-            return act(self._session)
-        except psycopg.Error as error:
-            with suppress(psycopg.Error):
-                self.close()
-            raise Unavailable(line(error)) from error
+        with self._in_use:
+            try:
+                if self._session is None:
+                    self._session = connected(self._url, self._patience)
+                return act(self._session)
+            except psycopg.Error as error:
+                with suppress(psycopg.Error):
+                    self.close()
+                raise Unavailable(line(error)) from error
 
 
 def connected(url: str, patience: Patience) -> Connection:

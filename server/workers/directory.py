@@ -262,7 +262,9 @@ class Directory:
         Somebody may be with another worker under its name, or have entered a tournament there. That worker
         refuses the bot, as a single process would, if it comes with another token, or would leave a
         tournament with an end. Otherwise it takes over from itself. A bot that has the token of an entrant
-        comes to its tournament whoever else has its name elsewhere.
+        comes to its tournament whoever else has its name elsewhere, and so does one without a token that
+        comes like an entrant without one. Whoever comes otherwise under such a name, or one that looks like
+        it, is refused by the worker that has the entrant.
         """
         there, place = self.where(wanted), self.place_of(wanted)
         if place is None:
@@ -270,7 +272,9 @@ class Directory:
         name, game = checked(wanted.name), wanted.game
         where, digest = (game, key(name)), _digest(wanted.token)
         target = self._current.of(game).get(place)
-        entitled = target is not None and _same(target.claims.get(name), digest)
+        entitled = target is not None and (
+            name in target.seats if digest is None else _same(target.claims.get(name), digest)
+        )
         for worker, present in self._here.get(where, {}).items():
             if worker == there:
                 continue
@@ -283,6 +287,9 @@ class Directory:
             return self._one_place(there, coming.worker, coming.place, name, game)
         for record in () if entitled else self.roll.awaiting(name, game):
             if name in record.claims and not _same(record.claims[name], digest):
+                return Served(self.worker(record.name))
+        for record, seated in () if entitled else self.roll.kept(name, game):
+            if (name, digest, wanted.tournament) != (seated.name, None, None):
                 return Served(self.worker(record.name))
         if digest is not None:
             self._coming[where] = Coming(there, place, digest, now + SOON)

@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--turns", type=int, default=TURNS, help="of calm, and as many of attack")
     parser.add_argument("--past", type=int, default=MATCHES, help="matches that were played before")
+    parser.add_argument("--workers", type=int, default=1, help="of the host; several lend each other matches")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
     parser.add_argument(
         "--planted", action="store_true", help="give the squatters a bot's token: this has to be noticed"
@@ -34,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     only = args.only or [*LEAGUE, TOGETHER]
     chosen = [name for name in only if name != TOGETHER]
-    plan = Plan(args.seconds, args.turns, args.planted, Past(args.past, args.past // MATCHES_A_NAME))
+    past = Past(args.past, args.past // MATCHES_A_NAME)
+    plan = Plan(args.seconds, args.turns, args.planted, past, workers=args.workers)
     rows = trio.run(_held, plan, chosen or list(LEAGUE), bool(chosen), TOGETHER in only, args.json)
     return int(any(row.harms for row in rows))
 

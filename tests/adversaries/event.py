@@ -9,7 +9,7 @@ from all over the world: the host believes the proxies through which they say th
 import json
 import shutil
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ ROUNDS = 5000  # matches of a tournament: more than there are in the longest run
 AGAIN = 0.2  # seconds until the host is asked again
 PAGE = 1000  # matches
 BAD = ("error", "critical")  # levels of the log
+SPREAD = "2"  # the least: with several workers, matches at open tables are lent once strangers come
 
 
 class Past(Struct, frozen=True):
@@ -65,18 +66,19 @@ class Event:
         """The process id of play."""
         return self.host.process.pid
 
-    def processes(self) -> dict[str, int]:
-        """The process ids of play and, while it is there, of show."""
-        children = Path(f"/proc/{self.play}/task/{self.play}/children").read_text().split()
-        return {"play": self.play, **({"show": int(children[0])} if children else {})}
+    def processes(self) -> dict[str, list[int]]:
+        """The process ids of play, and of show and of other workers, while they are there."""
+        found = {"play": [self.play]}
+        for child in Path(f"/proc/{self.play}/task/{self.play}/children").read_text().split():
+            with suppress(OSError):  # it has just ended
+                _, _, name = Path(f"/proc/{child}/comm").read_text().strip().partition("quintain-")
+                if name:
+                    found.setdefault(name, []).append(int(child))
+        return found
 
     def memory(self) -> dict[str, float]:
-        """MiB that play and show have in memory."""
-        found: dict[str, float] = {}
-        for name, pid in self.processes().items():
-            status = Path(f"/proc/{pid}/status").read_text()
-            found[name] = int(status.split("VmRSS:")[1].split()[0]) / 1024 if "VmRSS:" in status else 0.0
-        return found
+        """MiB that play and show have in memory, and whichever of the other workers has the most."""
+        return {name: max(map(resident, pids)) for name, pids in self.processes().items()}
 
     async def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         """Until it is answered with anything but 503: show may be on its way back."""
@@ -125,14 +127,23 @@ class Event:
                 await bot.here.wait()
 
 
+def resident(process: int) -> float:
+    """MiB that a process has in memory; 0 if it has ended."""
+    with suppress(OSError):
+        _, _, found = Path(f"/proc/{process}/status").read_text().partition("VmRSS:")
+        return int(found.split()[0]) / 1024 if found else 0.0
+    return 0.0
+
+
 @asynccontextmanager
-async def event(folder: Path, journal: Path, before: Past) -> AsyncGenerator[Event]:
+async def event(folder: Path, journal: Path, before: Past, workers: int = 1) -> AsyncGenerator[Event]:
     """Honest bots play for as long as the block lasts, after what is in a journal, which stays as it is."""
     (folder / "quintain.toml").write_text(SETTINGS)
     data = folder / "quintain-data"
     data.mkdir(mode=0o700)
     shutil.copy(journal, data / "quintain.sqlite")
-    host = await trio.to_thread.run_sync(Inspected, folder, "--log-level", "warning")
+    several = () if workers == 1 else ("--workers", str(workers), "--spread", SPREAD)
+    host = await trio.to_thread.run_sync(Inspected, folder, "--log-level", "warning", *several)
     with host:
         async with trio.open_nursery() as nursery:
             held = Event(host, before.at_each_table)

@@ -47,7 +47,7 @@ class Row(Struct):
     cut: dict[str, int]  # how often an honest bot was hung up on or refused, and why
     calm: Figures
     attacked: Figures
-    before: dict[str, float]  # MiB, of play and show
+    before: dict[str, float]  # MiB, of play, show and the other worker that has the most
     peak: dict[str, float]
     harms: list[str]  # what must not have happened
 
@@ -64,6 +64,7 @@ class Plan(Struct, frozen=True):
     planted: bool = False
     past: Past = Past()
     settle: float = SETTLE
+    workers: int = 1
 
 
 async def league(plan: Plan, strangers: Sequence[str], alone: bool, together: bool) -> AsyncGenerator[Row]:
@@ -81,10 +82,11 @@ async def league(plan: Plan, strangers: Sequence[str], alone: bool, together: bo
 
 async def held(attacks: Sequence[tuple[Plan, str, Sequence[str]]], journal: Path) -> list[Row]:
     """What comes of these strangers, one lot after another, at an event of their own."""
+    plan = attacks[0][0]
     internal = await trio.to_thread.run_sync(Internal)
     try:
         with TemporaryDirectory(prefix="quintain-adversaries-") as folder:
-            async with event(Path(folder), journal, attacks[0][0].past) as there:
+            async with event(Path(folder), journal, plan.past, plan.workers) as there:
                 return [await _attacked(*attack, there, internal) for attack in attacks]
     finally:
         await trio.to_thread.run_sync(internal.close)
@@ -206,7 +208,7 @@ async def attackers(task: Task) -> AsyncGenerator[list[Report]]:
 
 @asynccontextmanager
 async def _memory_watched(there: Event) -> AsyncGenerator[dict[str, float]]:
-    """The most that play and show have in memory, as far as one looks."""
+    """The most that each process has in memory, as far as one looks."""
     peak = there.memory()
 
     async def watch() -> None:

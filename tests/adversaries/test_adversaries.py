@@ -1,5 +1,6 @@
 """All attackers together at a short event, and whether the league notices what it has to notice."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,18 @@ async def test_all_attackers_together_take_no_point_no_seat_and_no_call(tmp_path
     assert row.attacked.moves > 0
     assert row.tries >= sum(stranger.at_once for stranger in LEAGUE.values())
     assert any(harm.startswith("got the seat of lola") for harm in planted.harms), planted.harms
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+async def test_several_workers_are_no_easier_to_attack(tmp_path: Path) -> None:
+    several = replace(SHORT, workers=3)
+    several.past.write(tmp_path / "past.sqlite")
+    (row,) = await held([(several, "all", [*LEAGUE])], tmp_path / "past.sqlite")
+    assert row.harms == []
+    assert row.lost == 0
+    assert row.attacked.moves > 0
+    assert row.peak.keys() == {"play", "show", "worker"}
 
 
 @pytest.mark.campaign

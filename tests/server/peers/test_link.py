@@ -1,5 +1,6 @@
 """A link in memory, on a virtual clock: what a relayed bot says and hears, in time, and what ends it."""
 
+from math import inf
 from typing import cast
 
 import pytest
@@ -137,6 +138,28 @@ async def test_a_bot_that_does_not_read_costs_no_more_than_its_window(autojump_c
         assert len(await whole(other, 10 * WINDOW)) == 10 * WINDOW  # another is not kept waiting
         await trio.sleep(10.0)
         assert 0 < sent <= WINDOW
+        await near.aclose()
+
+
+@pytest.mark.parametrize("what", ["bot is cut off there", "link is cut"])
+async def test_a_bot_that_does_not_read_has_to_go_with_its_channel(
+    what: str, autojump_clock: MockClock
+) -> None:
+    """Catches one that keeps its connection for good: nobody reads it, and no limit applies to it."""
+
+    async def attend(wire: There, opened: Open) -> None:
+        await wire.send_some(bytes(WINDOW))
+        await trio.sleep(10.0 if what == "bot is cut off there" else inf)
+
+    async with linked(attend) as between:
+        near, far = trio.testing.lockstep_stream_pair()  # takes nothing that nobody reads
+        with trio.fail_after(20.0):
+            async with trio.open_nursery() as nursery:
+                wire = StreamWire(far, between._guard)
+                nursery.start_soon(between.here.take, Handed("tcp", wire, "", [(b"x", 0.0)], lambda: None))
+                await trio.sleep(5.0)
+                if what == "link is cut":
+                    between.cut()
         await near.aclose()
 
 

@@ -152,6 +152,28 @@ async def test_strangers_at_the_port_for_hosts_cost_little_and_keep_no_host_away
     assert line["peer"] == "127.0.0.1", "by which the budget of the log counts it"
 
 
+async def test_strangers_at_the_port_for_hosts_leave_nothing_behind() -> None:
+    """Catches 50 KB for each of them until the collector looks, which is rare in a host."""
+    links = Links(ONE, tuple[Peer, ...], served)
+    listeners = await listening("127.0.0.1:0")
+    port = listeners[0].socket.getsockname()[1]
+    gc.collect()
+    gc.disable()
+    try:
+        with trio.fail_after(HANG):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(links.run, listeners)
+                for said in (b"", b"no handshake"):
+                    async with await trio.open_tcp_stream("127.0.0.1", port) as stranger:
+                        await stranger.send_all(said)
+                        await stranger.send_eof()
+                        await end_of(stranger)
+                nursery.cancel_scope.cancel()
+        assert not [each for each in gc.get_objects() if isinstance(each, trio.SSLStream)]
+    finally:
+        gc.enable()
+
+
 async def end_of(stream: trio.SocketStream) -> None:
     """Wait until the other end has hung up, with or without an alert."""
     with suppress(trio.BrokenResourceError):

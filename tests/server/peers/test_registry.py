@@ -320,3 +320,33 @@ def test_a_database_that_stands_still_is_waited_for_no_longer_than_a_statement_m
     with server.standing_still(), pytest.raises(Unavailable, match="has not answered in time"):
         registry.renew(host, -1, willing=True)
     registry.renew(host, -1, willing=True)
+
+
+def test_a_host_that_only_holds_on_keeps_what_it_has_and_takes_nothing(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    (one, first), (other, second) = join(), join()
+    one.open(first, "cup")
+    one.release(first, ["cup"])
+    one.open(first, "league")
+    known = one.renew(first, -1, willing=False, starting=True).changes
+    silence(url, first)
+    assert one.hold(first) == known
+    with psycopg.connect(url) as session:
+        rows = session.execute("SELECT starting, expiry > clock_timestamp() FROM hosts ORDER BY id")
+        assert rows.fetchall()[0] == (True, True)
+        assert session.execute("SELECT host FROM leases WHERE tournament = 'cup'").fetchall() == [(None,)]
+    assert held(other.renew(second, -1, willing=True), second) == {"cup"}
+
+
+def test_a_host_that_holds_on_too_late_hears_that_others_have_taken_something(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    (one, first), (other, second) = join(), join()
+    one.open(first, "cup")
+    known = one.renew(first, -1, willing=True).changes
+    silence(url, first)
+    assert held(other.renew(second, -1, willing=True), second) == {"cup"}
+    assert one.hold(first) != known
+    with pytest.raises(Unavailable, match="the database knows no host 99"):
+        one.hold(99)

@@ -15,7 +15,7 @@ from server.workers.directory import OWN, SOON, Directory, Served
 from server.workers.figures import added
 from tests.server.workers.records import record
 from tests.steps import steps_taken
-from tournament.facts import AnyFact, Claimed, Dealt, Drew, Entered, Opened, State, Turned, Withdrew
+from tournament.facts import AnyFact, Claimed, Dealt, Drew, Entered, Opened, Seated, State, Turned, Withdrew
 from tournament.format import Pairing
 from tournament.record import Record
 from tournament.store import Memory
@@ -292,6 +292,26 @@ def test_an_entrant_with_its_token_comes_to_its_tournament_and_nobody_else_has_i
     assert two.served("friday", "a stranger's") == two.served("friday", None) == Served(two.monday)
     two.here(two.friday, "friday", "a stranger's")
     assert two.served("monday") == two.served(None) == Served(two.monday)
+
+
+def test_an_entrant_without_a_token_comes_to_its_tournament_and_nobody_else_has_its_name() -> None:
+    """Catches a stranger that keeps a bot of the c4-arena out, by coming between two of its matches."""
+    two = Two()
+    monday, _ = two.held._records["monday"]
+    for fact in (Entered("ann"), Seated("ann", "c4-arena", "192.0.2.1")):
+        monday.add(fact)
+        two.held.told(SimpleNamespace(record=monday), fact)
+    for name in ("Ann", "ann"):
+        for token in (None, "a stranger's"):
+            assert two.held.served(Wanted(name, GAME, "friday", token), 0.0) == Served(two.monday)
+    assert two.held.served(Wanted("anna", GAME, "friday"), 0.0) == Served(two.friday)
+    two.here(two.friday, "friday", "a stranger's")
+    assert two.served(None, None) == Served(two.monday)
+    finished = Turned(State.FINISHED)
+    monday.add(finished)
+    two.held.told(SimpleNamespace(record=monday), finished)
+    two.held.moved(two.friday, ANN, None)
+    assert two.held.served(Wanted("Ann", GAME, "friday"), 0.0) == Served(two.friday)
 
 
 def test_bots_without_tokens_share_a_name_where_their_dialect_lets_them() -> None:
