@@ -38,7 +38,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     message_bytes: Count = 65536  # a websocket message
     frames_per_message: Count = 64  # the library bounds neither empty nor tiny fragments
     echo_bytes: Count = 256  # how much of what was sent an `ignored` repeats: the host is no amplifier
-    hello_seconds: Seconds = 5.0  # until a TCP bot has said its name
+    hello_seconds: Seconds = 5.0  # until a bot has said its name, or the house hello, and is in
     handshake_seconds: Seconds = 5.0  # TLS or websocket; half a handshake is held no longer than this
 
     # How often.

@@ -8,7 +8,8 @@ worth a reply is not cut for it: backpressure slows it down.
 
 Either side ends a connection with a close frame that has a reason; then the peer has a
 moment to take that in. The host sends no pings: some clients block for minutes in
-their own input, and the clocks show who is not there.
+their own input, and the clocks show who is not there. Only a dialect that says so
+expects its bots to be in at once, and the host hangs up on those that are not.
 
 A bot that plays in another process is handed over to it after the handshake, when it
 comes and whenever it comes again (`server/host/abroad.py`).
@@ -45,6 +46,7 @@ from server.net.limits import Bucket
 from server.net.outbox import Outbox
 from server.net.wire import Piece, Wire
 from server.protocols.catalogue import frames, spoken
+from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Leaves, Talk, leads_away, may_go, told_anew
 from server.protocols.handshake import Refused, shake_hands
 from server.protocols.passable import Passable
@@ -82,6 +84,7 @@ class Connection(Passable):
     __slots__ = (
         "_authenticated",
         "_controls",
+        "_expected_by",
         "_frames",
         "_host",
         "_limits",
@@ -115,6 +118,7 @@ class Connection(Passable):
         self._controls: Bucket | None = None  # made when needed, like the other: most bots send none
         self._unheard: Bucket | None = None
         self._lingers_until = inf  # a peer that has to go
+        self._expected_by = inf  # a bot that is not in by then has to go
         self._way = frames()[path]
         self._host = host
         self._authenticated = authenticated
@@ -123,10 +127,12 @@ class Connection(Passable):
 
     def _begin(self, words: str | None = None) -> None:
         way, peer = self._way, self._wire.peer
-        channel = Channel(self._host, self._say, self._hang_up, peer, self._authenticated, self._cut)
+        channel = Channel(self._host, self._say, self._hang_up, peer, self._let_in, self._cut)
         if words is not None and way.goes_on is not None:
             self._talk = way.goes_on(channel, words)
             return
+        if way.at_once:
+            self._expected_by = trio.current_time() + self._limits.hello_seconds
         talk = self._talk = way.speak(channel)
         if way.goes_on is not None:
             talk.attendance.connection = self
@@ -173,17 +179,21 @@ class Connection(Passable):
         while True:
             try:
                 with self._reading:
+                    self._reading.deadline = min(self._lingers_until, self._expected_by)
                     self._take_ahead()
                     await self._wire.pump(self._take)
                     return None
             except Leaves as leaves:
                 self._reading = trio.CancelScope()  # a scope serves once, and the bot may come back
                 return leaves
-            if self._called_back or trio.current_time() >= self._lingers_until:
+            now = trio.current_time()
+            if self._called_back or now >= self._lingers_until:
                 return None
-            if not self._ahead:
+            if now >= self._expected_by:
+                self._wait_no_longer(now)
+            elif not self._ahead:
                 await trio.sleep(self._limits.flood_pause_seconds)
-            self._reading = trio.CancelScope(deadline=self._lingers_until)
+            self._reading = trio.CancelScope()
 
     def _take_ahead(self) -> None:
         ahead, self._ahead = self._ahead, ()
@@ -221,6 +231,20 @@ class Connection(Passable):
             self._close(error.code, str(error))
         if unheard != here.unheard and not self._may_go_unheard(at, here.unheard - unheard):
             self._reading.cancel()
+
+    def _wait_no_longer(self, now: float) -> None:
+        """Hang up on a bot that is not in, unless the host is slow to let it in."""
+        seconds = self._limits.hello_seconds
+        if self._talk is not None and self._talk.attendance.state is State.ARRIVING:
+            self._expected_by = now + seconds
+        else:
+            self._expected_by = inf
+            self._close(POLICY, f"a bot says hello within {seconds:g} s")
+
+    def _let_in(self) -> None:
+        self._expected_by = inf
+        self._reading.deadline = self._lingers_until
+        self._authenticated()
 
     def _may_go_unheard(self, at: float, count: int) -> bool:
         if self._unheard is None:

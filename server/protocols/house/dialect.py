@@ -28,7 +28,9 @@ DIALECT = Dialect(
             recognises=lambda line: line.lstrip()[:1] == b"{",
             wanted=wanted,
         ),
-        OverWebsocket(speak=House, goes_on=House.going_on, path="/play", code=NORMAL, wanted=wanted),
+        OverWebsocket(
+            speak=House, goes_on=House.going_on, path="/play", code=NORMAL, at_once=True, wanted=wanted
+        ),
         OverHttp(serve=lambda host, settings: HouseHttp(host)),
     ),
 )

@@ -36,12 +36,14 @@ from tests.server.cutting import cut, places
 from tests.server.ends import LOST, in_memory
 from tests.server.net.test_frames import FORBIDDEN, frame, part
 from tests.server.protocols.fours import table
+from tests.server.protocols.room import SlowToEnter
 from tests.server.transcripts import hosting
 from tests.server.windowed import End, Weather, windowed_pair
 from tournament.causes import Disconnected
 from tournament.events import Fault
 from tournament.facts import State, Turned
 from tournament.match import Match
+from tournament.store import Store
 
 Connect = Callable[[], Coroutine[Any, Any, "Client"]]
 
@@ -126,9 +128,10 @@ async def door(
     proxies: Proxies = NO_PROXIES,
     hosts: Hosts | None = None,
     settings: Mapping[str, str] | None = None,
+    store: Store | None = None,
 ) -> AsyncIterator[tuple[Host, Connect]]:
     """A host, and how clients connect to its door."""
-    async with hosting(settings or {}, limits) as (host, nursery):
+    async with hosting(settings or {}, limits, store) as (host, nursery):
         admission = Admission(host.limits, proxies=proxies, hosts=hosts)
         connect = in_memory(host, attend, Client, weather=weather, admission=admission)
 
@@ -658,6 +661,33 @@ async def test_the_house_closes_with_1000_on_whoever_says_bye(autojump_clock: Mo
         assert client.messages()[0]["type"] == "welcome"
         await client.say("bye")
         assert client.code == 1000
+
+
+async def test_the_house_waits_5_seconds_for_a_hello_that_it_can_accept_and_the_arena_for_ever(
+    autojump_clock: MockClock,
+) -> None:
+    async with door(Limits(hello_seconds=5.0)) as (_, connect):
+        silent, refused, ann = [await come_in(connect, b"/play") for _ in range(3)]
+        arena = await come_in(connect)
+        await trio.sleep(4.0)
+        await refused.say("hello", name="Draw", game="tic-tac-toe")
+        await ann.say("hello", name="ann", game="tic-tac-toe")
+        assert [client.messages()[0]["type"] for client in (refused, ann)] == ["refused", "welcome"]
+        await trio.sleep(1.1)
+        assert (silent.code, refused.code) == (1008, 1008)
+        await trio.sleep(3600.0)
+        assert (silent.over, refused.over, ann.over, arena.over) == (True, True, False, False)
+        await ann.say("hello", name="Draw", game="tic-tac-toe")  # for another it has any time
+        await trio.sleep(3600.0)
+        assert not ann.over
+
+
+async def test_that_the_host_is_slow_to_let_a_bot_in_is_not_the_bots_fault(autojump_clock: MockClock) -> None:
+    async with door(Limits(hello_seconds=5.0), store=SlowToEnter()) as (_, connect):
+        ann = await come_in(connect, b"/play")
+        await ann.say("hello", name="ann", game="tic-tac-toe")
+        await trio.sleep(30.0)
+        assert [message["type"] for message in ann.messages()] == ["welcome"]
 
 
 async def test_a_player_that_never_reads_is_cut_and_its_opponent_waits_for_nothing(
