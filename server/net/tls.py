@@ -17,6 +17,6 @@ def untie(stream: trio.abc.Stream) -> None:
             stream._handshook._afn = _nothing  # pyright: ignore[reportPrivateUsage]
 
 
-async def _nothing() -> None:
+async def _nothing(*_: object) -> None:
     """In place of the handshake that is never made again."""
     await trio.lowlevel.checkpoint()
