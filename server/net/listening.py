@@ -42,7 +42,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 async def listeners(host: str, port: int, limits: Limits) -> list[socket.socket]:
     """Sockets that listen: one, or one for each address that `host` has. Port 0 picks a free one."""
     opened = await trio.open_tcp_listeners(port, host=host, backlog=limits.backlog)
-    return [_plain(listener.socket) for listener in opened]
+    return [plain(listener.socket) for listener in opened]
 
 
 class CannotListen(Exception):
@@ -198,7 +198,7 @@ async def _attended(
         visitor.wire.close()
 
 
-def _plain(listener: trio.socket.SocketType) -> socket.socket:
+def plain(listener: trio.socket.SocketType) -> socket.socket:
     """The plain socket in trio's, so that accepting makes plain sockets too."""
     plain = socket.socket(listener.family, listener.type, listener.proto, listener.detach())
     plain.setblocking(False)

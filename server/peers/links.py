@@ -7,7 +7,7 @@ long as the database says that the other host lives.
 
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache, partial
 from math import inf
 
@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from server.exits import ConfigError
+from server.net.listening import plain
 from server.net.tls import untie
 from server.peers import identity
 from server.peers.health import Problem, named
@@ -25,6 +26,7 @@ from server.peers.link import Hear, Link, Reply, Serve
 AGAIN = 0.25  # seconds until a link that was lost is dialled again
 HANDSHAKE = 5.0  # seconds
 STRANGERS = 64  # whose handshakes go on; past it the oldest goes: that of a host takes a few milliseconds
+AT_ONCE = 16  # connections accepted before other tasks get their turn: a host may have come after many others
 BRIEF = 1.0  # seconds: a link that ended sooner was ended by the other host, which does not know this one
 REFUSALS = 10  # of links before they are logged: hosts that have just come may be refused once or twice …
 RECENT = 60.0  # … within this many seconds
@@ -48,7 +50,9 @@ class Links:
         self._links: dict[int, Link] = {}
         self._dialling: set[int] = set()
         self._failed: dict[int, str] = {}  # by host: why the latest link that was dialled failed
-        self._strangers: dict[trio.CancelScope, None] = {}  # links that have not shown whose they are
+        self._strangers: dict[
+            trio.CancelScope, str
+        ] = {}  # links that have not shown whose they are: from where
         # By the certificates of the others: making one takes milliseconds, and anybody can connect.
         self._context = lru_cache(1)(partial(identity.context, own, server=True))
         self._refused: deque[float] = deque(maxlen=REFUSALS)  # when links of strangers were refused …
@@ -94,15 +98,15 @@ class Links:
     async def _dial(self, peer: Peer) -> None:
         begun = trio.current_time()
         try:
-            host, _, port = peer.address.rpartition(":")
+            host, port = _host(peer.address), peer.address.rpartition(":")[2]
             connected = None
             with trio.move_on_after(HANDSHAKE):
-                connected = await trio.open_tcp_stream(host.strip("[]"), int(port))
+                connected = await trio.open_tcp_stream(host, int(port))
             if connected is None:
                 raise TimeoutError(f"nobody answers within {HANDSHAKE:g} s")
             context = identity.context(self._own, [peer.certificate], server=False)
             stream = trio.SSLStream(connected, context)
-            if await _shown(stream, host.strip("[]")) == peer.fingerprint:
+            if await _shown(stream, host) == peer.fingerprint:
                 await self._keep(stream, peer.id, dialled=True)
                 if trio.current_time() - begun < BRIEF:
                     self._failed[peer.id] = "it ends at once: that host may not know this one"
@@ -115,29 +119,34 @@ class Links:
             self._dialling.discard(peer.id)
 
     async def _listen(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
-        async with listener:
+        with plain(listener.socket) as accepting:
             while True:
+                await trio.lowlevel.wait_readable(accepting)
                 try:
-                    stream = await listener.accept()
+                    for _ in range(AT_ONCE):
+                        connected = trio.socket.from_stdlib_socket(accepting.accept()[0])
+                        nursery.start_soon(self._accept, trio.SocketStream(connected))
+                except BlockingIOError:
+                    pass  # all who waited are in
                 except OSError as error:
                     log.error("no room for a link", why=str(error))
                     await trio.sleep(AGAIN)
-                else:
-                    nursery.start_soon(self._accept, stream)
 
     async def _accept(self, connected: trio.SocketStream) -> None:
         who = _from(connected)
         others = {peer.fingerprint: peer for peer in self._peers() if peer.alive}
-        context = self._context(tuple(sorted(peer.certificate for peer in others.values())))
+        try:
+            context = self._context(tuple(sorted(peer.certificate for peer in others.values())))
+        except OSError as error:  # it takes a file
+            log.error("no room for a link", peer=who, why=str(error))
+            await trio.aclose_forcefully(connected)
+            return
         stream, shown = trio.SSLStream(connected, context, server_side=True), ""
-        if len(self._strangers) >= STRANGERS:
-            oldest = next(iter(self._strangers))
-            del self._strangers[oldest]
-            oldest.cancel()
+        self._make_room({_host(peer.address) for peer in others.values()})
         with trio.CancelScope() as scope:
-            self._strangers[scope] = None
+            self._strangers[scope] = _host(who)
             try:
-                shown = await _shown(stream, who.rpartition(":")[0] or who)
+                shown = await _shown(stream, _host(who))
             finally:
                 self._strangers.pop(scope, None)
         peer = others.get(shown)
@@ -149,6 +158,14 @@ class Links:
                 self._warned = now
                 log.warning(f"links are refused: {UNKNOWN}", latest=who)
             await trio.aclose_forcefully(stream)
+
+    def _make_room(self, homes: Container[str]) -> None:
+        """Have the oldest stranger go if there are many: if possible one who is not where a host is."""
+        if len(self._strangers) >= STRANGERS:
+            away = (scope for scope, host in self._strangers.items() if host not in homes)
+            oldest = next(away, next(iter(self._strangers)))
+            del self._strangers[oldest]
+            oldest.cancel()
 
     def _besieged(self, now: float) -> bool:
         """Whether too many links were refused lately for them all to be from hosts that have just come."""
@@ -197,6 +214,11 @@ def _from(connected: trio.SocketStream) -> str:
     except OSError:
         return "unknown"
     return f"{host}:{port}"
+
+
+def _host(address: str) -> str:
+    """What comes before the port."""
+    return (address.rpartition(":")[0] or address).strip("[]").removeprefix("::ffff:")
 
 
 async def listening(address: str) -> list[trio.SocketListener]:

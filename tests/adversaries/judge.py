@@ -26,7 +26,7 @@ def judged(matches: Iterable[Mapping[str, Any]]) -> Verdict:
         if match["ending"] is None or not any(honest):
             continue
         verdict.matches += 1
-        if match["ending"] == "void":
+        if match["score"] is None:  # also of a win at an open table over somebody who never moved
             verdict.void += 1
             continue
         due = _due(match, honest)

@@ -80,6 +80,7 @@ AS_WRITTEN, OTHERWISE = (float(WINNER == 0), float(WINNER == 1)), (float(WINNER 
         (match("ghost1", "lola", (1.0, 0.0), "played"), 0),
         (match("ghost1", "ghost2", (1.0, 0.0), "time"), 0),
         (match("ghost1", "lola", None, "void"), 0),
+        (match("ghost1", "lola", None, "time"), 0),
         (match("bob", "ida", None, None), 0),
     ],
 )

@@ -18,6 +18,7 @@ from server.peers.leases import Peer
 from server.peers.links import STRANGERS, Links, listening
 from server.peers.messages import Open
 from tests.hang import HANG
+from tests.server.net.test_tls import streams
 
 ONE, OTHER, STRANGER = identity.made(), identity.made(), identity.made()
 
@@ -152,6 +153,59 @@ async def test_strangers_at_the_port_for_hosts_cost_little_and_keep_no_host_away
     assert line["peer"] == "127.0.0.1", "by which the budget of the log counts it"
 
 
+async def test_a_host_that_takes_long_over_its_handshake_is_not_driven_out_by_strangers_from_elsewhere() -> (
+    None
+):
+    """Catches a flood during which no host can join the others, or come back."""
+    other = Peer(2, "127.0.0.1:1", OTHER.fingerprint, OTHER.certificate, "0")
+    links = Links(ONE, lambda: [other], served)
+    links.host = 1
+    listeners = await listening("127.0.0.1:0")
+    port = listeners[0].socket.getsockname()[1]
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(links.run, listeners)
+            arriving = await trio.open_tcp_stream("127.0.0.1", port)
+            strangers = [
+                await trio.open_tcp_stream("127.0.0.1", port, local_address="127.77.0.1")
+                for _ in range(3 * STRANGERS)
+            ]
+            for oldest in strangers[: 2 * STRANGERS]:
+                await end_of(oldest)
+            context = identity.context(OTHER, [ONE.certificate], server=False)
+            async with trio.SSLStream(arriving, context) as stream:
+                await stream.do_handshake()
+                await until_linked(links, 2)
+                nursery.cancel_scope.cancel()
+    for stranger in strangers:
+        await trio.aclose_forcefully(stranger)
+
+
+class Fileless(Struct):
+    """An identity for which no file can be opened."""
+
+    own: identity.Identity
+
+    @property
+    def key(self) -> str:
+        raise OSError("no space left on device")
+
+
+async def test_a_link_for_which_there_is_no_file_is_refused_and_nothing_else() -> None:
+    """Catches a host that ends: anybody may connect, and the disk may be full."""
+    links = Links(cast("identity.Identity", Fileless(ONE)), tuple[Peer, ...], served)
+    listeners = await listening("127.0.0.1:0")
+    port = listeners[0].socket.getsockname()[1]
+    with capture_logs() as logs, trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(links.run, listeners)
+            for _ in range(2):
+                async with await trio.open_tcp_stream("127.0.0.1", port) as stranger:
+                    await end_of(stranger)
+            nursery.cancel_scope.cancel()
+    assert [each["why"] for each in logs] == ["no space left on device"] * 2
+
+
 async def test_strangers_at_the_port_for_hosts_leave_nothing_behind() -> None:
     """Catches 50 KB for each of them until the collector looks, which is rare in a host."""
     links = Links(ONE, tuple[Peer, ...], served)
@@ -159,6 +213,7 @@ async def test_strangers_at_the_port_for_hosts_leave_nothing_behind() -> None:
     port = listeners[0].socket.getsockname()[1]
     gc.collect()
     gc.disable()
+    before = streams()
     try:
         with trio.fail_after(HANG):
             async with trio.open_nursery() as nursery:
@@ -169,7 +224,7 @@ async def test_strangers_at_the_port_for_hosts_leave_nothing_behind() -> None:
                         await stranger.send_eof()
                         await end_of(stranger)
                 nursery.cancel_scope.cancel()
-        assert not [each for each in gc.get_objects() if isinstance(each, trio.SSLStream)]
+        assert streams() == before
     finally:
         gc.enable()
 
