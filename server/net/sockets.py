@@ -230,10 +230,9 @@ class SocketWire(Wire):
             return self._woken()
         while True:
             self._check_open()
-            if (received := self._received) is not None:
-                self._received = None
-                await trio.lowlevel.checkpoint()
-                return received
+            if self._received is not None:
+                await trio.lowlevel.checkpoint()  # first: what a cancelled reader had taken would be lost
+                return self.rest()
             await trio.lowlevel.wait_readable(self._socket)
             try:
                 received = self._socket.recv(READ)

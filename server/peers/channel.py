@@ -215,9 +215,11 @@ class There(Channel, Wire):
             if self._closed:
                 raise trio.ClosedResourceError("the connection was closed at this end")
             if self._queue:
+                await trio.lowlevel.checkpoint()  # first: what a cancelled reader had taken would be lost
+                if self._closed:
+                    continue
                 content, self.arrived = self._queue.popleft()
                 self.say(Credit(self.number, len(content)))
-                await trio.lowlevel.checkpoint()
                 return content
             if self._ended:
                 return b""

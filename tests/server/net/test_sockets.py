@@ -60,6 +60,17 @@ async def test_the_kernel_keeps_little_for_a_peer_that_reads_nothing() -> None:
         assert taken <= room + 2 * UNSENT
 
 
+@sockets
+async def test_what_was_given_back_waits_for_the_next_reader_if_one_is_cancelled(kind: str) -> None:
+    async with connected(kind) as (wire, _, _):
+        assert isinstance(wire, SocketWire)
+        wire.unread(b"one")
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await wire.receive()
+        assert await wire.receive() == b"one"
+
+
 @wires
 async def test_what_the_taker_raises_is_raised_where_it_was_set_to_work(kind: str) -> None:
     def take(received: bytes) -> None:

@@ -1,5 +1,6 @@
 """A link in memory, on a virtual clock: what a relayed bot says and hears, in time, and what ends it."""
 
+from collections.abc import Callable
 from math import inf
 from typing import cast
 
@@ -66,6 +67,33 @@ async def test_a_relayed_bot_says_and_hears_what_it_would_without_a_relay(autoju
             assert await whole(bot, len(sent)) == sent
         await bot.send_eof()  # type: ignore[attr-defined]
         assert await bot.receive_some() == b""
+
+
+async def test_a_reader_that_is_stopped_after_any_piece_loses_none_of_the_others(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a relay that spoils a stream of frames: in a flood a websocket is read with pauses."""
+    heard = bytearray()
+
+    async def attend(wire: There, opened: Open) -> None:
+        while True:
+            with trio.CancelScope() as reading:
+
+                def take(content: bytes, stop: Callable[[], None] = reading.cancel) -> None:
+                    heard.extend(content)
+                    stop()
+
+                await wire.pump(take)
+                return
+            await trio.sleep(1.0)
+
+    async with linked(attend) as between:
+        bot = between.bot()
+        sent = bytes(range(256)) * 256  # many pieces
+        await bot.send_all(sent)
+        await bot.send_eof()  # type: ignore[attr-defined]
+        assert await bot.receive_some() == b""
+    assert heard == sent
 
 
 async def test_the_bots_address_and_path_are_known_there(autojump_clock: MockClock) -> None:
