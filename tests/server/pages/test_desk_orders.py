@@ -171,7 +171,9 @@ async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_th
         bob.away()
         await trio.sleep(1.0)
         page = await (await here.log_in()).read("/admin/tournaments/cup")
-        assert re.search(r"Missing: .*bob.*, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", page)
+        assert re.search(
+            r"Missing: .*bob.*, since <time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</time>", page
+        )
         assert 'href="/admin/tournaments/cup/withdraw?name=bob"' in page
 
 
