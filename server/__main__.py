@@ -10,6 +10,7 @@ if __name__ == "__main__":
     interrupted_early.leave_at_once()  # to import what follows takes most of a start
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -26,6 +27,9 @@ from server.version import own_version
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would fight the host's for the processors
 
 Raised = TypeVar("Raised", bound=Exception)
+
+BOUND = re.compile(r"\. Must be ([<>]=?) (\S+)$")  # how the parser says that a number is out of bounds
+BOUNDS = {">=": "{} or more", ">": "more than {}", "<=": "{} or less", "<": "less than {}"}
 
 HELP = """A tournament host for bots that play board games.
 
@@ -131,7 +135,8 @@ def _sentence(misread: CycloptsError) -> str:
                 return f"{name} is missing; `quintain {command} --help` has an example"
         case _:
             pass
-    return said.replace(". Must be", ": it has to be").replace(". Choose from", "; choose from")
+    said = BOUND.sub(lambda found: f": expected {BOUNDS[found[1]].format(found[2])}", said)
+    return said.replace(". Choose from", "; choose from")
 
 
 def _not_utf8(words: Sequence[str]) -> str | None:

@@ -45,7 +45,7 @@ class TournamentFlags:
     start_at: Annotated[
         str | None,
         Parameter(
-            help="When it starts by itself, such as 2026-03-01T18:00:00Z; UTC unless it says otherwise."
+            help="When it starts by itself, such as 2030-03-01T18:00:00Z; UTC unless it says otherwise."
         ),
     ] = None
     rounds_at: Annotated[

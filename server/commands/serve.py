@@ -60,7 +60,7 @@ def serve(
     Parameters
     ----------
     bind
-        The address to listen on: 127.0.0.1, and ::1 with it, unless set; 0.0.0.0 for all.
+        The address to listen on: 127.0.0.1 and ::1 unless set; 0.0.0.0 is all of IPv4, :: all of IPv6.
     tcp
         The port for TCP: 8000 unless set; 0 picks a free one.
     websocket

@@ -53,7 +53,7 @@ def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> 
             say(f"the receipt {receipt} is a head of it: nothing before it was changed")
         counted = ((verdict.tournaments, "tournament"), (verdict.matches, "match"), (verdict.moves, "move"))
         what = ", ".join(_number(count, one) for count, one in counted)
-        wrong = "all of it follows"
+        wrong = "everything follows"
         if found := len(verdict.findings):
             wrong = "1 thing does not follow" if found == 1 else f"{found} things do not follow"
         say(f"{safe(file)}: {wrong}: {what}")

@@ -18,8 +18,8 @@ from tournament.entries import PRIVATE, kind
 WITHHELD = frozenset(map(kind, PRIVATE))  # the kinds of facts that may be withheld
 SHORT = 16  # characters of a hash that are shown
 NO_HEAD = (
-    "is no head in this file: what is in it was changed after that receipt was given, or the file is older "
-    "than the receipt, or the receipt is for something else"
+    "is not a head in this file: what is in it was changed after that receipt was given, or the file is "
+    "older than the receipt, or the receipt is for something else"
 )
 
 

@@ -35,7 +35,7 @@ SECRETS = ("secret", "token")  # the names of fields whose contents are not repe
 EACH = "[...]"  # what the decoder writes for one of several places, without saying which
 MUCH = 10  # characters, fields or items: of more, if too many or too few, only the number is told
 MANY = 20  # fields: if there are more, only those that look like the unknown one are named
-MOMENT = "a date and time such as 2026-03-01T18:00:00Z"
+MOMENT = "a date and time such as 2030-03-01T18:00:00Z"
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what the decoder raises
 
 

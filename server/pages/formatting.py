@@ -123,17 +123,18 @@ def reason(why: str, ending: Ending, players: Sequence[str], called: Sequence[st
     return why
 
 
-def moment(when: float) -> str:
-    """A time of the wall clock, in UTC."""
-    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
 def when(at: float | None) -> Markup:
     """A time of the wall clock: in UTC, until the page's script shows it in the reader's zone."""
     if at is None:
         return Markup()
     told = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     return Markup('<time datetime="{}" data-local="day">{}</time>').format(iso(at), told)
+
+
+def moment(at: float) -> Markup:
+    """The same as `when`, to the second."""
+    told = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<time datetime="{}" data-local="moment">{}</time>').format(iso(at), told)
 
 
 def clock_time(at: str) -> Markup:

@@ -49,7 +49,7 @@ Choose one of the legal moves. Think if you like, and then write it in a last li
 MOVE: <your move>
 """
 NAMES = ("title", "you", "opponent", "rules", "state", "moves", "legal", "left")
-AGAIN = "That is no legal move: $why. Write a last line with one of the legal moves, as MOVE: <your move>"
+AGAIN = "That is not a legal move: $why. Write a last line with one of the legal moves, as MOVE: <your move>"
 
 _MOVE = re.compile(r"^\W*MOVE\W*?:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
@@ -151,7 +151,7 @@ def _read(said: bytes) -> tuple[str, int]:
     try:
         answer = msgspec.json.decode(said, type=Answer)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Unanswered(f"the server of the model says something that is no answer: {error}") from None
+        raise Unanswered(f"the server of the model says something that is not an answer: {error}") from None
     return answer.choices[0].message.content or "", 0 if answer.usage is None else answer.usage.total_tokens
 
 

@@ -178,9 +178,9 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
         "speaks only when it is asked": speaks_only_when_asked,
         "answers again when it is asked again, after a lost connection": answers_a_question_that_comes_again,
         "goes on in the middle of a match, after it was started again": goes_on_in_the_middle,
-        "begins anew when an opponent has left": survives_an_opponent_that_leaves,
+        "begins again when an opponent has left": survives_an_opponent_that_leaves,
         "answers again when a move was refused": bears_a_refusal,
-        "passes over what it does not know": passes_over_what_it_does_not_know,
+        "ignores what it does not know": passes_over_what_it_does_not_know,
         "ends when its input ends": ends_when_there_is_nothing_more_to_read,
     }
 )

@@ -64,7 +64,7 @@ def _expect_not_emptied(path: Path) -> None:
         leads_nowhere = path.is_symlink() and not path.exists()
         if (leads_nowhere or not path.stat().st_size) and any(each.exists() for each in left):
             what = "it is a link to a file that is not there" if leads_nowhere else "it is empty"
-            why = f"{what}, though a host has kept something here (remove it to begin anew)"
+            why = f"{what}, though a host has kept something here (remove it to start from nothing)"
             raise unusable(path, why)
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -116,6 +117,20 @@ def test_an_organiser_holds_a_tournament_from_the_desk(browser: Browser, host: S
         assert organiser.complaints == somebody.complaints == []
         organiser.go(page, "/admin")
         expect(page.get_by_role("heading", name="Not here")).to_be_visible()
+
+
+def test_all_times_at_the_desk_are_in_the_reader_s_zone(browser: Browser, host: Served) -> None:
+    """Those of absences and orders were in UTC, beside standings in the reader's zone."""
+    with visitor(browser, host.http, timezone_id="Pacific/Kiritimati", locale="en-GB") as organiser:
+        page = log_in(organiser, another_link(host))
+        open_cup(page, "far-away", 2)
+        organiser.go(page, "/admin/audit")
+        expect(page.locator("time[data-local]")).to_have_count(0)
+        shown = page.locator("time").first
+        told = datetime.fromisoformat(shown.get_attribute("datetime") or "")
+        there = told.astimezone(timezone(timedelta(hours=14)))
+        assert shown.inner_text() == f"{there.day} {there:%b %Y, %H:%M:%S}"
+        assert shown.get_attribute("title") == f"{told:%Y-%m-%d %H:%M:%S UTC}"
 
 
 def test_axe_finds_nothing_at_the_desk(browser: Browser, host: Served, axe: str) -> None:

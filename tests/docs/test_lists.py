@@ -100,6 +100,17 @@ def test_the_architecture_lists_the_dialects_with_what_carries_them() -> None:
     assert listed == {home(each): {CARRIED[type(way)] for way in each.carried_by} for each in DIALECTS}
 
 
+def test_the_architecture_says_what_each_wing_may_import() -> None:
+    """As the wing's own `__init__.py` does, which another test compares with the imports."""
+    wings = rows("| wing | what it is for | may import |")
+    for wing, _, may in wings:
+        text = " ".join((ROOT / "server" / wing.strip("`/") / "__init__.py").read_text().split())
+        (said,) = re.findall(r"May import: (.*?)\.(?: |$)", text)
+        assert {*re.findall("`(.*?)`", may)} == {*re.findall("`(.*?)`", said)}, wing
+    folders = {path.parent.name for path in (ROOT / "server").glob("*/__init__.py")}
+    assert {wing.strip("`/") for wing, *_ in wings} == folders
+
+
 def test_each_decision_is_listed_once_under_its_subject() -> None:
     """Catches a decision that nobody finds, because there are more than a hundred."""
     page = (ROOT / "docs/decisions.md").read_text()

@@ -151,7 +151,12 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("serve", "--rounds"), 2, "--rounds requires an argument"),
         (("tournament", "create", "x", "--gane", "quoridor"), 2, "--game instead of --gane"),
         (("serve", "--workers", "1.5"), 2, "value for --workers: expected a whole number, not '1.5'"),
-        (("tournament", "create", "x", *DECIDE, "--confidence", "1.0"), 2, "--confidence: it has to be < 1"),
+        (("serve", "--workers", "0"), 2, 'value "0" for --workers: expected 1 or more'),
+        (
+            ("tournament", "create", "x", *DECIDE, "--confidence", "1.0"),
+            2,
+            "--confidence: expected less than 1",
+        ),
         (("tournament", "create", "x", *DECIDE, "--places", "5"), 2, "places can be settled, not 5"),
         (("serve", "--tournament", "x", *DECIDE, "--places", "5"), 2, "places can be settled, not 5"),
     ],

@@ -85,7 +85,7 @@ def _moment(given: str, name: str) -> datetime:
     try:
         return datetime.fromisoformat(given)
     except ValueError:
-        raise Refusal(f"{name}: expected a time such as 2026-03-01T18:00:00Z, not {given[:40]!r}") from None
+        raise Refusal(f"{name}: expected a time such as 2030-03-01T18:00:00Z, not {given[:40]!r}") from None
 
 
 def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:

@@ -475,7 +475,7 @@ def test_the_command_says_what_does_not_follow_and_ends_with_one(tmp_path: Path)
     file.write_bytes(b"".join(text(lines)))
     good = command(str(file))
     assert (good.returncode, good.stderr) == (0, "")
-    assert f"\n{file}: all of it follows: 2 tournaments, " in good.stdout
+    assert f"\n{file}: everything follows: 2 tournaments, " in good.stdout
     index = next(index for index, line in enumerate(lines) if line["type"] == "pairing")
     lines[index]["round"] += 1
     bad = command("-", "--json", source=b"".join(text(lines)))

@@ -30,14 +30,14 @@ def told(given: object, kind: type[Any]) -> str:
         (
             "start_at",
             "tomorrow",
-            'start_at: expected a date and time such as 2026-03-01T18:00:00Z, not "tomorrow"',
+            'start_at: expected a date and time such as 2030-03-01T18:00:00Z, not "tomorrow"',
         ),
         ("group", "x" * 65, "group: expected a text of at most 64 characters, not one of 65"),
         ("group", "", 'group: expected a text of 1 or more characters, not ""'),
         ("pace", {"turn": 0}, "pace.turn: expected a number of more than 0, not 0"),
         ("pace", {"tern": 1}, "pace.tern is not known; there are: bank, gain, turn"),
         ("options", [1], "options: expected an object, not [1]"),
-        ("rounds_at", ["x"], 'rounds_at[0]: expected a date and time such as 2026-03-01T18:00:00Z, not "x"'),
+        ("rounds_at", ["x"], 'rounds_at[0]: expected a date and time such as 2030-03-01T18:00:00Z, not "x"'),
         ("round_every", [], "round_every: expected a number or a text, not []"),
     ],
 )

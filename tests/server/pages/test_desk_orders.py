@@ -171,7 +171,9 @@ async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_th
         bob.away()
         await trio.sleep(1.0)
         page = await (await here.log_in()).read("/admin/tournaments/cup")
-        assert re.search(r"Missing: .*bob.*, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", page)
+        assert re.search(
+            r"Missing: .*bob.*, since <time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</time>", page
+        )
         assert 'href="/admin/tournaments/cup/withdraw?name=bob"' in page
 
 
@@ -586,13 +588,13 @@ async def test_a_tournament_by_invitation_is_opened_filled_and_shown_as_that(
         page = (await browser.send(form, "/admin/create", **typed, by_invitation="yes")).body.decode()
         assert "By invitation." in page
         page = (await browser.send(page, "/admin/tournaments/cup/enter", name="ann")).body.decode()
-        assert "waits for 1 bot <small>by invitation</small>" in await browser.read("/")
+        assert "waits for 1 bot <small>(by invitation)</small>" in await browser.read("/")
         await browser.send(page, "/admin/tournaments/cup/invite", 200, name="bob")
         assert list(here.host.tournaments["cup"].record.entrants) == ["ann", "bob"]
         public = await browser.read("/tournaments/cup")
         assert "By invitation: only bots that the organiser invites or enters take part." in public
         assert "it starts by itself when 2 have entered and all of them are here" in public
-        assert "waits until all are here <small>by invitation</small>" in await browser.read("/")
+        assert "waits until all are here <small>(by invitation)</small>" in await browser.read("/")
         await Desk(here.host.tournaments["cup"]).withdraw("ann")
         assert "<span>1 entrant of 2</span>" in await browser.read("/admin/tournaments/cup"), "there is room"
         assert '<td class="figure">1 of 2</td>' in await browser.read("/admin")

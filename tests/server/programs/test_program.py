@@ -41,7 +41,7 @@ BROKEN = {  # by which program breaks it, a trial and a word of the sentence
     "unflushed": ("plays whole games by the rules", "flush"),
     "chatty": ("speaks only when it is asked", "'done'"),
     "crashing": ("plays whole games by the rules", "exit code 1; its last words: no idea"),
-    "strict": ("passes over what it does not know", "what is this?"),
+    "strict": ("ignores what it does not know", "what is this?"),
     "stubborn": ("ends when its input ends", "it goes on"),
 }
 
@@ -82,7 +82,7 @@ def test_the_trials_know_every_game(game: str, tmp_path: Path) -> None:
     path = tmp_path / "house.py"
     path.write_text(HOUSE.replace("GAME", repr(game)).replace("ROOT", repr(str(Path(__file__).parents[3]))))
     ground = Ground(f"{sys.executable} {path}", catalogue()[game], 20.0)
-    for name in ("plays either seat", "begins anew when an opponent has left"):
+    for name in ("plays either seat", "begins again when an opponent has left"):
         TRIALS[name](ground)
 
 
