@@ -1,6 +1,7 @@
 """What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
 
 from collections.abc import Iterator, Mapping
+from heapq import nlargest
 from typing import Any
 
 from markupsafe import Markup
@@ -102,7 +103,8 @@ class HomeLook:
         self._looked = -REFRESH
         self._lately = Lately()
         host.on_fact.append(self._told)
-        before = [(each, over) for each in host.tournaments.values() for over in latest(each.record)]
+        lately = nlargest(LATELY, host.tournaments.values(), key=lambda each: each.record.latest_end or 0.0)
+        before = [(each, over) for each in lately for over in latest(each.record)]
         before.sort(key=lambda told: told[1].ended or 0.0)  # it is not known of very old ones
         for tournament, concluded in before:
             self._told(tournament, concluded)
@@ -170,7 +172,7 @@ def _summary(host: View, tournament: Held) -> Summary:
         record.format.endless,
         len(tournament.matches),
         None if record.format.decides else tournament.eta(),
-        tables.latest(record),
+        record.latest_end,
         record.opened.start if record.state is State.REGISTERING else None,
         tables.wanting(record),
         bool(record.opened.by_invitation),
