@@ -36,6 +36,7 @@ class Archived(Struct, frozen=True, array_like=True):
     decided: int
     version: int
     latest_end: float | None
+    winners: tuple[str, ...] | None  # None: it takes more than the results to say who has won
 
 
 class Content(Struct, frozen=True, array_like=True):

@@ -9,6 +9,7 @@ after a crash means folding what was kept.
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
+from itertools import takewhile
 from math import inf
 from sys import intern
 from typing import TYPE_CHECKING, Any
@@ -145,8 +146,9 @@ class Record:
 
     def archive(self) -> None:
         """Keep most of what is known compressed until it is asked for."""
-        parts = archive.packed(self)
-        self.keep_archived(Archived(parts, self.pairings, self.decided, self.version, self.latest_end))
+        winners = None if self.format.decides else self._winners()
+        figures = self.pairings, self.decided, self.version, self.latest_end, winners
+        self.keep_archived(Archived(archive.packed(self), *figures))
 
     def keep_archived(self, archived: Archived) -> None:
         with archive.taken_out.lock:
@@ -494,6 +496,11 @@ class Record:
 
     def standings(self) -> list[Row]:
         return self.results.standings(list(self.entrants.values()), self.annulled, self.disqualified)
+
+    def _winners(self) -> tuple[str, ...]:
+        """Whoever is first, and has scored."""
+        first = takewhile(lambda row: row.rank == 1, self.standings())
+        return tuple([row.name for row in first if row.points > 0])
 
     def options(self, fact: Dealt | Concluded) -> Mapping[str, Any]:
         """The options of the game in that match."""

@@ -176,8 +176,15 @@ def _summary(host: View, tournament: Held) -> Summary:
         record.opened.start if record.state is State.REGISTERING else None,
         tables.wanting(record),
         bool(record.opened.by_invitation),
-        tuple(tables.winners(record, host.boards.latest(record.public))) if over else (),
+        _winners(host, record) if over else (),
     )
+
+
+def _winners(host: View, record: Record) -> tuple[str, ...]:
+    """Who has won, once that is known: of what is archived it is, so no list has a hundred tables made."""
+    if record.archived is not None and record.archived.winners is not None:
+        return record.archived.winners
+    return tuple(tables.winners(record, host.boards.latest(record.public)))
 
 
 def latest(record: Record) -> list[Concluded]:

@@ -132,6 +132,13 @@ def test_a_snapshot_has_what_is_archived_as_it_is(whole: bool) -> None:
     assert known(read) == before
 
 
+def test_the_archive_knows_who_has_won() -> None:
+    record = round_robin(7)
+    record.archive()
+    assert record.archived is not None
+    assert record.archived.winners == tuple([row.name for row in record.standings() if row.rank == 1])
+
+
 def test_a_match_takes_less_than_a_hundred_bytes_in_the_archive() -> None:
     record = round_robin(20)
     record.archive()
