@@ -6,7 +6,7 @@ Names are used again once a tournament is deleted, so what a store calls it may 
 import re
 from collections.abc import Iterable
 
-from tournament.facts import HOST, Kept, Opened, State
+from tournament.facts import HOST, Kept, Opened, State, Turned
 from tournament.record import Record
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses and file names
@@ -44,9 +44,12 @@ def fold(
         if name == HOST:
             continue
         if name in records:
-            records[name].add(entry.fact)
-            if records[name].state is State.DELETED:
-                records[name] = _husk(records[name])
+            record = records[name]
+            record.add(entry.fact)
+            if record.state is State.DELETED:
+                records[name] = _husk(record)
+            elif isinstance(entry.fact, Turned) and record.can_be_archived:
+                record.archive()  # or thousands of them would be in memory before the last one is read
         elif isinstance(entry.fact, Opened):
             records[name] = Record(called(name), entry.fact, whole=whole, kept_as=name)
         else:

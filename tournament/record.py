@@ -9,12 +9,15 @@ after a crash means folding what was kept.
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
+from itertools import takewhile
 from math import inf
 from sys import intern
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, structs
 
+from tournament import archive
+from tournament.archive import Archived
 from tournament.column_views import Drawn, Endings, Matches
 from tournament.columns import Columns
 from tournament.events import NOBODY, Ending, absences
@@ -65,6 +68,9 @@ class Record:
     ones. For a tournament without an end it does so in columns, with some seventy bytes a match. Any other
     record relies on the store: it remembers the latest `LATEST` matches and, in a tournament without an
     end, only what the older ones add up to, name by name.
+
+    A record of a tournament that is over can be archived. Then most of it is in memory only while somebody
+    reads it, and a fact that is added takes it out of the archive.
     """
 
     def __init__(self, name: str, opened: Opened, *, whole: bool = True, kept_as: str = "") -> None:
@@ -114,7 +120,8 @@ class Record:
         self.results = Results(self.format, forgets=self.format.endless and not whole)
         self.last_drawn = 0  # the number of the latest pairing
         self.byes = 0  # that were drawn: each has a number and a result, and is not a match
-        self._columns: Columns[Remembered] | None = None  # that hold much of this, where it is too much
+        self.archived: Archived | None = None  # that hold much of this, where the tournament is long over
+        self._columns: Columns[Remembered] | None = None  # the same, where there are too many matches
         if whole and self.format.endless:
             self._remember_in(Columns[Remembered](name, Abridged))
 
@@ -129,6 +136,51 @@ class Record:
         self.endings = Endings(columns)
         self.results.remember_in(columns)
 
+    # In the archive
+
+    @property
+    def can_be_archived(self) -> bool:
+        """Whether it is over, with nothing left to play, and neither endless, frozen nor very large."""
+        over = self.state is State.FINISHED and not (self.open or self.dealt or self.format.endless)
+        return over and self.archived is None and self.frozen is None and self.last_drawn <= archive.LARGEST
+
+    def archive(self) -> None:
+        """Keep most of what is known compressed until it is asked for."""
+        winners = None if self.format.decides else self._winners()
+        figures = self.pairings, self.decided, self.version, self.latest_end, winners
+        self.keep_archived(Archived(archive.packed(self), *figures))
+
+    def keep_archived(self, archived: Archived) -> None:
+        with archive.taken_out.lock:
+            self.archived = archived
+            self.put_back()
+
+    def put_back(self) -> None:
+        """Let go of the parts that are in the archive."""
+        if self.archived is not None:
+            for part in archive.PARTS:
+                self.__dict__.pop(part, None)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Take all parts out of the archive, as one is asked for that is not here."""
+            if name not in archive.PARTS or self.__dict__.get("archived") is None:
+                raise AttributeError(name)
+            with archive.taken_out.lock:
+                parts = archive.unpacked(self.archived.content, self.format, whole=self.whole)
+                self.__dict__.update(parts)
+                archive.taken_out.add(self, max(1, self.last_drawn))
+            return parts[name]
+
+    def _leave_the_archive(self) -> None:
+        """What is known is about to change."""
+        if self.archived is not None:
+            with archive.taken_out.lock:
+                _ = self.results  # and with these, all other parts
+                archive.taken_out.remove(self)
+                self.archived = None
+
     # What is known
 
     def add(self, fact: AnyFact) -> None:
@@ -140,6 +192,7 @@ class Record:
 
         The record must not be changed in between.
         """
+        self._leave_the_archive()
         if isinstance(fact, Drew):
             for number, pairing in enumerate(fact.pairings, 1):
                 self._draw(pairing)
@@ -322,6 +375,7 @@ class Record:
 
         The record must not be changed in between. A dictionary of half a million takes some milliseconds.
         """
+        self._leave_the_archive()
         for name, value in [*vars(self).items()]:
             if isinstance(value, dict | set | list | deque):
                 setattr(self, name, copy(value))  # pyright: ignore[reportUnknownArgumentType]
@@ -382,19 +436,33 @@ class Record:
     @property
     def pairings(self) -> int:
         """How many were drawn, of two who are to meet."""
+        if self.archived is not None:
+            return self.archived.pairings
         return len(self.results.history) + len(self.drawn) - self.byes
 
     @property
     def decided(self) -> int:
         """How many of these are decided."""
+        if self.archived is not None:
+            return self.archived.decided
         return len(self.results.history) + len(self.results.came_to) - self.byes
 
     @property
     def version(self) -> int:
         """Goes up with everything that changes the standings."""
+        if self.archived is not None:
+            return self.archived.version
         if self.results.forgets:  # it forgets decisions, too: so all matches that are over are counted
             return self.arrivals + self.ended + len(self.voided)
         return self.arrivals + len(self.results.decisions)
+
+    @property
+    def latest_end(self) -> float | None:
+        """When its latest match was over, as far as that is known and remembered."""
+        if self.archived is not None:
+            return self.archived.latest_end
+        ends = (self.matches[match].ended for match in reversed(self.recent))
+        return next((at for at in ends if at is not None), None)
 
     def match_of(self, number: int) -> str | None:
         """The match that counts for a pairing, or else the first that did not, as far as it is remembered."""
@@ -428,6 +496,11 @@ class Record:
 
     def standings(self) -> list[Row]:
         return self.results.standings(list(self.entrants.values()), self.annulled, self.disqualified)
+
+    def _winners(self) -> tuple[str, ...]:
+        """Whoever is first, and has scored."""
+        first = takewhile(lambda row: row.rank == 1, self.standings())
+        return tuple([row.name for row in first if row.points > 0])
 
     def options(self, fact: Dealt | Concluded) -> Mapping[str, Any]:
         """The options of the game in that match."""

@@ -1,9 +1,9 @@
 """Records as data: what a long journal adds up to, so that it need not be read again.
 
-A snapshot holds all that a record knows, except for the moves of its matches. Of whole records,
-only those of tournaments without an end have one, with their columns: any other is read from its
-facts just as fast. Names are held once, and pairings by the places of their names, because there
-may be half a million of them. The code that keeps snapshots finds out whether one may be
+A snapshot holds all that a record knows, except for the moves of its matches. Of whole records, only
+those of tournaments without an end have one, with their columns, and those that are archived: any other
+is read from its facts just as fast. Names are held once, and pairings by the places of their names,
+because there may be half a million of them. The code that keeps snapshots finds out whether one may be
 believed.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from tournament.archive import Archived
 from tournament.events import Ending
 from tournament.facts import Chose, Opened, Revealed, Seated, State
 from tournament.folding import called
@@ -24,10 +25,11 @@ from tournament.latest import Latest
 from tournament.packed_columns import Packed, packed, unpack
 from tournament.record import Record
 from tournament.remembered import Abridged, Remembered
+from tournament.results import Results
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 6  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 7  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
@@ -82,16 +84,20 @@ class Snapshot(Struct, frozen=True, array_like=True):
     contacts: dict[str, str]
     frozen: "Snapshot | None"  # what the public sees instead
     columns: Packed | None  # of a whole record, in place of what was drawn and what came of it
+    archived: Archived | None  # the same, of a tournament that is over
+    whole: bool
+    byes: int
 
 
 def taken(record: Record) -> Snapshot:
     """A snapshot of a record; it shares nothing with it that can change.
 
-    Raises `ValueError` for a whole record of a tournament that has an end.
+    Raises `ValueError` for a whole record of a tournament that has an end and is not archived.
     """
     places: dict[str, int] = {}
-    columns = record.columns
-    if record.whole and columns is None:
+    columns, archived = record.columns, record.archived
+    apart = columns is not None or archived is not None
+    if record.whole and not apart:
         raise ValueError(f"{record.name} has an end, and its record is whole: there is no snapshot of that")
 
     def met(pairing: Pairing) -> Met:
@@ -101,7 +107,8 @@ def taken(record: Record) -> Snapshot:
     def came(result: Result) -> Came:
         return met(result.pairing), *result.score, result.played, result.digest
 
-    latest, history = record.results.latest, record.results.history
+    results = Results(record.format, forgets=False) if archived is not None else record.results
+    latest, history = results.latest, results.history
     frozen = record.frozen
     return Snapshot(
         name=record.kept_as,
@@ -111,9 +118,9 @@ def taken(record: Record) -> Snapshot:
         annulled=set(record.annulled),
         disqualified=set(record.disqualified),
         arrivals=record.arrivals,
-        drawn=[] if columns else [met(pairing) for pairing in record.drawn.values()],
-        matches=[] if columns else [_over(match) for match in record.matches.values()],
-        recent=list(record.recent),
+        drawn=[] if apart else [met(pairing) for pairing in record.drawn.values()],
+        matches=[] if apart else [_over(match) for match in record.matches.values()],
+        recent=[] if archived else list(record.recent),
         ended=record.ended,
         voided=set(record.voided),
         claims=dict(record.claims),
@@ -125,13 +132,13 @@ def taken(record: Record) -> Snapshot:
         keys=dict(record.keys),
         ways_back=dict(record.ways_back),
         open=list(record.open),
-        attempts=dict(record.attempts),
-        counted={} if columns else dict(record.results.counted),
-        came_to=[] if columns else [came(result) for result in record.results.came_to.values()],
-        missed=dict(record.missed_pairings),
+        attempts={} if archived else dict(record.attempts),
+        counted={} if apart else dict(results.counted),
+        came_to=[] if apart else [came(result) for result in results.came_to.values()],
+        missed={} if archived else dict(record.missed_pairings),
         history=(list(history.names), history.packed(), set(history.taken_back), dict(history.strays)),
-        tallies=dict(record.results.tallies.of),
-        tallied=record.results.tallies.read,
+        tallies=dict(results.tallies.of),
+        tallied=results.tallies.read,
         last_drawn=record.last_drawn,
         latest=([], []) if latest is None else ([met(p) for p in latest], [came(r) for r in latest.results]),
         facts=record.facts,
@@ -146,13 +153,16 @@ def taken(record: Record) -> Snapshot:
         contacts=dict(record.contacts),
         frozen=None if frozen is None or frozen is record else taken(frozen),
         columns=None if columns is None else packed(columns),
+        archived=archived,
+        whole=record.whole,
+        byes=record.byes,
         names=list(places),
     )
 
 
 def restored(snapshot: Snapshot) -> Record:
     """The record from which a snapshot was taken."""
-    whole = snapshot.columns is not None
+    whole = snapshot.whole
     record = Record(called(snapshot.name), snapshot.opened, whole=whole, kept_as=snapshot.name)
     names = [intern(name) for name in snapshot.names]
     scores: dict[Score, Score] = {}  # of which there are few
@@ -200,8 +210,8 @@ def restored(snapshot: Snapshot) -> Record:
     if not record.format.endless:
         known.decisions = [each for each in known.came_to.values() if known.counts(each)]
         known.enlist(record.drawn.values())
-    record.missed_pairings, record.last_drawn = snapshot.missed, snapshot.last_drawn
-    record.byes = sum(second == NONE for _, _, _, second in snapshot.drawn)  # none where there are columns
+    record.missed_pairings = snapshot.missed
+    record.last_drawn, record.byes = snapshot.last_drawn, snapshot.byes
     known.history = History.unpacked(*snapshot.history)
     known.tallies = Tallies(snapshot.tallies, snapshot.tallied)
     if known.latest is not None:
@@ -210,6 +220,8 @@ def restored(snapshot: Snapshot) -> Record:
     if snapshot.frozen is not None:
         record.frozen = restored(snapshot.frozen)
         record.frozen.frozen = record.frozen
+    if snapshot.archived is not None:
+        record.keep_archived(snapshot.archived)
     return record
 
 

@@ -20,6 +20,7 @@ from games.catalogue import catalogue
 from games.game import Game
 from server.host import telling
 from server.host.abroad import Abroad, HeldAbroad
+from server.host.archiving import archive_old
 from server.host.boards import Boards
 from server.host.claims import Claims, way_back
 from server.host.exposition import Family
@@ -171,6 +172,7 @@ class Host:
         house.start_soon(self.thinker.run)
         house.start_soon(self.grader.run)
         house.start_soon(self._forgetting.run)
+        house.start_soon(archive_old, self._records, self.wall)
         records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
         self._opening.note(records.values())
         records = {name: record for name, record in records.items() if record.state is not State.DELETED}
@@ -451,6 +453,9 @@ class Host:
         if tournament is not None and self._house is not None and not self.draining:
             for claimed in self.claims.new(visit, tournament):
                 self._house.start_soon(tournament.keep, claimed)
+
+    def _records(self) -> Iterator[Record]:
+        return (each.record for each in self.tournaments.values())
 
     def _loaded(self, load: Load) -> dict[str, Record]:
         records, audit = load()

@@ -49,6 +49,17 @@ def is_unseen(character: str) -> bool:
 
 def skeleton(text: str) -> str:
     """Equal for texts that look alike."""
+    return text.translate(_of_ascii()) if text.isascii() else shape(text)
+
+
+@cache
+def _of_ascii() -> Mapping[int, str]:
+    """The skeletons of single characters: most names have no others, and a start looks at all names."""
+    return {code: shape(chr(code)) for code in range(128)}
+
+
+def shape(text: str) -> str:
+    """The skeleton of any text, worked out step by step."""
     looks = _looks(text)  # first as written: a capital may look like what its small letter does not
     for _ in range(ROUNDS):
         again = _looks(looks.casefold())

@@ -196,8 +196,7 @@ class Untold:
         """When a tournament was over, by the wall clock; if nobody here saw that, when its last match was."""
         if (end := self._ends.get(record.kept_as)) is not None and end.at is not None:
             return end.at
-        ends = (record.matches[match].ended for match in reversed(record.recent))
-        return next((at for at in ends if at is not None), -inf)
+        return -inf if (latest := record.latest_end) is None else latest
 
 
 def _where(wanted: Wanted) -> Key:

@@ -10,7 +10,6 @@ second for each game and with as much rest as work. Those who ask meanwhile get 
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from heapq import merge
 from itertools import islice
 from typing import Any
 
@@ -18,6 +17,7 @@ import trio
 from msgspec import Struct
 
 from server.host.appearances import PIECE, Found, Index
+from server.host.latest_first import latest_first
 from server.host.remaking import Remaking
 from server.net.guard import Guard
 from tournament.format import Pairing, Result
@@ -125,7 +125,7 @@ def rated(records: Sequence[Record]) -> Rated:
 
 def backwards(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:
     """The results that say something about strength, the latest first, whatever the tournament."""
-    return merge(*map(_backwards, reversed(records)), key=_ended, reverse=True)
+    return latest_first(((record, _backwards(record)) for record in reversed(records)), _ended)
 
 
 def counting(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:

@@ -6,7 +6,6 @@ never more than some ten thousand matches; it may be made in a thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import merge
 from itertools import islice
 from typing import Any
 
@@ -17,6 +16,7 @@ from games.catalogue import catalogue
 from server.host.appearances import Found, Index
 from server.host.grading import Kept
 from server.host.grouping import frozen
+from server.host.latest_first import latest_first
 from server.host.versions import OWN, Rated, Version, versions
 from server.host.view import View
 from server.pages import formatting
@@ -121,8 +121,8 @@ def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[Pla
 
     Earlier ones come one tournament after another: those of them that are skipped cost nothing.
     """
-    each = [_backwards(record, numbers[-MIXED:]) for record, numbers in reversed(found)]
-    for record, match in islice(merge(*each, key=_ended, reverse=True), skip, skip + most):
+    each = ((record, _backwards(record, numbers[-MIXED:])) for record, numbers in reversed(found))
+    for record, match in islice(latest_first(each, _ended), skip, skip + most):
         yield _played(record, match, name)
         most -= 1
     skip = max(0, skip - sum(min(MIXED, len(numbers)) for _, numbers in found))

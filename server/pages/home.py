@@ -1,6 +1,7 @@
 """What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
 
 from collections.abc import Iterator, Mapping
+from heapq import nlargest
 from typing import Any
 
 from markupsafe import Markup
@@ -102,7 +103,8 @@ class HomeLook:
         self._looked = -REFRESH
         self._lately = Lately()
         host.on_fact.append(self._told)
-        before = [(each, over) for each in host.tournaments.values() for over in latest(each.record)]
+        lately = nlargest(LATELY, host.tournaments.values(), key=lambda each: each.record.latest_end or 0.0)
+        before = [(each, over) for each in lately for over in latest(each.record)]
         before.sort(key=lambda told: told[1].ended or 0.0)  # it is not known of very old ones
         for tournament, concluded in before:
             self._told(tournament, concluded)
@@ -170,12 +172,19 @@ def _summary(host: View, tournament: Held) -> Summary:
         record.format.endless,
         len(tournament.matches),
         None if record.format.decides else tournament.eta(),
-        tables.latest(record),
+        record.latest_end,
         record.opened.start if record.state is State.REGISTERING else None,
         tables.wanting(record),
         bool(record.opened.by_invitation),
-        tuple(tables.winners(record, host.boards.latest(record.public))) if over else (),
+        _winners(host, record) if over else (),
     )
+
+
+def _winners(host: View, record: Record) -> tuple[str, ...]:
+    """Who has won, once that is known: of what is archived it is, so no list has a hundred tables made."""
+    if record.archived is not None and record.archived.winners is not None:
+        return record.archived.winners
+    return tuple(tables.winners(record, host.boards.latest(record.public)))
 
 
 def latest(record: Record) -> list[Concluded]:

@@ -106,7 +106,7 @@ def standings(record: Record, board: Board, page: int | None = None) -> dict[str
         "pages": pages,
         "criteria": [_column(name) for name in record.format.order if name != "points"],
         "ladder": record.format.order[0] == LADDER,
-        "latest": latest(record),
+        "latest": record.latest_end,
         "duplicates": board.duplicates,
         "said": [*decision_views.said(record, board)],
     }
@@ -123,11 +123,6 @@ def _column(name: str) -> Column:
 def _estimate(figure: float) -> str:
     """Empty where nothing has been played: what stands for that in data is no strength."""
     return formatting.signed(figure) if figure > UNPLAYED / 2 else ""
-
-
-def latest(record: Record) -> float | None:
-    """When the latest match ended, as far as that is known."""
-    return record.matches[record.recent[-1]].ended if record.recent else None
 
 
 def _line(record: Record, row: Row, on: drawings.Scale) -> Line:

@@ -16,6 +16,7 @@ import trio
 from server import allocator, interpreter
 from server.exits import ConfigError
 from server.export.signing import known_signer
+from server.host.archiving import archive_old
 from server.http.exchange import App, Exchange
 from server.http.routes import routed
 from server.logs import set_up
@@ -78,6 +79,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             interpreter.calm()
             nursery.start_soon(allocator.trim)
             nursery.start_soon(mirror.run)
+            nursery.start_soon(archive_old, mirror.records)
             nursery.start_soon(mirror.grader.run)
             nursery.start_soon(keep_fresh, settings, reader.last, mirror.snapshot)
             nursery.start_soon(borrowing.run)

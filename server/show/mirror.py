@@ -7,7 +7,7 @@ been read, or not at all; neither does any harm.
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import nsmallest
 from itertools import islice
@@ -148,6 +148,9 @@ class Mirror:
         self._look: trio.Event | None = None  # set when the next look is done: all callers share it
         self._early: dict[str, list[Happened]] = {}  # news of matches that are not in the journal yet
 
+    def records(self) -> Iterator[Record]:
+        return (each.record for each in self.tournaments.values())
+
     def here(self, tournament: str) -> Here:
         return next(
             (seen.here[tournament] for seen in self._seen.values() if tournament in seen.here), Here()
@@ -193,7 +196,7 @@ class Mirror:
         them.
         """
         for held in tuple(self.tournaments.values()):
-            if len(held.record.results.decisions) > LONG:
+            if held.record.decided > LONG:
                 await self.boards.exact(held.record)
 
     def take(self, message: Happened | Journal | Seen, teller: object = None) -> None:

@@ -95,6 +95,9 @@ def save(path: Path, known: Folded) -> None:
     """Replace the last snapshot, all or nothing."""
     if known.latest is None:
         return
+    for record in known.records.values():
+        if record.can_be_archived:
+            record.archive()
     snapshots = [taken(record) for record in known.records.values() if _has_snapshot(record)]
     content = _encoder.encode(
         Content(VERSION, known.number, _hash_of(known.latest), known.audit, [*known.records], snapshots)
@@ -106,7 +109,7 @@ def save(path: Path, known: Folded) -> None:
 
 
 def _has_snapshot(record: Record) -> bool:
-    return record.format.endless or not record.whole
+    return record.format.endless or not record.whole or record.archived is not None
 
 
 def _loaded(reader: Reader, path: Path, *, whole: bool) -> Folded | None:

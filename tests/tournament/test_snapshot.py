@@ -42,7 +42,7 @@ def again(record: Record) -> Record:
 def known(record: Record) -> dict[str, object]:
     """All of it, but for moves, which a snapshot does not have."""
     found = vars(record) | vars(record.results)
-    del found["results"]
+    del found["results"], found["archived"]
     found["matches"] = [
         Abridged(
             *(each.match, each.pairing, each.players, each.winner, each.ending, each.why, each.score),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.host.look_alikes import DATA, alike, is_unseen, skeleton
+from server.host.look_alikes import DATA, alike, is_unseen, shape, skeleton
 from tests.server.host.make_look_alikes import made
 
 
@@ -51,6 +51,12 @@ def test_only_a_few_characters_on_a_keyboard_look_alike() -> None:
 @given(st.text(max_size=40))
 def test_a_skeleton_is_its_own(text: str) -> None:
     assert skeleton(skeleton(text)) == skeleton(text)
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=40))
+def test_the_skeleton_of_plain_text_is_that_of_its_characters(text: str) -> None:
+    """Which are looked up: a host that starts has the names of years to go through."""
+    assert skeleton(text) == shape(text)
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=40))

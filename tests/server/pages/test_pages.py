@@ -60,6 +60,18 @@ ADDRESSES = (
 )
 
 
+async def test_a_list_of_what_is_long_over_has_no_table_made(autojump_clock: MockClock) -> None:
+    """Catches a page of a hundred tournaments for which as many tables with ratings were made."""
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        record = here.host.tournaments["cup"].record
+        (winner,) = [row.name for row in record.standings() if row.rank == 1]
+        record.archive()
+        for address in ("/", "/tournaments"):
+            assert re.search(f"won by .*{winner}", await here.read(address))
+        assert here.host.boards.made == 0
+
+
 async def test_a_curve_is_not_said_to_be_surer_than_it_is(autojump_clock: MockClock) -> None:
     """Unlike strengths, whose intervals are tested: `docs/standings.md` has the figures of both."""
     async with gallery() as here:

@@ -11,6 +11,7 @@ import trio
 import trio.testing
 
 from server.exits import Unusable
+from server.host.archiving import AFTER, EVERY, archive_old
 from server.host.happened import happened
 from server.host.host import Host
 from server.net.guard import Guard
@@ -36,7 +37,18 @@ from server.store.sqlite_database import connected
 from tests.crashes.world import at_once
 from tests.turns import taking_turns
 from tournament.events import Moved, Refused
-from tournament.facts import AnyFact, CheckedIn, Drew, Entered, NoShow, Opened, State, Turned, Withdrew
+from tournament.facts import (
+    AnyFact,
+    CheckedIn,
+    Drew,
+    Entered,
+    NoShow,
+    Opened,
+    State,
+    Turned,
+    Voided,
+    Withdrew,
+)
 from tournament.format import Pairing, Terms
 from tournament.player import Player
 from tournament.record import PIECE, Record
@@ -237,6 +249,31 @@ async def test_a_show_that_begins_with_a_snapshot_knows_what_one_without_knows(
                     played = stage.host.tournaments[name]
                     assert known(held.record) == known(played.record)
                     assert held.matches.keys() == played.matches.keys()
+
+
+async def test_what_is_long_over_is_archived_by_play_and_by_show(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches a host whose memory grows with every tournament that it has ever held."""
+    async with staged(tmp_path) as (stage, nursery), mirrored(stage) as (mirror, _):
+        nursery.start_soon(archive_old, mirror.records, trio.current_time)
+        await stage.cup.finished()
+        await settle()
+        expect_the_same(mirror, stage)
+        records = stage.cup.record, mirror.tournaments["cup"].record
+        before = [known(record) for record in records]
+        assert [record.archived for record in records] == [None, None]
+        await trio.sleep(AFTER + 2 * EVERY)
+        assert all(record.archived is not None and "results" not in vars(record) for record in records)
+        assert [known(record) for record in records] == before
+        assert stage.cup.missing() == []
+        await stage.cup.keep(Turned(State.RUNNING), Voided("cup-1", "a cable"))
+        await settle()
+        await stage.cup.finished()
+        await settle()
+        expect_the_same(mirror, stage)
+        assert [record.archived for record in records] == [None, None]
+        assert len(records[1].endings) == 7
 
 
 async def test_a_long_table_is_worked_out_before_anybody_asks_and_a_short_one_is_not(

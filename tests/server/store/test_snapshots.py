@@ -2,6 +2,7 @@
 
 import resource
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -16,7 +17,10 @@ from tests.tournament.test_columns import said as shown
 from tests.tournament.test_snapshot import known
 from tests.tournament.test_tally import forgetful
 from tournament import entries
-from tournament.facts import HOST, AnyFact, Ordered
+from tournament.entries import Entry
+from tournament.events import Ending
+from tournament.facts import HOST, AnyFact, Concluded, Dealt, Drew, Entered, Opened, Ordered, State, Turned
+from tournament.format import Pairing
 from tournament.tally import Tallies
 
 pytestmark = pytest.mark.slow
@@ -98,6 +102,38 @@ def test_whole_records_have_snapshots_too(engine: Sqlite, tmp_path: Path) -> Non
             }
             assert audit == whole.audit
     assert folded(engine, tmp_path / OF_WHOLE, whole=True).since < snapshots.MANY
+
+
+def test_what_is_over_is_not_read_again(engine: Sqlite, tmp_path: Path) -> None:
+    """Catches that the process for pages read all matches of all tournaments at each start."""
+    facts: list[AnyFact] = [Opened("tic-tac-toe", "round-robin"), *map(Entered, "ab"), Turned(State.RUNNING)]
+    facts += [Drew((Pairing(1, 1, "a", "b"),)), Dealt("cup-1", 1)]
+    facts += [Concluded("cup-1", 1, ("a", "b"), 0, Ending.PLAYED, "so", (1.0, 0.0)), Turned(State.FINISHED)]
+    for name in ("cup", "cap"):
+        write(
+            engine,
+            [
+                (name, entries.fact(entries.entry(1, "", 0.0, fact).body.replace("cup", name)))
+                for fact in facts
+            ],
+        )
+    write(engine, [("going", Opened("tic-tac-toe", "round-robin"))])
+    read = list[str | None]()
+
+    class Counting(Sqlite):
+        def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
+            read.append(tournament)
+            return super().kept(after, tournament)
+
+    for whole, again in ((True, ["going"]), (False, [])):
+        first, _ = load(engine, tmp_path, whole=whole)
+        with closing(Counting(tmp_path / "quintain.sqlite")) as counting:
+            second, _ = load(counting, tmp_path, whole=whole)
+        assert [name for name in read if name is not None] == again
+        assert {name: known(record) for name, record in second.items()} == {
+            name: known(record) for name, record in first.items()
+        }
+        read.clear()
 
 
 def test_a_snapshot_for_another_way_of_starting_is_not_taken(engine: Sqlite, path: Path) -> None:

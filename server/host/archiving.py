@@ -1,0 +1,23 @@
+"""Tournaments that are long over are archived, once in a while: most of what is known of them takes room."""
+
+import time
+from collections.abc import Callable, Iterable
+
+import trio
+
+from server.net.pauses import WithPauses
+from tournament.record import Record
+
+AFTER = 3600.0  # seconds since the latest match: until then its pages are read, and its bots come back
+EVERY = 60.0  # seconds between two looks
+AT_A_TIME = 100  # tournaments that are looked at before other tasks get their turn
+
+
+async def archive_old(records: Callable[[], Iterable[Record]], wall: Callable[[], float] = time.time) -> None:
+    """Archive tournaments from now on, until cancelled."""
+    while True:
+        await trio.sleep(EVERY)
+        async for record in WithPauses(records(), AT_A_TIME):
+            if record.can_be_archived and wall() - (record.latest_end or 0.0) > AFTER:
+                record.archive()
+                await trio.lowlevel.checkpoint()
