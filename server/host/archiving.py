@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 import trio
 
+from server.host.boards import Run
 from server.net.pauses import WithPauses
 from tournament.record import Record
 
@@ -13,11 +14,15 @@ EVERY = 60.0  # seconds between two looks
 AT_A_TIME = 100  # tournaments that are looked at before other tasks get their turn
 
 
-async def archive_old(records: Callable[[], Iterable[Record]], wall: Callable[[], float] = time.time) -> None:
-    """Archive tournaments from now on, until cancelled."""
+async def archive_old(
+    records: Callable[[], Iterable[Record]], run: Run, wall: Callable[[], float] = time.time
+) -> None:
+    """Archive tournaments from now on, until cancelled; `run` does what would hold up matches."""
     while True:
         await trio.sleep(EVERY)
         async for record in WithPauses(records(), AT_A_TIME):
             if record.can_be_archived and wall() - (record.latest_end or 0.0) > AFTER:
-                record.archive()
-                await trio.lowlevel.checkpoint()
+                facts = record.facts
+                archived = await run(record.after().for_the_archive)
+                if record.facts == facts:  # else it is another one by now, and may not be over
+                    record.keep_archived(archived)

@@ -172,7 +172,7 @@ class Host:
         house.start_soon(self.thinker.run)
         house.start_soon(self.grader.run)
         house.start_soon(self._forgetting.run)
-        house.start_soon(archive_old, self._records, self.wall)
+        house.start_soon(archive_old, self._records, self.boards.run, self.wall)
         records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
         self._opening.note(records.values())
         records = {name: record for name, record in records.items() if record.state is not State.DELETED}
@@ -455,7 +455,7 @@ class Host:
                 self._house.start_soon(tournament.keep, claimed)
 
     def _records(self) -> Iterator[Record]:
-        return (each.record for each in self.tournaments.values())
+        return (each.record for each in self.known.values())
 
     def _loaded(self, load: Load) -> dict[str, Record]:
         records, audit = load()

@@ -79,7 +79,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             interpreter.calm()
             nursery.start_soon(allocator.trim)
             nursery.start_soon(mirror.run)
-            nursery.start_soon(archive_old, mirror.records)
+            nursery.start_soon(archive_old, mirror.records, mirror.boards.run)
             nursery.start_soon(mirror.grader.run)
             nursery.start_soon(keep_fresh, settings, reader.last, mirror.snapshot)
             nursery.start_soon(borrowing.run)
