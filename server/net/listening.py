@@ -195,6 +195,7 @@ async def _attended(
         log.warning("cut", peer=wire.peer, why=str(error))
     finally:
         visitor.leave()
+        wire.close()
         visitor.wire.close()
 
 

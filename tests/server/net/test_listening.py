@@ -142,6 +142,29 @@ async def test_tls_is_spoken_where_there_is_a_certificate() -> None:
         assert await everything(client) == b"127.0.0.1 True"
 
 
+async def test_a_connection_under_tls_that_another_process_serves_ends_with_all_files_that_it_takes() -> None:
+    """Catches two files, and a task, for each bot that another worker hangs up on."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    passed: list[socket.socket | None] = []
+
+    async def attend(wire: Wire, visitor: Visitor) -> None:
+        passed.append(wire.let_go())
+
+    async with listening(attend, tls=server) as (listener, guard), await connect(listener) as plain:
+        client = trio.SSLStream(plain, theirs, server_hostname="localhost")
+        await client.do_handshake()
+        with suppress(trio.BrokenResourceError):
+            await client.receive_some()
+        (end,) = passed
+        assert end is not None
+        while end.fileno() >= 0:  # noqa: ASYNC110 - nobody tells
+            await trio.sleep(0.01)
+    assert not guard.caught
+
+
 async def test_whoever_is_still_sending_over_tls_may_read_the_last_answer() -> None:
     """Catches a connection that was closed at once, so that sending failed before the answer was read."""
     authority = trustme.CA()
