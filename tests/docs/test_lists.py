@@ -5,13 +5,17 @@ Those of other people are not: their own docs have those.
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from msgspec import Struct
 
 from games.catalogue import catalogue
 from server.host.forgetting import NAME_KEPT
 from server.protocols.catalogue import dialects
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
+from server.show.conduit import ToPlay, ToShow
+from server.workers.messages import OfWorker, Several, ToWorker
 
 ROOT = Path(__file__).parents[2]
 HERE = "server.protocols."
@@ -98,6 +102,18 @@ def test_the_architecture_lists_the_dialects_with_what_carries_them() -> None:
         for _, where, by in rows("| dialect | where | carried by |")
     }
     assert listed == {home(each): {CARRIED[type(way)] for way in each.carried_by} for each in DIALECTS}
+
+
+def tags(*said: type[Struct]) -> set[object]:
+    return {each.__struct_config__.tag for each in said}
+
+
+def test_the_architecture_lists_what_processes_say_to_each_other() -> None:
+    _, *after = (ROOT / "docs/architecture.md").read_text().split("| message | from | says |\n")
+    cells = [[row.split(" | ")[0] for row in each.partition("\n\n")[0].splitlines()] for each in after]
+    listed = [{name for cell in table for name in re.findall("`(.+?)`", cell)} for table in cells]
+    to_and_from_show = tags(*get_args(ToShow), *get_args(ToPlay))
+    assert listed == [to_and_from_show, tags(*get_args(ToWorker), *get_args(OfWorker), Several)]
 
 
 def test_the_architecture_says_what_each_wing_may_import() -> None:
