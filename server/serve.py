@@ -124,7 +124,7 @@ async def _serve(
     peering = _peering(settings, engine)
     ledger = Ledger(engine) if peering is None else peering.ledger
     beside = first is not None  # whether another process does all that only looks
-    load = partial(snapshots.load, engine, Path(settings.data), whole=not beside)
+    load = partial(snapshots.load, engine, Path(settings.data), whole=not beside, told=_goes_on)
     if peering is not None:
         load = peering.peers.load
     if asked is not None:
@@ -285,6 +285,12 @@ def _peering(settings: Settings, engine: Engine) -> "Peering | None":
     if not isinstance(engine, SharedPostgres):
         raise TypeError("a host with peers has opened another kind of store")
     return Peering(engine, settings.store)
+
+
+def _goes_on(entries: int) -> None:
+    """A start reads a long journal: say so, or a service manager would end it, and begin again."""
+    log.info("reading what was kept", entries=entries)
+    supervised.notify(supervised.MORE_TIME)
 
 
 def _workers(

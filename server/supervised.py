@@ -9,6 +9,7 @@ import socket
 from collections.abc import MutableMapping
 
 READY, STOPPING = "READY=1", "STOPPING=1"
+MORE_TIME = "EXTEND_TIMEOUT_USEC=600000000"  # from now on: ten minutes, as the service file has for a start
 DOORS = ("tcp", "websocket", "http")
 TIMEOUT = 1.0  # seconds for a manager that reads nothing: nobody is served meanwhile
 FAMILIES = (socket.AF_INET, socket.AF_INET6)  # whose peers have addresses, by which they are told apart

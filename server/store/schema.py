@@ -59,6 +59,7 @@ def keep_a_copy(
         if kept.exists():
             return
         private.make_folder(copies)
+        log.info("what an older Quintain has kept is copied before it is upgraded", copy=str(kept))
         copy(kept)
     except OSError as error:
         kind = Failure if error.errno in FULL else ConfigError

@@ -5,7 +5,7 @@ that entry. If it is missing, damaged, of another version or of another journal,
 is lost is time: everything is read from the start. Only the journal is ever believed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
@@ -27,9 +27,17 @@ OF_WHOLE = "snapshot-whole"  # of whole records, for the process for pages
 MAGIC = b"quintain snapshot\n"
 SIZE = 32  # bytes of a hash
 MANY = 20_000  # entries read again at a start, after which a new snapshot is taken …
+MUCH = 100_000  # entries, after which a start that reads them says how far it is: some five seconds
 MANY_WHOLE = 500_000  # … and a new one of whole records, between starts: that takes seconds and memory
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+Reading = Callable[[int], None]  # is told the number of the entry that has just been read
+
+
+def nobody_asks(number: int) -> None:
+    """Nobody wants to know how far a start is."""
 
 
 class Folded(Struct):
@@ -56,26 +64,30 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Content)
 
 
-def folded(reader: Reader, path: Path | None, *, whole: bool = False) -> Folded:
+def folded(reader: Reader, path: Path | None, *, whole: bool = False, told: Reading = nobody_asks) -> Folded:
     """All tournaments: from the snapshot and the rest of the journal, or without one from all the journal."""
     known = Folded({}, []) if path is None else _loaded(reader, path, whole=whole) or Folded({}, [])
-    known.records = fold(_noted(reader, known), known.records, whole=whole)
+    known.records = fold(_noted(reader, known, told), known.records, whole=whole)
     return known
 
 
-def started(reader: Reader, folder: Path | None, *, whole: bool = False) -> Folded:
+def started(
+    reader: Reader, folder: Path | None, *, whole: bool = False, told: Reading = nobody_asks
+) -> Folded:
     """All tournaments, for a process that starts. After much reading, a snapshot is saved in the folder."""
     path = None if folder is None else folder / (OF_WHOLE if whole else FILE)
-    known = folded(reader, path, whole=whole)
+    known = folded(reader, path, whole=whole, told=told)
     if path is not None and known.since >= MANY:
         save(path, known)
         known.snapshot = known.number
     return known
 
 
-def load(reader: Reader, folder: Path, *, whole: bool = False) -> tuple[dict[str, Record], list[Kept]]:
-    """All tournaments, and what organisers ordered."""
-    known = started(reader, folder, whole=whole)
+def load(
+    reader: Reader, folder: Path, *, whole: bool = False, told: Reading = nobody_asks
+) -> tuple[dict[str, Record], list[Kept]]:
+    """All tournaments, and what organisers ordered; `told` hears now and then how far the journal is read."""
+    known = started(reader, folder, whole=whole, told=told)
     return known.records, known.audit
 
 
@@ -146,7 +158,7 @@ def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
     return content[: len(MAGIC)], content[len(MAGIC) : len(MAGIC) + SIZE], content[len(MAGIC) + SIZE :]
 
 
-def _noted(reader: Reader, known: Folded) -> Iterable[Kept]:
+def _noted(reader: Reader, known: Folded, told: Reading) -> Iterable[Kept]:
     """The facts that `known` does not have yet; notes in it how far they go and what was ordered."""
     for row in reader.kept(known.number):
         entry = kept(row)
@@ -155,6 +167,8 @@ def _noted(reader: Reader, known: Folded) -> Iterable[Kept]:
         yield entry
         known.number, known.latest = row.number, row
         known.since += 1
+        if known.since % MUCH == 0:
+            told(known.number)
 
 
 def _hash(content: bytes) -> bytes:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from server.store.snapshots import MUCH
 from server.supervised import READY, STOPPING, inherited, notify
+from tests.bench import past
 from tests.hang import HANG
 from tests.server.served import ROOT
 
@@ -115,6 +117,22 @@ def test_a_restart_on_the_managers_sockets_refuses_nobody(tmp_path: Path, manage
                     host.kill()
                     host.communicate()
             hello = hello.replace(b"ann", b"bob")
+
+
+@linux
+def test_a_start_that_reads_for_long_asks_for_more_time(tmp_path: Path, manager: socket.socket) -> None:
+    """Catches a start that was killed after ten minutes, and began again, and again."""
+    (tmp_path / "data").mkdir()
+    past.write(tmp_path / "data" / past.JOURNAL, MUCH // 3 + past.TABLES, 100)  # a match has three entries
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        host = started(tmp_path, [listening], "tcp", manager.getsockname())
+        try:
+            assert manager.recv(100) == b"EXTEND_TIMEOUT_USEC=600000000"
+            assert manager.recv(100) == b"READY=1"
+        finally:
+            host.kill()
+            _, errors = host.communicate()
+    assert "reading what was kept" in errors
 
 
 @linux

@@ -84,6 +84,9 @@ class Changes:
                 self._marked.discard(name)
                 await self._tell_once(held)
                 await trio.sleep(EVERY)
+            if held.record.state in (State.FINISHED, State.DELETED) and name not in self._marked:
+                self._told.pop(name, None)  # somebody may listen for years
+                self._begun.pop(name, None)
         finally:
             self._telling.discard(name)
 

@@ -1,6 +1,7 @@
 """Lists of the API in pages, and the stream of everything: nobody is given more than asked for."""
 
 import csv
+import gc
 from itertools import chain
 from random import Random
 from typing import Any
@@ -10,11 +11,11 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from games.catalogue import catalogue
-from server.protocols.api.changes import ROWS, changed
+from server.protocols.api.changes import ROWS, Changes, changed
 from server.protocols.api.paging import MOST
 from tests.server.protocols.test_api import GAME, Office, events, office
 from tests.tournament.test_score_sheet import NAMES, event, play, play_and_keep
-from tournament.facts import Entered, Froze, Opened, Withdrew
+from tournament.facts import Entered, Froze, Opened, State, Turned, Withdrew
 from tournament.record import Record
 from tournament.score_sheet import board_of
 
@@ -206,6 +207,31 @@ async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_cl
     last = [known[row["name"]] | {"ranks": row["ranks"]} for row in rows]  # these are in no event
     assert last == rows
     assert known[NAMES[0]]["out"] == "withdrawn"
+
+
+async def test_of_a_tournament_that_is_over_nothing_is_kept_for_those_who_listen(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a process for pages that grew with each tournament, as long as anybody listened."""
+    async with office() as here:
+        record, random = await held(here), Random(4)
+        feed = await here.listen("/api/events")
+        await trio.sleep(3)
+        (changes,) = [
+            each for each in gc.get_objects() if isinstance(each, Changes) and each._view is here.host
+        ]
+        assert changes._told.keys() == {"cup"}
+        record.add(Turned(State.FINISHED))
+        tell(here, record)
+        await trio.sleep(5)
+        assert not any((changes._told, changes._begun, changes._marked, changes._telling))
+        play(record, random, *NAMES[:2])  # it was taken up again: whoever listens is told of all again
+        tell(here, record)
+        await trio.sleep(5)
+        rows = (await here.read("/api/tournaments/cup/standings"))["rows"]
+        (heard,) = told(await feed.now())
+    known = {row["name"]: row for row in heard["rows"]}
+    assert [known[row["name"]] | {"ranks": row["ranks"]} for row in rows] == rows
 
 
 @pytest.mark.slow

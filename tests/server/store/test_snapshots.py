@@ -136,6 +136,20 @@ def test_what_is_over_is_not_read_again(engine: Sqlite, tmp_path: Path) -> None:
         read.clear()
 
 
+def test_a_start_says_how_far_it_is_if_it_reads_much(
+    engine: Sqlite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "MUCH", 100)
+    write(engine, happened()[:250])
+    told = list[int]()
+    load(engine, tmp_path, told=told.append)
+    numbers = [entry.number for entry in engine.kept()]
+    assert told == [numbers[99], numbers[199]]
+    told.clear()
+    load(engine, tmp_path, told=told.append)  # with a snapshot there is nothing to read
+    assert told == []
+
+
 def test_a_snapshot_for_another_way_of_starting_is_not_taken(engine: Sqlite, path: Path) -> None:
     write(engine, happened())
     for whole in (True, False):
