@@ -32,6 +32,7 @@ class Database:
         self.leases: dict[str, Lease] = {}
         self.journal: list[tuple[int, Entry]] = []  # which host wrote it
         self.jots: dict[tuple[str, int], Jot] = {}
+        self.given_up: set[tuple[str, int]] = set()  # tournaments, and the epochs of those who gave them up
         self.taken: list[float] = []  # when something was taken from a host that had not given it up
         self._epochs = 0
         self._tickets: dict[tuple[int, int], tuple[Entry, bytes]] = {}
@@ -80,6 +81,7 @@ class Database:
             lease = self.leases[tournament]
             if lease.host == host:
                 self.leases[tournament] = Lease(None, lease.epoch)
+                self.given_up.add((tournament, lease.epoch))
 
     def remove(self, host: int, tournament: str) -> None:
         raise NotImplementedError("no tournament is deleted here")

@@ -49,8 +49,8 @@ class Circumstances(Protocol):
     def look(self) -> None: ...
     def acted(self, host: "Host", tournament: str) -> None: ...
     def told(self, tournament: str, match: str, winner: int | None) -> None: ...
-    def let_go(self, match: str, moves: Sequence[Any]) -> None: ...
-    def goes_on(self, match: str, moves: Sequence[Any]) -> None: ...
+    def let_go(self, tournament: str, epoch: int, match: str, moves: Sequence[Any]) -> None: ...
+    def goes_on(self, tournament: str, match: str, moves: Sequence[Any]) -> None: ...
     def complain(self, complaint: str) -> None: ...
 
 
@@ -123,7 +123,7 @@ class Host:
             while held := self.keeping.leases.held:
                 name = min(held)
                 if name in self._playing:
-                    self._world.let_go(*self._playing[name])
+                    self._world.let_go(name, held[name], *self._playing[name])
                 await self.keeping.release(name)
 
     async def in_thread(self, call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
@@ -204,7 +204,7 @@ class Host:
         if dealt == over:
             return over + 1, None
         moves, times = journal.stories(jots).get(f"{tournament}-{dealt}", ((), ()))
-        self._world.goes_on(f"{tournament}-{dealt}", moves)
+        self._world.goes_on(tournament, f"{tournament}-{dealt}", moves)
         return dealt, ([*moves], [*times])
 
     async def _match(self, tournament: str, number: int, kept: tuple[list[Any], list[float]] | None) -> int:

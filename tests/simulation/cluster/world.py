@@ -57,7 +57,8 @@ class World:
         self.complaints: list[str] = []
         self.results: list[tuple[str, str, int | None]] = []
         self.trace: list[str] = []
-        self._let_go: dict[str, tuple[object, ...]] = {}  # matches of hosts that drained, with their moves
+        # Matches of hosts that drained: under which epoch they were held, and their moves.
+        self._let_go: dict[str, tuple[int, tuple[object, ...]]] = {}
         self.hosts: dict[int, Host] = {}
         self._acts: dict[str, list[tuple[float, int]]] = defaultdict(list)  # when, and which host
         self._clocks = [self._clock(number, rate) for number, rate in enumerate(plan.rates)]
@@ -158,11 +159,13 @@ class World:
         self.results.append((tournament, match, winner))
         self._note(f"{match}: {winner}")
 
-    def let_go(self, match: str, moves: Sequence[object]) -> None:
-        self._let_go[match] = tuple(moves)
+    def let_go(self, tournament: str, epoch: int, match: str, moves: Sequence[object]) -> None:
+        self._let_go[match] = epoch, tuple(moves)
 
-    def goes_on(self, match: str, moves: Sequence[object]) -> None:
-        played = self._let_go.get(match, ())
+    def goes_on(self, tournament: str, match: str, moves: Sequence[object]) -> None:
+        epoch, played = self._let_go.get(match, (0, ()))
+        if (tournament, epoch) not in self.database.given_up:
+            return  # others had taken it before, because the host stood still, say: then moves may be lost
         if tuple(moves[: len(played)]) != played:
             self.complain(f"{match} goes on with {moves}, and {played} were played")
 
