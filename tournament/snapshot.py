@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from tournament.events import Ending
-from tournament.facts import Chose, Opened, Revealed, Seated, State
+from tournament.facts import Called, Chose, Opened, Revealed, Seated, State
 from tournament.folding import called
 from tournament.format import Entrant, Pairing, Result, Score
 from tournament.history import History
@@ -27,7 +27,7 @@ from tournament.remembered import Abridged, Remembered
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 6  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 7  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
@@ -54,6 +54,7 @@ class Snapshot(Struct, frozen=True, array_like=True):
     voided: set[str]
     claims: dict[str, str]
     seats: list[Seated]
+    called: list[Called]
     invited: set[str]
     dealt: dict[str, int]
     dealt_at: dict[str, float]
@@ -118,6 +119,7 @@ def taken(record: Record) -> Snapshot:
         voided=set(record.voided),
         claims=dict(record.claims),
         seats=list(record.seats.values()),
+        called=list(record.called.values()),
         invited=set(record.invited),
         dealt=dict(record.dealt),
         dealt_at=dict(record.dealt_at),
@@ -185,6 +187,7 @@ def restored(snapshot: Snapshot) -> Record:
     record.ended, record.voided = snapshot.ended, snapshot.voided
     record.claims, record.invited = snapshot.claims, snapshot.invited
     record.seats = {seated.name: seated for seated in snapshot.seats}
+    record.called = {each.name: each for each in snapshot.called}
     record.dealt, record.dealt_at = snapshot.dealt, snapshot.dealt_at
     record.own_options = snapshot.own_options
     record.keys, record.ways_back = snapshot.keys, snapshot.ways_back

@@ -14,6 +14,7 @@ from tournament.events import Ending
 from tournament.facts import (
     Admitted,
     AnyFact,
+    Called,
     CheckedIn,
     Chose,
     Claimed,
@@ -71,6 +72,8 @@ EVERY_KIND: list[AnyFact] = [
     Claimed("ann", "ab" * 32),
     Seated("ann", "santorini-memo", "192.0.2.1"),
     Released("ann"),
+    Called("ann", "http://192.0.2.7:5000/tic-tac-toe", "00ff", "192.0.2.7", True),
+    Called("ann"),
     Froze(on=True),
     Ordered("the organiser", "void", "cup-2: a cable"),
     Sealed("ab" * 32),
