@@ -71,7 +71,8 @@ class Absent(Moment, frozen=True, gc=False):
     seconds: float  # that the match waited
 
 
-Cause = Refused | Disconnected | Returned | Credited | Late | Absent
+Trouble = Refused | Disconnected | Returned | Credited  # which need not end a match
+Cause = Trouble | Late | Absent
 
 
 def bounded(causes: Sequence[Cause]) -> tuple[Cause, ...]:

@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct, structs
 
 from tournament.facts import (
     AnyFact,
+    Called,
     Chose,
     Claimed,
     Concluded,
@@ -35,7 +36,7 @@ MICRO = 1_000_000  # microseconds in a second
 PAGE = 2_000  # entries that are read at a time
 SALT = 16  # bytes that nobody guesses
 DRAWN = 256  # salts at a time: in each system call, the writing thread waits for a busy event loop
-PRIVATE = (Claimed, Seated, Released, Ordered, Chose)  # facts that only the organiser may see
+PRIVATE = (Claimed, Seated, Released, Called, Ordered, Chose)  # facts that only the organiser may see
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):

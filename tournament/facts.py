@@ -222,6 +222,19 @@ class Released(Fact, frozen=True, tag="released"):
     name: str
 
 
+class Called(Fact, frozen=True, tag="called", omit_defaults=True):
+    """An entrant is called to its matches, at an address that somebody gave. The last such fact counts.
+
+    Nobody but the organiser is shown any of it.
+    """
+
+    name: str
+    url: str = ""  # "": it is not called any more
+    digest: str = ""  # of the token that it was given, which it may not have
+    address: str = ""  # of whoever gave the address …
+    from_here: bool = False  # … and whether that was on the host's machine
+
+
 class Froze(Fact, frozen=True, tag="froze"):
     """From now on the public sees the standings as they are now; or, if not `on`, as they change."""
 
@@ -276,6 +289,7 @@ SmallFact = (
     | Claimed
     | Seated
     | Released
+    | Called
     | Froze
     | Ordered
     | Sealed

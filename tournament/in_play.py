@@ -93,7 +93,7 @@ class InPlay:
             for seat in seats:
                 seat.hold(self._resume_seconds)
         self._timekeeper.watch(match)
-        self._store.jot(match.name, match.moves, match.times, match.ply)
+        self._store.jot(match.name, match.moves, match.times, match.ply, match.asides)
         if lent is None:
             self._begun(match)
         with self._together():
@@ -138,7 +138,7 @@ class InPlay:
         for player in players:
             player.seat = None
         lent.told()  # whoever has come back to it meanwhile waits no longer
-        return players, (tuple(lent.moves), tuple(lent.times))
+        return players, Story(tuple(lent.moves), tuple(lent.times), tuple(lent.asides))
 
     def expel(self, name: str) -> None:
         """Have an entrant that is out of the tournament leave the match that it plays here."""

@@ -5,7 +5,7 @@ order about it, or a bot comes or goes, the match first comes home as it stands,
 processes share a clock, so times mean the same in all of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
@@ -13,11 +13,13 @@ from msgspec import Struct, msgpack, structs
 
 from games.catalogue import catalogue
 from games.game import Game, Pace, Quoted, quoted
+from tournament.asides import Aside, noted
 from tournament.clock import ClockState
 from tournament.events import AnyEvent, Ended, Fault, Moved, Refused
 from tournament.match import Match, OutOfTurn
-from tournament.notes import Note, Notebook, Noted, Notes
-from tournament.thinking import Seconds, Thinking
+from tournament.notes import Note, Notes, notebook
+from tournament.store import Story
+from tournament.thinking import UNTOLD, Seconds
 from tournament.verdicts import Gone
 
 Decided = Callable[[Match, Ended], None]
@@ -50,8 +52,7 @@ class Course(Struct, frozen=True, array_like=True):
     gone: tuple[Gone | None, Gone | None]
     losses: tuple[int, int]
     credited: float
-    thinking: Thinking | None
-    notes: Notes
+    asides: tuple[Aside, ...]
 
 
 class Report(Struct, frozen=True, array_like=True):
@@ -70,10 +71,13 @@ def begun(
     beginning: Beginning,
     at: float,
     decided: Decided,
-    kept: tuple[Sequence[Any], Sequence[float]] | None = None,
+    kept: Story | None = None,
 ) -> Match:
     """A match that begins here, or goes on from what was `kept` of it; raises `Illegal` if it cannot."""
-    return Match(game=game, kept=kept, **_arguments(beginning, at, decided))
+    if kept is None:
+        return Match(game=game, **_arguments(beginning, at, decided))
+    moves, times, asides = kept
+    return Match(game=game, kept=(moves, times), asides=asides, **_arguments(beginning, at, decided))
 
 
 class Travelling(Match):
@@ -88,7 +92,6 @@ class Travelling(Match):
     @property
     def course(self) -> Course:
         """How the match stands now, for another process to go on with."""
-        notes: Notes = self.notes
         events = tuple([_sayable(each) for each in self.log.events])
         return Course(
             events,
@@ -98,8 +101,7 @@ class Travelling(Match):
             (self._gone[0], self._gone[1]),
             (self._losses[0], self._losses[1]),
             self._credited,
-            self._thinking,
-            notes,
+            tuple(self.asides),
         )
 
     def go_on(self, course: Course) -> None:
@@ -116,9 +118,8 @@ class Travelling(Match):
         self.clock.show(course.clock)
         self._paused = course.clock.paused
         self._counts, self._gone, self._losses = [*course.refusals], [*course.gone], [*course.losses]
-        self._credited, self._thinking = course.credited, course.thinking
-        if course.notes:
-            self._notebook = _notebook(course.notes)
+        self._credited, self.asides = course.credited, [*course.asides]
+        self._notebook = notebook(noted(course.asides))
 
     def arrived(self) -> None:
         """One more connection is here again, or has ended."""
@@ -169,10 +170,11 @@ class Lent(Match):
 
     # What is heard of it
 
-    def hear(self, moves: tuple[Any, ...], times: tuple[float, ...]) -> None:
-        """Add moves that were played next."""
+    def hear(self, moves: tuple[Any, ...], times: tuple[float, ...], asides: tuple[Aside, ...]) -> None:
+        """Add moves that were played next, and what there was beside them."""
         self.moves += moves
         self.times += times
+        self.asides += asides
 
     def conclude(self, report: Report) -> None:
         """Take in the verdict, which was reached where the match was played."""
@@ -185,7 +187,8 @@ class Lent(Match):
         match.go_on(course)
         self.moves += match.moves[len(self.moves) :]
         self.times += match.times[len(self.times) :]
-        match.moves, match.times = self.moves, self.times
+        self.asides += match.asides[len(self.asides) :]
+        match.moves, match.times, match.asides = self.moves, self.times, self.asides
         return match
 
     def carry_out(self, match: Match) -> None:
@@ -268,7 +271,7 @@ class Lent(Match):
         return super().moves_and_times() if report is None else (report.moves, report.times)
 
     def thinking(self) -> tuple[Seconds, Seconds]:
-        return super().thinking() if self._report is None else self._report.thinking
+        return UNTOLD if self._report is None else self._report.thinking
 
     @property
     def notes(self) -> Notes:
@@ -315,10 +318,3 @@ def _sayable(event: AnyEvent) -> AnyEvent:
 
 def _as_said(event: AnyEvent) -> AnyEvent:
     return structs.replace(event, sent=Quoted(event.sent)) if isinstance(event, Refused) else event
-
-
-def _notebook(notes: tuple[Noted, ...]) -> Notebook:
-    found = Notebook()
-    for each in notes:
-        found.add(each.ply, each.seat, each.note)
-    return found

@@ -12,6 +12,7 @@ then do the last move and the ending get into the log. Until then nobody who
 looks at the match can see that it is over.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from math import inf
@@ -21,6 +22,7 @@ from msgspec import structs
 
 from games.game import Game, Illegal, Pace
 from tournament import causes, verdicts
+from tournament.asides import Aside, Incident, Remark, Thought, away, before, happened, noted, trouble
 from tournament.causes import Cause, bounded
 from tournament.clock import Clock
 from tournament.events import (
@@ -37,8 +39,8 @@ from tournament.events import (
     Returned,
 )
 from tournament.log import Log
-from tournament.notes import Note, Notebook, Notes
-from tournament.thinking import UNTOLD, Seconds, Thinking
+from tournament.notes import Note, Notebook, Noted, Notes, notebook
+from tournament.thinking import UNTOLD, Seconds, thinking
 from tournament.verdicts import Gone
 
 PRESENT = [None, None]  # nobody is gone
@@ -71,7 +73,7 @@ class Match:
         "_ply_limit",
         "_refusals",
         "_replayable",
-        "_thinking",
+        "asides",
         "clock",
         "dealt_at",
         "epoch",
@@ -108,6 +110,7 @@ class Match:
         excused: tuple[bool, bool] = (False, False),
         early_grace: float = inf,
         kept: tuple[Sequence[Any], Sequence[float]] | None = None,
+        asides: Sequence[Aside] = (),
         epoch: float = 0.0,
         dealt_at: float | None = None,
         decided: Callable[["Match", Ended], None] | None = None,
@@ -119,8 +122,9 @@ class Match:
         here and goes is waited for no longer than `grace`, and before its first move than `early_grace`.
 
         A match that the host's stop has interrupted goes on from the moves that were `kept` and the seconds
-        spent on them; raises `Illegal` if no match can go on from these. The caller then holds both seats: a
-        player that does not come back loses nothing by that, because the match is void.
+        spent on them, with the `asides` to these; raises `Illegal` if no match can go on from them. The
+        caller then holds both seats: a player that does not come back loses nothing by that, because the
+        match is void.
 
         `epoch` is the wall clock's time, in seconds, when the event loop's was 0, and `dealt_at` that when it
         was dealt; None: nobody knows.
@@ -150,8 +154,8 @@ class Match:
         self._losses = [0, 0]  # lost connections
         self._credited = 0.0  # seconds given back that were not told yet
         self._eventful = False  # whether anything but moves has been told
-        self._thinking: Thinking | None = None  # made when a bot first says how long it thought …
-        self._notebook: Notebook | None = None  # … and when the first note comes: most say nothing
+        self.asides: list[Aside] = []  # what was said and happened beside the moves, in the order of plies
+        self._notebook: Notebook | None = None  # made when the first note comes: most say nothing
         self._paused: float | None = None
         self._last: tuple[AnyEvent, Any] | None = None  # the deciding move, held back with the verdict
         self.interrupted = kept is not None
@@ -159,9 +163,15 @@ class Match:
         self._played_before = 0.0 if kept is None else sum(kept[1])  # seconds
         self.log.append(Began(at, names))
         if kept is not None:
-            self._gone = [Gone(seat, at, inf, returns=True) for seat in (0, 1)]
+            self.asides += asides[: before(asides, len(kept[0]))]
+            lost = away(self.asides)
+            self._gone = [Gone(seat, at, inf, seat in lost, returns=True) for seat in (0, 1)]
+            incidents = deque(happened(self.asides, epoch))
+            self._restore_incidents(incidents)
             for move, spent in zip(*kept, strict=True):
                 self._restore(move, spent, at)
+                self._restore_incidents(incidents)
+            self._notebook = notebook(noted(self.asides))
         self.clock.start(self.position.turn, at)
 
     # What can be seen
@@ -247,9 +257,7 @@ class Match:
 
     def thinking(self) -> tuple[Seconds, Seconds]:
         """Seconds that each bot says it has spent, and by how many more its moves took longer."""
-        if self._thinking is None:
-            return UNTOLD
-        return self._thinking.beside(self.positions, self.moves_and_times()[1])
+        return thinking(self.asides, self.positions, self.moves_and_times()[1]) if self.asides else UNTOLD
 
     @property
     def notes(self) -> Notes:
@@ -298,9 +306,9 @@ class Match:
         spent = clock.stop(at)  # no await from here …
         moved = Moved(at, seat, len(positions), self.game.write(move), spent, clock.left(seat, at))
         if thought is not None:  # before the match may end: whoever learns of its end learns of all of it
-            self._report_thought(seat, thought)
+            self.asides.append(Thought(moved.ply, thought))
         if note is not None:
-            self._annotate(moved.ply, seat, note)
+            self._annotate(Noted(moved.ply, seat, note))
         if after.outcome is not None:
             self._last = moved, after
             self._end(self._played(at, after.outcome.winner, after.outcome.why))
@@ -355,8 +363,9 @@ class Match:
         self.flag(at)  # what ran out before that is not for want of this seat
         if (before := self._gone[seat]) is not None and before.for_good:
             return
-        came = lost or not held
-        self._gone[seat] = Gone(seat, at, until, lost, held, came, self.awaits_return(seat))
+        came, returns = lost or not held, self.awaits_return(seat)
+        was_lost = returns and before is not None and before.lost  # which was told before the restart
+        self._gone[seat] = Gone(seat, at, until, lost or was_lost, held, came, returns)
         if lost and self.verdict is None and not self._was_cut_off(seat):
             self._lose_connection(seat, at)
 
@@ -514,19 +523,16 @@ class Match:
             self._tell_credit(at)
         return verdicts.gathered(self.log.events) if self._eventful else []
 
-    def _report_thought(self, seat: int, thought: float) -> None:
-        if self._thinking is None:
-            self._thinking = Thinking()
-        self._thinking.report(seat, thought)
-
-    def _annotate(self, ply: int, seat: int, note: Note) -> None:
+    def _annotate(self, note: Noted) -> None:
         if self._notebook is None:
             self._notebook = Notebook()
-        self._notebook.add(ply, seat, note)
+        if self._notebook.add(note):
+            self.asides.append(Remark(note))
 
-    def _note(self, event: AnyEvent) -> None:
+    def _note(self, event: Incident) -> None:
         """Tell an event other than a move."""
         self._eventful = True
+        self.asides.append(trouble(event, self.epoch))
         self.log.append(event)
 
     def _tell_credit(self, at: float) -> None:
@@ -546,6 +552,19 @@ class Match:
         self._add(moved, after)
         self.to_move = after.turn
         self.log.append(moved)
+
+    def _restore_incidents(self, incidents: deque[Incident]) -> None:
+        """Tell again what went wrong between the last move and the next."""
+        while incidents and incidents[0].ply <= self.ply:
+            match event := incidents.popleft():
+                case Refused(seat=seat):
+                    self._counts[seat] = event.count
+                case Disconnected(seat=seat):
+                    self._losses[seat] += 1
+                case _:
+                    pass
+            self._eventful = True
+            self.log.append(event)
 
     def _add(self, moved: Moved, after: Any) -> None:
         self.moves.append(moved.move)

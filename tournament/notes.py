@@ -34,11 +34,23 @@ class Notebook:
         self.notes: Notes = ()
         self._left = MOST
 
-    def add(self, ply: int, seat: int, note: Note) -> None:
-        """Keep a note, if there is room for it."""
-        if (needed := size(note)) <= self._left:
-            self._left -= needed
-            self.notes += (Noted(ply, seat, note),)
+    def add(self, noted: Noted) -> bool:
+        """Keep a note, if there is room for it; returns whether there is."""
+        if (needed := size(noted.note)) > self._left:
+            return False
+        self._left -= needed
+        self.notes += (noted,)
+        return True
+
+
+def notebook(notes: Notes) -> Notebook | None:
+    """A notebook in which these notes are; None for none."""
+    if not notes:
+        return None
+    found = Notebook()
+    for each in notes:
+        found.add(each)
+    return found
 
 
 def figures(notes: Notes) -> Notes:

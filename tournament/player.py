@@ -275,6 +275,12 @@ class Player:
                 self.seat.away()
             self._changed(self, self._place)
 
+    def can_be_called(self) -> None:
+        """It can be called to matches. It may not have come back to the one that it plays."""
+        if not self.present and not self.retired:
+            self.present = True
+            self._changed(self, self._place)
+
     def back(self) -> None:
         wants_more = self.matches_left != 0 or self.seat is not None
         if not self.present and not self.retired and wants_more:

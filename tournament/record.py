@@ -24,6 +24,7 @@ from tournament.events import NOBODY, Ending, absences
 from tournament.facts import (
     Admitted,
     AnyFact,
+    Called,
     CheckedIn,
     Chose,
     Claimed,
@@ -97,6 +98,7 @@ class Record:
         self.voided: set[str] = set()
         self.claims: dict[str, str] = {}  # by name: the digest of the token to which it belongs
         self.seats: dict[str, Seated] = {}  # by name, of those that came without a token
+        self.called: dict[str, Called] = {}  # by name, of those that are called to their matches
         self.invited: set[str] = set()
         self.frozen: Record | None = None  # what the public is shown instead; None: nothing is
         self.dealt: dict[str, int] = {}  # matches that have begun and not ended …
@@ -256,6 +258,11 @@ class Record:
                 self.seats[name] = fact
             case Released(name=name):
                 self.seats.pop(name, None)
+                self.called.pop(name, None)
+            case Called(name=name, url=url):
+                self.called.pop(name, None)
+                if url:
+                    self.called[name] = fact
             case Froze():
                 self.frozen = None
             case Ordered():

@@ -31,7 +31,7 @@ class Resuming:
         """Go on with every match that can go on from what was kept of it; returns the other matches."""
         void: list[str] = []
         for match in [each for each in self._record.dealt if each not in self._play.matches]:
-            if not self._resume(match, stories.get(match, ((), ()))):
+            if not self._resume(match, stories.get(match, Story())):
                 void.append(match)
             await trio.lowlevel.checkpoint()
         return void

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Set
 
 from msgspec import UNSET
 
+from tournament.asides import led, noted
 from tournament.causes import Absent
 from tournament.entries import MICRO
 from tournament.events import CUT_SHORT, NOBODY, Ended, Ending, Fault
@@ -95,22 +96,26 @@ def as_dealt(record: Record, match: str) -> Dealt:
 
 def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Story]) -> list[Concluded]:
     """Matches that had begun when the host stopped, with what is known of each. They are played again."""
-    return [
-        Concluded(
-            match,
-            record.dealt[match],
-            both(record.drawn[record.dealt[match]]),
-            None,
-            Ending.VOID,
-            CUT_SHORT,
-            None,
-            *stories.get(match, ((), ())),
-            options=record.own_options.get(match),
-            began=record.dealt_at.get(match),
-            fault=Fault.HOST,
-        )
-        for match in matches
-    ]
+    return [_cut_short(record, match, stories.get(match, Story())) for match in matches]
+
+
+def _cut_short(record: Record, match: str, story: Story) -> Concluded:
+    return Concluded(
+        match,
+        record.dealt[match],
+        both(record.drawn[record.dealt[match]]),
+        None,
+        Ending.VOID,
+        CUT_SHORT,
+        None,
+        story.moves,
+        story.times,
+        options=record.own_options.get(match),
+        began=record.dealt_at.get(match),
+        fault=Fault.HOST,
+        cause=led(story.asides),
+        notes=noted(story.asides),
+    )
 
 
 def whole_micros(times: Iterable[float]) -> tuple[float, ...]:

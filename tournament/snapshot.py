@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tournament.archive import Archived
 from tournament.events import Ending
-from tournament.facts import Chose, Opened, Revealed, Seated, State
+from tournament.facts import Called, Chose, Opened, Revealed, Seated, State
 from tournament.folding import called
 from tournament.format import Entrant, Pairing, Result, Score
 from tournament.history import History
@@ -56,6 +56,7 @@ class Snapshot(Struct, frozen=True, array_like=True):
     voided: set[str]
     claims: dict[str, str]
     seats: list[Seated]
+    called: list[Called]
     invited: set[str]
     dealt: dict[str, int]
     dealt_at: dict[str, float]
@@ -125,6 +126,7 @@ def taken(record: Record) -> Snapshot:
         voided=set(record.voided),
         claims=dict(record.claims),
         seats=list(record.seats.values()),
+        called=list(record.called.values()),
         invited=set(record.invited),
         dealt=dict(record.dealt),
         dealt_at=dict(record.dealt_at),
@@ -195,6 +197,7 @@ def restored(snapshot: Snapshot) -> Record:
     record.ended, record.voided = snapshot.ended, snapshot.voided
     record.claims, record.invited = snapshot.claims, snapshot.invited
     record.seats = {seated.name: seated for seated in snapshot.seats}
+    record.called = {each.name: each for each in snapshot.called}
     record.dealt, record.dealt_at = snapshot.dealt, snapshot.dealt_at
     record.own_options = snapshot.own_options
     record.keys, record.ways_back = snapshot.keys, snapshot.ways_back

@@ -5,22 +5,29 @@ tournament, an entrant, a match's beginning and its end) may be kept twice and a
 stored once, so a caller that does not know whether a fact was kept may try again.
 What is kept never changes.
 
-Moves of matches in play are jotted down now and then: nobody waits for that, and
-a crash may lose the latest of them. They serve to show a match that the host cut
-short.
+Moves of matches in play, and what there is beside them, are jotted down now and
+then: nobody waits for that, and a crash may lose the latest of them. A match that
+the host has cut short goes on from them.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import trio
 
+from tournament.asides import Aside, before
 from tournament.chain import START, heads
 from tournament.entries import PAGE, Entry, concluded_key, entry, unique
 from tournament.facts import AnyFact, Concluded, Kept
 
-Story = tuple[tuple[Any, ...], tuple[float, ...]]  # moves as the game writes them; seconds spent on each
+
+class Story(NamedTuple):
+    """What was jotted down of a match."""
+
+    moves: tuple[Any, ...] = ()  # as the game writes them
+    times: tuple[float, ...] = ()  # seconds spent on each
+    asides: tuple[Aside, ...] = ()  # up to the last of these moves
 
 
 class Conflict(Exception):
@@ -65,12 +72,20 @@ class Store(Protocol):
         """A tournament's facts as they are written: up to `PAGE` with numbers greater than `after`."""
         ...
 
-    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
+    def jot(
+        self,
+        match: str,
+        moves: Sequence[Any],
+        times: Sequence[float],
+        written: int = 0,
+        asides: Sequence[Aside] = (),
+    ) -> None:
         """Keep what is added to these lists, before long, until the match is concluded.
 
-        They hold the moves of a match that begins, as its game writes them, and the seconds spent on
-        each. The store looks at them from time to time, so a move itself costs nothing. When a match
-        goes on after a restart, the first `written` moves are kept already.
+        They hold the moves of a match that begins, as its game writes them, the seconds spent on each, and
+        what there is beside them. The store looks at them from time to time, so a move itself costs
+        nothing. When a match goes on after a restart, the first `written` moves are kept already, and all
+        `asides` that are there then.
         """
         ...
 
@@ -92,7 +107,7 @@ class Memory:
         self._entries: dict[str, list[Entry]] = defaultdict(list)
         self._heads: dict[str, bytes] = defaultdict(lambda: START)
         self._unique: dict[tuple[str, str], tuple[AnyFact, str]] = {}  # each with its receipt
-        self._playing: dict[str, tuple[Sequence[Any], Sequence[float]]] = {}
+        self._playing: dict[str, tuple[Sequence[Any], Sequence[float], Sequence[Aside]]] = {}
         for each in kept:
             self._keep(each)
 
@@ -121,11 +136,21 @@ class Memory:
     async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
         return [each for each in self._entries[tournament] if each.number > after][:PAGE]
 
-    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
-        self._playing[match] = moves, times
+    def jot(
+        self,
+        match: str,
+        moves: Sequence[Any],
+        times: Sequence[float],
+        written: int = 0,
+        asides: Sequence[Aside] = (),
+    ) -> None:
+        self._playing[match] = moves, times, asides
 
     def jotted(self) -> Mapping[str, Story]:
-        return {match: (tuple(moves), tuple(times)) for match, (moves, times) in self._playing.items()}
+        return {
+            match: Story(tuple(moves), tuple(times), tuple(asides[: before(asides, len(moves))]))
+            for match, (moves, times, asides) in self._playing.items()
+        }
 
     async def run(self) -> None:
         await trio.sleep_forever()

@@ -16,11 +16,13 @@ from tournament.events import (
     CUT_SHORT,
     NOBODY,
     AnyEvent,
+    Began,
     Credited,
     Disconnected,
     Ended,
     Ending,
     Fault,
+    Moved,
     Refused,
     Returned,
     absences,
@@ -62,6 +64,8 @@ def gathered(events: Sequence[AnyEvent]) -> list[Cause]:
     found: list[Cause] = []
     latest = -inf
     for event in events:
+        if isinstance(event, Moved | Began):  # which have other times where a match goes on after a restart
+            continue
         at = latest = max(latest, event.at)
         match event:
             case Refused(seat=seat, ply=ply, sent=sent, why=why):

@@ -15,6 +15,7 @@ from tournament.desk import annulled
 from tournament.facts import (
     Admitted,
     AnyFact,
+    Called,
     CheckedIn,
     Chose,
     Claimed,
@@ -140,7 +141,7 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
                 yield "a seed is chosen once, and before anybody enters"
         case Revealed():
             yield from _seed_objections(record, fact)
-        case Claimed() | Seated() | Released() | Ordered() | Chose():
+        case Claimed() | Seated() | Released() | Called() | Ordered() | Chose():
             pass  # no result depends on who owns a name, or who did something
 
 

@@ -49,7 +49,7 @@ from server.net.sockets import readiness
 from server.net.turns import Turns, after_hang_ups
 from tournament.desk import Desk
 from tournament.draws import Elsewhere, draw_here
-from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, Seated, State, Turned
+from tournament.facts import HOST, AnyFact, Called, Kept, Opened, Ordered, Seated, State, Turned
 from tournament.folding import called, fold
 from tournament.in_play import Lend, Together, play_here
 from tournament.kinds import Kind
@@ -390,6 +390,21 @@ class Host:
         self.measures.came[door, game] += 1
         return visit
 
+    def note_called(self, visit: Visit, called: Called) -> None:
+        """Keep where a bot is called to its matches, or that it is not, for when the host is started again.
+
+        Nothing is kept of open tables, nor of strangers on a ladder.
+        """
+        tournament = self.tournaments.get(visit.player.place or "")
+        if tournament is None or self._house is None or self.draining:
+            return
+        record = tournament.record
+        if record.state is State.FINISHED:
+            return
+        kept = record.called.get(called.name, Called(called.name))
+        if called != kept and called.name in record.entrants and not record.name.startswith(OPEN):
+            self._house.start_soon(tournament.keep, called)
+
     def here(self, tournament: str) -> Here:
         """The bots that are present in a tournament."""
         return self.placing.here(tournament)
@@ -510,6 +525,8 @@ class Host:
         )
         self.roll.add(record)
         self._holding.add(tournament)
+        if record.called and record.state is not State.FINISHED:
+            self.guard.start_soon(self.returning.tell_called, tournament)
         return tournament
 
 

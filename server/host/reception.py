@@ -21,6 +21,7 @@ from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.net.budgets import Budgets, address_of
 from server.net.limits import Bucket, Limits, Rate
+from tournament.facts import Called
 from tournament.lobby import Lobby
 from tournament.player import NOWHERE, Player
 
@@ -223,6 +224,28 @@ class Reception:
         """Hold a player for a bot without a token that was playing when the host stopped."""
         visit = self._visit((player.game, key(player.name)), player, None, None, "", shared)
         self.moved(visit.key)
+        return visit
+
+    def recall(self, name: str, game: str, called: Called, place: str, *, arrived: bool) -> Visit | None:
+        """Hold a name for a bot that is called to its matches; None if somebody else has it by now.
+
+        `arrived`: its token is known to have arrived, as in `restore`.
+        """
+        where = (game, key(name))
+        if where in self._visits:
+            return None
+        self.restore(name, game, called.digest, place, arrived=arrived, called=True)
+        claim = self._claims[where]
+        player = claim.player
+        if claim.digest.hex() != called.digest or player is None or player.retired:
+            return None
+        if player.place != place and player.seat is not None:
+            return None
+        self._gone.pop(where, None)
+        player.for_one_match, player.place = False, place
+        visit = self._visit(where, player, None, claim.digest, called.address)
+        visit.resumes = True
+        self.moved(where)
         return visit
 
     def is_held(self, player: Player) -> bool:

@@ -4,8 +4,8 @@ To code that only looks, it is a `Match` with its log, positions and clocks. It 
 news has been judged already. Until somebody looks, news is only put aside: most matches of a large
 event are never looked at while they go on.
 
-A process that goes on with a match tells it from its beginning, as far as that was kept: that is the moves.
-What else had happened is in this log alone, so the two logs go on from the last move that both have.
+A process that goes on with a match tells it from its beginning, as far as that was kept. The latest of it
+may be in this log alone, so the two logs go on from the last move that both have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -8,13 +8,14 @@ loop; `server/store/ledger.py` makes a `Store` of it.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from server.exits import Unusable
 from tournament import entries as written
+from tournament.asides import Aside, before
 from tournament.entries import PAGE, Entry
 from tournament.facts import AnyFact, Concluded, Kept
 from tournament.store import Story
@@ -35,7 +36,11 @@ LATEST = """
 
 
 class Jot(Struct, frozen=True):
-    """Some moves of a match in play, one after the other."""
+    """Some moves of a match in play, one after the other; or some of what there is beside them.
+
+    The latter have the negative of the first one's number, counted from 1, for a ply, and are in place of
+    moves. A Quintain from before there were any passes over them.
+    """
 
     match: str
     ply: int  # of the first move
@@ -121,6 +126,8 @@ class Engine(Reader, Protocol):
         ...
 
 
+T = TypeVar("T")
+
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
@@ -191,16 +198,37 @@ def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float], epoc
     return Jot(match, ply, _encoder.encode(moves).decode(), _encoder.encode(times).decode(), epoch)
 
 
+def jot_asides(match: str, number: int, asides: Sequence[Aside], epoch: int = 0) -> Jot:
+    """The same for what there is beside moves, of which the first has that number."""
+    return Jot(match, -number, _encoder.encode(asides).decode(), "[]", epoch)
+
+
 def stories(jots: Iterable[Jot]) -> dict[str, Story]:
     """What was jotted down, by match, up to the first move that is missing; raises `Unusable`."""
     found: dict[str, Story] = {}
+    beside: dict[str, list[Jot]] = {}  # the asides of each match, the latest first
     for each in jots:
-        moves, times = found.get(each.match, ((), ()))
+        if each.ply < 0:
+            beside.setdefault(each.match, []).append(each)
+            continue
+        moves, times, asides = found.get(each.match, Story())
         if each.ply == len(moves) + 1:
-            try:
-                more = msgspec.json.decode(each.moves, type=list[Any])
-                spent = msgspec.json.decode(each.times, type=list[float])
-            except (msgspec.MsgspecError, TypeError) as error:
-                raise _unreadable(f"match {each.match}, from move {each.ply} on", error) from error
-            found[each.match] = (*moves, *more), (*times, *spent)
+            more = _read(each, each.moves, list[Any])
+            spent = _read(each, each.times, list[float])
+            found[each.match] = Story((*moves, *more), (*times, *spent), asides)
+    for match, jotted in beside.items():
+        moves, times, _ = found.get(match, Story())
+        asides = list[Aside]()
+        for each in reversed(jotted):
+            if each.ply == -(len(asides) + 1):
+                asides += _read(each, each.moves, list[Aside])
+        found[match] = Story(moves, times, tuple(asides[: before(asides, len(moves))]))
     return found
+
+
+def _read(jot: Jot, written: str, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(written, type=kind)
+    except (msgspec.MsgspecError, TypeError) as error:
+        where = f"move {jot.ply}" if jot.ply > 0 else f"what was said beside its moves, {-jot.ply},"
+        raise _unreadable(f"match {jot.match}, from {where} on", error) from error

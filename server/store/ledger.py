@@ -7,7 +7,7 @@ as long as it takes. That is called trouble, and the host stands still meanwhile
 Anything else that goes wrong is a bug of ours and ends the host.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, starmap
 from math import inf
@@ -20,6 +20,7 @@ from server.exits import Unavailable
 from server.store import journal
 from server.store.journal import Engine, Jot
 from tournament import entries
+from tournament.asides import Aside, before
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Kept
 from tournament.folding import called
@@ -38,7 +39,8 @@ READERS = 4  # threads that read at once
 STANDS_STILL = f"nothing could be written for {LATE:g} seconds"
 
 Noted = tuple[int, str, float, int, AnyFact]  # number, tournament, wall time, epoch
-Unwritten = tuple[str, Sequence[Any], Sequence[float], slice, int]  # match, moves, times, which, epoch
+Unwritten = tuple[str, int, Callable[[], Jot]]  # match, epoch, and what makes its row
+Has = tuple[int, int]  # how many moves there are of a match, and how much beside them
 InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is, with a limiter
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -64,13 +66,36 @@ class Call:
 class Playing:
     """A match in play, and how much of it is written."""
 
-    __slots__ = ("epoch", "moves", "times", "written")
+    __slots__ = ("asides", "asides_written", "epoch", "moves", "times", "written")
 
-    def __init__(self, moves: Sequence[Any], times: Sequence[float], written: int, epoch: int) -> None:
+    def __init__(
+        self,
+        moves: Sequence[Any],
+        times: Sequence[float],
+        asides: Sequence[Aside],
+        written: int,
+        epoch: int,
+    ) -> None:
         self.moves = moves
         self.times = times
+        self.asides = asides
         self.written = written
+        self.asides_written = len(asides)
         self.epoch = epoch
+
+    def has(self) -> Has:
+        """How much there is of it now."""
+        return len(self.moves), before(self.asides, len(self.moves), self.asides_written)
+
+    def unwritten(self, match: str, has: Has) -> Iterator[Unwritten]:
+        """What has been added to it, of what there is."""
+        moves, asides = has
+        if self.written < moves:
+            which = slice(self.written, moves)
+            yield match, self.epoch, partial(_jot, match, self.moves, self.times, which, self.epoch)
+        if self.asides_written < asides:
+            which = slice(self.asides_written, asides)
+            yield match, self.epoch, partial(_jot_asides, match, self.asides, which, self.epoch)
 
 
 def unshared(tournament: str) -> int:
@@ -159,11 +184,19 @@ class Ledger:
             partial(journal.entries, self._engine, tournament, after), limiter=self._reading
         )
 
-    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
+    def jot(
+        self,
+        match: str,
+        moves: Sequence[Any],
+        times: Sequence[float],
+        written: int = 0,
+        asides: Sequence[Aside] = (),
+    ) -> None:
         if not self._playing:
             self._moves_due = trio.current_time() + SOON
             self._news.set()
-        self._playing[match] = Playing(moves, times, written, self._epoch(match.rpartition("-")[0]))
+        epoch = self._epoch(match.rpartition("-")[0])
+        self._playing[match] = Playing(moves, times, asides, written, epoch)
 
     def jotted(self) -> Mapping[str, Story]:
         if self._jotted is None:
@@ -279,11 +312,9 @@ class Ledger:
         batch = self._waiting[:]
         facts = [fact for call in batch for fact in call.facts]
         over = {fact.match for *_, fact in facts if isinstance(fact, Concluded)}  # the fact holds the moves
-        lengths = [(match, each, len(each.moves)) for match, each in self._playing.items()] if moves else []
+        lengths = [(match, each, each.has()) for match, each in self._playing.items()] if moves else []
         jots = [
-            (match, each.moves, each.times, slice(each.written, length), each.epoch)
-            for match, each, length in lengths
-            if match not in over and each.written < length
+            jot for match, each, has in lengths if match not in over for jot in each.unwritten(match, has)
         ]
         try:
             receipts = iter(await self._commit(jots, facts))
@@ -299,8 +330,8 @@ class Ledger:
         del self._waiting[: len(batch)]
         for match in over:
             self._playing.pop(match, None)
-        for _, each, length in lengths:
-            each.written = length
+        for _, each, has in lengths:
+            each.written, each.asides_written = has
         if moves or not self._playing:
             self._moves_due = trio.current_time() + SOON if self._playing else inf
         for call in batch:
@@ -312,7 +343,7 @@ class Ledger:
             try:
                 await self._commit([jot], [])
             except Stale:
-                match, *_, epoch = jot
+                match, epoch, _ = jot
                 if match in self._playing and self._playing[match].epoch == epoch:
                     del self._playing[match]
 
@@ -333,7 +364,7 @@ class Ledger:
 
     def _put_down(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
         """Make rows and write them, in the writing thread: it can take long. Moves may be added meanwhile."""
-        heads = self._engine.write([*starmap(_jot, jots), *starmap(_entry, facts)])
+        heads = self._engine.write([*(row() for _, _, row in jots), *starmap(_entry, facts)])
         return [head.hex() for head in heads]
 
     def _set_trouble(self, reason: str) -> None:
@@ -349,6 +380,10 @@ class Ledger:
 
 def _jot(match: str, moves: Sequence[Any], times: Sequence[float], which: slice, epoch: int) -> Jot:
     return journal.jot(match, which.start + 1, moves[which], times[which], epoch)
+
+
+def _jot_asides(match: str, asides: Sequence[Aside], which: slice, epoch: int) -> Jot:
+    return journal.jot_asides(match, which.start + 1, asides[which], epoch)
 
 
 def _entry(number: int, tournament: str, when: float, epoch: int, fact: AnyFact) -> Entry:

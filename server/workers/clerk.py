@@ -25,7 +25,8 @@ class Clerk:
         self._say = say
         self._safe = safe
         self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # all are waited for
-        self._playing: dict[str, tuple[list[Any], list[float]]] = {}  # the lists at which the ledger looks
+        # The lists at which the ledger looks: moves, times, asides.
+        self._playing: dict[str, tuple[list[Any], list[float], list[Any]]] = {}
 
     def keep(self, asked: Keep) -> None:
         call = self._ledger.ask(asked.tournament, asked.when, asked.facts)
@@ -37,12 +38,14 @@ class Clerk:
     def jot(self, jots: Jots) -> None:
         for each in jots.matches:
             if (playing := self._playing.get(each.match)) is None:
-                known = each.ply - 1  # moves written before a restart
-                playing = self._playing[each.match] = [None] * known, [0.0] * known
-                self._ledger.jot(each.match, *playing, known)
-            moves, times = playing
+                known, asides_known = each.ply - 1, each.number - 1  # written before a restart
+                playing = list[Any]([None] * known), [0.0] * known, list[Any]([None] * asides_known)
+                moves, times, asides = self._playing[each.match] = playing
+                self._ledger.jot(each.match, moves, times, known, asides)
+            moves, times, asides = playing
             moves += each.moves
             times += each.times
+            asides += each.asides
 
     async def run(self) -> None:
         """Confirm facts as they become safe, in their order, until `close` was called and all are."""

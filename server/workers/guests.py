@@ -33,6 +33,7 @@ from server.workers.match_messages import (
     Returned,
     Sit,
 )
+from tournament.asides import Aside
 from tournament.events import Ended
 from tournament.lent import Travelling
 from tournament.match import Match
@@ -77,7 +78,8 @@ class Playing:
     def __init__(self, match: Travelling, guests: tuple[Guest, Guest]) -> None:
         self.match = match
         self.guests = guests
-        self.heard = 0  # moves that the holder has heard
+        self.heard = 0  # moves that the holder has heard …
+        self.asides_heard = 0  # … and what there is beside them
 
 
 class Guests:
@@ -106,12 +108,13 @@ class Guests:
 
     def say_moves(self) -> None:
         """Tell the moves played since the last call."""
-        news: list[tuple[str, tuple[Any, ...], tuple[float, ...]]] = []
+        news: list[tuple[str, tuple[Any, ...], tuple[float, ...], tuple[Aside, ...]]] = []
         for name, each in self._playing.items():
-            match, heard = each.match, each.heard
-            if heard < match.ply and match.verdict is None:
-                each.heard = match.ply
-                news.append((name, tuple(match.moves[heard:]), tuple(match.times[heard:])))
+            match, heard, asides_heard = each.match, each.heard, each.asides_heard
+            if match.verdict is None and (heard < match.ply or asides_heard < len(match.asides)):
+                each.heard, each.asides_heard = match.ply, len(match.asides)
+                moves, times = tuple(match.moves[heard:]), tuple(match.times[heard:])
+                news.append((name, moves, times, tuple(match.asides[asides_heard:])))
         if news:
             self._say(Heard(tuple(news)))
 

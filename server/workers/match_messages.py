@@ -11,6 +11,7 @@ from msgspec import Struct
 from server.host.wire_log import TapeSnapshot
 from server.net.limits import Spent
 from server.net.wire import Piece
+from tournament.asides import Aside
 from tournament.lent import Beginning, Course, Report
 
 # What the holder of a tournament says.
@@ -53,9 +54,9 @@ class Announce(Struct, tag="announce", frozen=True, array_like=True):
 
 
 class Heard(Struct, tag="heard", frozen=True, array_like=True):
-    """Moves that were played next, match by match."""
+    """Moves that were played next, match by match, and what there is beside them."""
 
-    matches: tuple[tuple[str, tuple[Any, ...], tuple[float, ...]], ...]
+    matches: tuple[tuple[str, tuple[Any, ...], tuple[float, ...], tuple[Aside, ...]], ...]
 
 
 class Decided(Struct, tag="decided", frozen=True, array_like=True):

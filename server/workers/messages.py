@@ -16,6 +16,7 @@ from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.show.feed import Seen
+from tournament.asides import Aside
 from tournament.facts import AnyFact
 
 # What worker 0 says.
@@ -144,12 +145,14 @@ class Keep(Struct, tag="keep", frozen=True, array_like=True):
 
 
 class Jotted(Struct, frozen=True, array_like=True):
-    """Moves of one match in play."""
+    """Moves of one match in play, and what there is beside them."""
 
     match: str
     ply: int  # of the first move
     moves: tuple[Any, ...]  # as the game writes them
     times: tuple[float, ...]
+    number: int  # of the first aside, counted from 1
+    asides: tuple[Aside, ...]
 
 
 class Jots(Struct, tag="jots", frozen=True, array_like=True):

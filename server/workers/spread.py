@@ -184,9 +184,9 @@ class Pair:
     def _take(self, message: Between, descriptor: int | None) -> None:
         match message:
             case Heard(matches):
-                for name, moves, times in matches:
+                for name, moves, times, asides in matches:
                     if (outside := self.lent.get(name)) is not None and outside.stand_in is not None:
-                        outside.stand_in.hear(moves, times)
+                        outside.stand_in.hear(moves, times, asides)
             case Decided(name, report):
                 if (outside := self.lent.get(name)) is not None and outside.stand_in is not None:
                     outside.stand_in.conclude(report)

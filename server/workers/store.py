@@ -16,6 +16,7 @@ from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import READERS, InThread
 from server.workers.messages import Jots, Jotted, Keep, Kept
+from tournament.asides import Aside, before
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded
 from tournament.facts import Kept as KeptFact
@@ -40,12 +41,26 @@ class Call:
 class Playing:
     """A match in play, and how much of it was said."""
 
-    __slots__ = ("moves", "said", "times")
+    __slots__ = ("asides", "asides_said", "moves", "said", "times")
 
-    def __init__(self, moves: Sequence[Any], times: Sequence[float], said: int) -> None:
+    def __init__(
+        self, moves: Sequence[Any], times: Sequence[float], asides: Sequence[Aside], said: int
+    ) -> None:
         self.moves = moves
         self.times = times
+        self.asides = asides
         self.said = said
+        self.asides_said = len(asides)
+
+    def more(self, match: str) -> Jotted | None:
+        """What was not said yet, if there is anything."""
+        said, played = self.said, len(self.moves)
+        asides_said, asides = self.asides_said, before(self.asides, played, self.asides_said)
+        if (said, asides_said) == (played, asides):
+            return None
+        self.said, self.asides_said = played, asides
+        moves, times = tuple(self.moves[said:played]), tuple(self.times[said:played])
+        return Jotted(match, said + 1, moves, times, asides_said + 1, tuple(self.asides[asides_said:asides]))
 
 
 class Linked:
@@ -118,8 +133,15 @@ class Linked:
     async def _read(self, read: Callable[[], Any]) -> Any:
         return await self._in_thread(read, limiter=self._reading)
 
-    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
-        self._playing[match] = Playing(moves, times, written)
+    def jot(
+        self,
+        match: str,
+        moves: Sequence[Any],
+        times: Sequence[float],
+        written: int = 0,
+        asides: Sequence[Aside] = (),
+    ) -> None:
+        self._playing[match] = Playing(moves, times, asides, written)
 
     def jotted(self) -> Mapping[str, Story]:
         if self._jotted is None:
@@ -139,13 +161,6 @@ class Linked:
 
     def say_moves(self) -> None:
         """Send the moves played since the last call."""
-        news: list[Jotted] = []
-        for match, each in self._playing.items():
-            said, played = each.said, len(each.moves)
-            if said < played:
-                news.append(
-                    Jotted(match, said + 1, tuple(each.moves[said:played]), tuple(each.times[said:played]))
-                )
-                each.said = played
-        if news:
+        found = (each.more(match) for match, each in self._playing.items())
+        if news := [each for each in found if each is not None]:
             self._say(Jots(tuple(news)))

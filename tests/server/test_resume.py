@@ -13,6 +13,7 @@ import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from games.game import Illegal
 from server.host.host import Host
 from server.host.reception import Unwelcome, Visit
 from server.store.ledger import RETRY, Ledger
@@ -21,10 +22,12 @@ from tests.crashes.world import at_once
 from tests.server.store.faults import Faulty
 from tests.tournament.world import first, kept_matches, play, silent
 from tournament import record
+from tournament.causes import Refused
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened, Ordered, State, Turned
 from tournament.format import Terms
+from tournament.player import Seat
 from tournament.refusals import Refusal
 from tournament.remembered import Abridged
 from tournament.settling import CUT_SHORT
@@ -110,6 +113,39 @@ async def test_a_match_goes_on_however_often_its_host_is_started_again(
         await trio.sleep(1.0)
         match = host.tournaments["cup"].matches["cup-1"]
         assert match.moves == moves
+
+
+async def test_the_record_of_a_match_that_went_on_says_all_that_was_said_in_it(
+    house: House, autojump_clock: MockClock
+) -> None:
+    """Catches notes, thinking times and refusals that only one life of the host knows of."""
+
+    async def wordy(seat: Seat) -> None:
+        async for _ in seat.match.log.read(len(seat.match.log.events) - 1):
+            if seat.to_move:
+                await trio.sleep(1.0)
+                seat.play(seat.match.ply % 2, spent=0.5, note=f"in life {life}")
+
+    for life in range(4):
+        async with house.open() as host:
+            if not host.tournaments:
+                await host.open("cup", Opened("connect-4", "round-robin", 2))
+            for name in ("ann", "bob"):
+                visit = await host.arrive(name, "connect-4", token=f"{TOKEN} of {name}", resumes=True)
+                visit.acknowledge()
+                house.nursery.start_soon(play, visit.player, wordy)
+            await trio.sleep(0.5)
+            cup = host.tournaments["cup"]
+            (match,) = cup.matches.values()
+            with pytest.raises(Illegal):
+                match.play(match.position.turn, 9, trio.current_time())
+            await trio.sleep(2.0)
+            (over,) = await kept_matches(cup) if life == 3 else [None]
+    assert over is not None
+    assert [noted.note for noted in over.notes] == [f"in life {ply // 2}" for ply in range(7)]
+    assert over.thought == (2.0, 1.5)
+    assert [(type(each), each.ply) for each in over.cause] == [(Refused, ply) for ply in (0, 2, 4, 6)]
+    assert sorted(each.at for each in over.cause) == [each.at for each in over.cause]
 
 
 @pytest.mark.parametrize("plies", [1, 4])

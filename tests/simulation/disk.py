@@ -11,6 +11,7 @@ from random import Random
 
 import trio
 
+from tournament.asides import Aside
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Disqualified, Kept, Withdrew
 from tournament.store import Memory, Story
@@ -57,9 +58,16 @@ class Session:
     async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
         return await self._disk.memory.entries(tournament, after)
 
-    def jot(self, match: str, moves: Sequence[object], times: Sequence[float], written: int = 0) -> None:
+    def jot(
+        self,
+        match: str,
+        moves: Sequence[object],
+        times: Sequence[float],
+        written: int = 0,
+        asides: Sequence[Aside] = (),
+    ) -> None:
         if not self.crashed:
-            self._disk.memory.jot(match, moves, times)
+            self._disk.memory.jot(match, moves, times, written, asides)
 
     def jotted(self) -> Mapping[str, Story]:
         return self._disk.memory.jotted()
@@ -123,9 +131,9 @@ class Disk:
         self._under_way.clear()
         for commit in under_way:
             commit.power.set()
-        for match, (moves, times) in self.memory.jotted().items():  # whatever is played yet is not written
+        for match, (moves, times, asides) in self.memory.jotted().items():  # not all is written yet
             kept = max(0, len(moves) - Random(f"{match} {moves}").choice((0, 0, 1, 2)))
-            self.memory.jot(match, moves[:kept], times[:kept])
+            self.memory.jot(match, moves[:kept], times[:kept], kept, asides)
         self.busy = trio.Event()
 
     async def _finish(self, last: Commit) -> None:

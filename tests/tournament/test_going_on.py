@@ -252,7 +252,7 @@ async def test_what_goes_on_is_kept_as_it_goes_on(autojump_clock: MockClock) -> 
         nursery.start_soon(here.tournament.run)
         await trio.sleep(2.5)
         nursery.cancel_scope.cancel()
-    assert [len(moves) for moves, _ in store.jotted().values()] == [4]
+    assert [len(story.moves) for story in store.jotted().values()] == [4]
 
 
 async def test_whoever_does_not_come_back_plays_again_and_loses_only_by_missing_that(

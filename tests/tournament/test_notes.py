@@ -35,9 +35,8 @@ def test_a_note_of_a_refused_move_is_not_kept() -> None:
 
 def test_notes_are_kept_while_there_is_room_and_a_shorter_one_after_a_longer() -> None:
     book = Notebook()
-    book.add(1, 0, "x" * (MOST - 10))
-    book.add(2, 1, "x" * 11)
-    book.add(3, 0, {"a": 1})
+    notes: tuple[Note, ...] = ("x" * (MOST - 10), "x" * 11, {"a": 1})
+    assert [book.add(Noted(ply, 0, note)) for ply, note in enumerate(notes, 1)] == [True, False, True]
     assert [noted.ply for noted in book.notes] == [1, 3]
     assert size({"a": 1}) == FIGURE + 1
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.tournament.histories import history
 from tests.tournament.test_tally import forgetful
 from tournament.facts import (
+    Called,
     CheckedIn,
     Chose,
     Claimed,
@@ -98,6 +99,11 @@ def test_a_snapshot_knows_every_field_of_a_record(format: str) -> None:
         Dealt(f"cup-{number}", number, {"rows": 4}, ("ab", ""), ("", "dots /g/1"), 4.5),
     ]
     facts += [Disqualified("a", "?"), Withdrew("b", annulled=True), Claimed("c", "cd", True)]
+    facts += [
+        Called("c", "http://192.0.2.7/", "cd", "192.0.2.7"),
+        Called("e", "http://192.0.2.8/"),
+        Called("e"),
+    ]
     facts += [RoundBegan(1000, 5.0), CheckedIn("c"), NoShow("d"), Described("e", "ETH", "e@example")]
     facts += [Sealed("ab"), Chose(7, "cd"), Revealed(7, "cd"), Froze(True)]
     record, fresh = (Record("cup", opened, whole=False) for _ in range(2))

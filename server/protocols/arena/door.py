@@ -76,6 +76,7 @@ class Arena:
         self._awaited: dict[Seat, tuple[Battle, Player]] = {}  # after a restart: not yet joined again
         self._past: OrderedDict[str, tuple[str, list[bytes]]] = OrderedDict()  # the game, and what was told
         host.returning.listen(DOOR, self._await_return)
+        host.returning.listen_called(self._guests.recall)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         method, path = exchange.request.method, exchange.request.path

@@ -13,7 +13,7 @@ import hmac
 from functools import partial
 
 import trio
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from server.host.abroad import Wanted
 from server.host.host import Host
@@ -21,13 +21,13 @@ from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
 from server.host.reception import REPLACED, Key, Out, Unwelcome, Visit
 from server.host.returning import way_back
-from server.host.secrets import uuid
+from server.host.secrets import token_digest, uuid
 from server.host.view import Held
 from server.http.exchange import Exchange
 from server.http.head import HttpError
 from server.http.origins import is_from_here
 from server.http.wire import Response, json_response, refused
-from server.net.addresses import Url
+from server.net.addresses import BadUrl, Url, taken_apart
 from server.net.admission import network_of
 from server.net.budgets import address_of
 from server.net.turns import after_hang_ups
@@ -37,8 +37,9 @@ from server.protocols.arena.messages import PRIVATE
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
 from server.protocols.common.unwelcome import status_of
-from tournament.facts import AnyFact, State
+from tournament.facts import AnyFact, Called, State
 from tournament.player import CALLED, UNSEEN, Seat
+from tournament.tournament import Tournament
 
 DOOR = "arena"
 
@@ -89,6 +90,29 @@ class Guests:
         if guest.is_called_for_now and not self._waiting:
             self._waiting = True
             self.host.guard.start_soon(self._send_away)
+
+    def recall(self, tournament: Tournament) -> None:
+        """Go on calling the bots of a tournament that another process, or this host before, has called.
+
+        Whether an address may be called is looked at with each call. What a program on the host's own machine
+        may ask for does not hold on another host's.
+        """
+        record = tournament.record
+        game, several = record.opened.game, self.host.group is not None
+        for name, called in record.called.items():
+            where = (game, key(name))
+            if name in record.out or where in self._guests or (several and called.from_here):
+                continue
+            try:
+                url = taken_apart(called.url)
+            except BadUrl:  # by the rules of today
+                continue
+            arrived = name in record.claims
+            visit = self.host.reception.recall(name, game, called, record.name, arrived=arrived)
+            if visit is not None:
+                origin = network_of(called.address, self.host.limits.trust_loopback)
+                guest = self._guests[where] = Guest(self, where, called.address)
+                guest.recall(visit, called, structs.replace(url, from_here=called.from_here, origin=origin))
 
     async def _send_away(self) -> None:
         """Forget bots that have been called at an open table for long enough, whether or not they played."""
@@ -143,6 +167,7 @@ class Guest:
         self._held: Exchange | None = None  # its request to join, which is answered with its next battle
         self._battle: Battle | None = None  # its last battle
         self.until = 0.0  # when invitations from an open table end
+        self._is_recalled = False  # it has not been heard since the host was started again
 
     @property
     def waits(self) -> bool:
@@ -165,7 +190,9 @@ class Guest:
 
     def knows(self, token: str | None) -> bool:
         visit = self.attendance.visit
-        return visit is not None and _same(visit.token, token)
+        if visit is None or visit.digest is None or token is None:
+            return False
+        return hmac.compare_digest(visit.digest, token_digest(token))
 
     def unheard(self, asked: Join, url: Url | None, peer: str) -> Visit | None:
         """Its visit, if this is a request of that bot, which may never have got its token.
@@ -220,10 +247,27 @@ class Guest:
         status, headers = status_of(refusal, other, draining=self._host.draining)
         return HttpError(status, str(refusal), *headers)
 
+    def recall(self, visit: Visit, called: Called, url: Url) -> None:
+        """Be called as before the host was started again, but not to the battle that this interrupted.
+
+        The bot may come back to that by itself. A program that is called expects a battle to begin: one that
+        finds moves there may well lose by its next. So its seat is held, and the match is played again if it
+        does not come.
+        """
+        player, self.url = visit.player, url
+        self._is_recalled = True
+        has_token = self._host.reception.digest(visit) is not None
+        player.key = ("" if has_token else CALLED) + called.digest
+        player.way_back = player.way_back or way_back(DOOR, uuid())
+        self.attendance.recall(visit)
+        player.can_be_called()
+
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:
         player, self.url = visit.player, url
         player.way_back = player.way_back or way_back(DOOR, uuid())
         exchange.authenticated()
+        self._is_recalled = False
+        self._note_called()
         if url is None:
             self._held = exchange
             exchange.on_gone(partial(self._hung_up, exchange))
@@ -238,6 +282,17 @@ class Guest:
             player.free()
         else:
             self.attendance.take_place()
+
+    def _note_called(self) -> None:
+        """Have it kept where the bot is called, if it is; that costs nothing where it is known."""
+        visit, url = self.attendance.visit, self.url
+        if visit is None:
+            return
+        if url is None:
+            self._host.note_called(visit, Called(visit.player.name))
+        else:
+            digest, peer = (visit.digest or b"").hex(), address_of(self.attendance.peer)
+            self._host.note_called(visit, Called(visit.player.name, url.text, digest, peer, url.from_here))
 
     def _attending(self, peer: str) -> Attendance:
         return Attendance(
@@ -260,6 +315,7 @@ class Guest:
         if self.url is None:  # otherwise it may have to wake up
             seconds = min(seconds, seat.early_grace)
         self._open(seat, self._next_battle()).expect(trio.current_time() + seconds)
+        self._note_called()
         self._let_know()
 
     def _next_battle(self) -> str | None:
@@ -276,7 +332,8 @@ class Guest:
             self._open(seat)
         elif battle.expected is not None and not battle.started:
             battle.expect(battle.expected)  # coming back has started its clock
-        self._let_know()
+        if not self._is_recalled:
+            self._let_know()
 
     def _open(self, seat: Seat, name: str | None = None) -> Battle:
         self._battle = self._guests.enrol(
@@ -355,6 +412,8 @@ class Guest:
         """Give way to a holder of the same token: the bot itself, by another request, or from elsewhere."""
         self._answer(refused(409, why))
         if not self.attendance.succeeded:
+            self.url = None  # it plays on over another connection, over which nobody is called
+            self._note_called()
             self._guests.forget(self)
             if self._battle is not None:
                 self._battle.retire()
@@ -385,7 +444,3 @@ class Guest:
         held, self._held = self._held, None
         if held is not None:
             held.respond(response)
-
-
-def _same(token: str | None, sent: str | None) -> bool:
-    return token is not None and sent is not None and hmac.compare_digest(token.encode(), sent.encode())

@@ -263,6 +263,12 @@ class Attendance:
         self.happens(Happening.CAME)
         self._admit(visit)
 
+    def recall(self, visit: Visit) -> None:
+        """Take in a bot that was here when the host stopped, and is called to its matches."""
+        self.happens(Happening.CAME)
+        self._admit(visit)
+        self.take_place()
+
     def await_return(self, visit: Visit) -> None:
         """Await a bot that was playing when the host stopped: its seat is held for it."""
         self.happens(Happening.CAME)

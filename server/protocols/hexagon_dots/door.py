@@ -83,7 +83,7 @@ class HexagonDots:
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         method, path = exchange.request.method, exchange.request.path
-        actions = self._actions(path)
+        actions = self._actions(method, path)
         if actions is None:
             exchange.respond(plain(404, f"there is no game at {path[:80]}"))
             return None
@@ -98,10 +98,11 @@ class HexagonDots:
             exchange.respond(plain(400, str(bad)))
             return None
 
-    def _actions(self, path: str) -> Mapping[str, Action] | None:
-        """What can be done at a path, by method."""
+    def _actions(self, method: str, path: str) -> Mapping[str, Action] | None:
+        """What can be done at a path, by method; whoever joins may find a game that nobody knows of."""
         game, _, what = path.rpartition("/")
-        gate = self._gates.at(game) or (self._gates.opened_elsewhere(game) if what == "players" else None)
+        joins = (method, what) == ("POST", "players")
+        gate = self._gates.at(game) or (self._gates.opened_before(game) if joins else None)
         if gate is not None and what in self._at_a_game:
             method, action = self._at_a_game[what]
             return {method: partial(action, gate)}

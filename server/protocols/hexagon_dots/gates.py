@@ -7,6 +7,7 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from typing import Any
 
 import trio
@@ -18,6 +19,7 @@ from server.protocols.hexagon_dots.messages import FOUND
 
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 
+DRAWN = 3  # bytes of an address that are drawn; one more says whether the game was found
 AT = re.compile("/g/[0-9a-f]{8}")  # a game's address
 
 
@@ -64,9 +66,9 @@ class Gates:
         """Make a gate with a new address, for whoever is at `peer`, who may be about to come there."""
         maker = address_of(peer)
         self._make_room(maker)
-        path = f"/g/{secrets.token_hex(4)}"
+        path = _drawn(fixed)
         while path in self._by_path:
-            path = f"/g/{secrets.token_hex(4)}"
+            path = _drawn(fixed)
         self._host.on_key_of_game(_made(path))
         made = self.open(path, options, fixed, maker)
         if fixed:
@@ -77,18 +79,18 @@ class Gates:
         made = self._by_path[path] = Gate(path, options, fixed, trio.current_time(), self._idle, maker)
         return made
 
-    def opened_elsewhere(self, path: str) -> Gate | None:
-        """The gate of an address made by another host, for a bot whose tournament is held here."""
-        if self._host.group is None or not AT.fullmatch(path):
+    def opened_before(self, path: str) -> Gate | None:
+        """The gate of an address that another host has made, or this one before it was started again."""
+        if not AT.fullmatch(path):
             return None
         self._make_room()
         gate = self.open(path, FOUND, fixed=False)
-        if not self._host.is_key(_made(path)) and not self._host.is_key(path):
+        if not (_is_found(path) or self._host.is_key(_made(path)) or self._host.is_key(path)):
             self._strange.add(gate)
         return gate
 
     def is_strange(self, gate: Gate) -> bool:
-        """Whether no host has told of a gate's address, and nobody has joined there."""
+        """Whether no host is known to have told of a gate's address, and nobody has joined there."""
         return gate in self._strange
 
     def keep(self, gate: Gate) -> None:
@@ -110,6 +112,29 @@ class Gates:
             idle = [gate for gate in self if gate in self._idle]
             made = Counter([maker, *(gate.maker for gate in idle)])
             self.forget(max(idle, key=lambda gate: (made[gate.maker], gate.maker == maker)))
+
+
+def _drawn(fixed: bool) -> str:
+    """A new address. It says whether somebody has made the game, or has found it."""
+    while True:
+        digits = secrets.token_hex(DRAWN)
+        path = f"/g/{digits}{_check(digits)}" if not fixed else f"/g/{digits}{secrets.token_hex(1)}"
+        if _is_found(path) != fixed:
+            return path
+
+
+def _is_found(path: str) -> bool:
+    """Whether an address is one that `GET /match` gives out, or, one time in 256, any other.
+
+    So such a game is there again after a restart, when nobody knows of it any more: the host deals its
+    matches, and all such games are alike. The board of a game that somebody has made would not be known.
+    """
+    digits = path.removeprefix("/g/")
+    return digits[2 * DRAWN :] == _check(digits[: 2 * DRAWN])
+
+
+def _check(digits: str) -> str:
+    return blake2b(digits.encode(), digest_size=1).hexdigest()
 
 
 def _made(path: str) -> str:

@@ -8,6 +8,6 @@ class Late(Memory):
 
     def __init__(self, store: Memory, lost: int = 0) -> None:
         super().__init__(store.kept())
-        for match, (moves, times) in store.jotted().items():
+        for match, (moves, times, asides) in store.jotted().items():
             count = len(moves) - lost
-            self.jot(match, list(moves[:count]), list(times[:count]))
+            self.jot(match, list(moves[:count]), list(times[:count]), count, asides)

@@ -20,6 +20,7 @@ from tests.server.protocols.lists import (
     Fighter,
     Lists,
     Slow,
+    Telephone,
     answered,
     dead,
     flipped,
@@ -28,10 +29,11 @@ from tests.server.protocols.lists import (
     put,
 )
 from tests.server.protocols.room import Room
+from tests.server.transcripts import hosting, opened_as
 from tests.server.web import Client, get
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.facts import Concluded, State, Turned
+from tournament.facts import Called, Concluded, Entered, State, Turned
 from tournament.match import GRACE
 from tournament.store import Memory
 
@@ -1212,7 +1214,7 @@ async def test_whoever_was_called_and_never_used_its_token_may_join_again_after_
             fighters = [Fighter(here, fighter.battle) for fighter in fighters]
             for fighter in fighters:
                 await fighter.start()
-            assert await join(here) == [409, 409], "a bot plays one battle at a time"
+            assert await join(here) == [202, 202], "it is called on, and known by where"
             for fighter in fighters:
                 await fighter.flip()
             await trio.sleep(1.0)
@@ -1221,6 +1223,151 @@ async def test_whoever_was_called_and_never_used_its_token_may_join_again_after_
         calls = [battles(here, number) for number in numbers.values()]
         assert all(calls), "both are called to a battle"
         assert endings(here, "cup")[0][1] is (Ending.ILLEGAL if finishes else Ending.VOID)
+
+
+async def called_to_a_cup(here: Lists) -> dict[str, Fighter]:
+    """Ann and Bob are in the middle of a battle to which they were called, by their sides."""
+    for number, name in (("192.0.2.7:5000", "ann"), ("192.0.2.8:5000", "bob")):
+        asked = {"name": name, "teamUrl": here.telephone.connect(number)}
+        assert (await here.says("/tic-tac-toe/join", asked))[0] == 202
+    await trio.sleep(1.0)
+    fighters = [Fighter(here, battles(here, number)[0]) for number in NUMBERS]
+    for fighter in fighters:
+        await fighter.start()
+    first, second = sorted(fighters, key=lambda each: each.side)
+    await first.put("C")
+    return {"O": first, "X": second}
+
+
+NUMBERS = ("192.0.2.7:5000", "192.0.2.8:5000")
+
+
+def connected(here: Lists) -> None:
+    for number in NUMBERS:
+        here.telephone.connect(number)
+
+
+async def fought(here: Lists, *names: str) -> None:
+    """Both come to their battle, and the first to move loses it by flipping the table."""
+    fighters = [Fighter(here, name) for name in names]
+    for fighter in fighters:
+        await fighter.start()
+    first, second = sorted(fighters, key=lambda each: each.side)
+    await first.flip()
+    await second.flip()
+    await trio.sleep(1.0)
+
+
+@pytest.mark.parametrize("comes", [True, False], ids=["comes back by itself", "does not come back"])
+async def test_whoever_is_called_is_called_on_after_a_restart(comes: bool, autojump_clock: MockClock) -> None:
+    """Catches bots that nobody calls any more: they lost the rest of their tournament, match by match."""
+    store = Memory()
+    async with lists(DOUBLE, store=store) as here:
+        before = await called_to_a_cup(here)
+    async with lists(DOUBLE, store=Late(store)) as here:
+        connected(here)
+        if comes:
+            fighters = {side: Fighter(here, fighter.battle) for side, fighter in before.items()}
+            for fighter in fighters.values():
+                assert await fighter.start() == [put("O", "C")]
+            await fighters["X"].flip()
+            await fighters["O"].flip()
+        await trio.sleep(1.0)
+        assert bool(here.telephone.calls) == comes, "nobody is called to the middle of a battle"
+        await trio.sleep(GRACE)
+        calls = [battles(here, number) for number in NUMBERS]
+        assert [len(each) for each in calls] == [1, 1]
+        await fought(here, *(each[0] for each in calls))
+        ends = [ending for _, ending in endings(here, "cup")]
+        assert ends == [Ending.ILLEGAL if comes else Ending.VOID, Ending.ILLEGAL]
+
+
+async def test_whoever_is_called_and_waits_is_called_to_its_match_after_a_restart(
+    autojump_clock: MockClock,
+) -> None:
+    store = Memory()
+    async with lists(CUP, store=store) as here:
+        url = here.telephone.connect(NUMBERS[0])
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann", "teamUrl": url}))[0] == 202
+        await trio.sleep(1.0)
+    async with lists(CUP, store=Late(store)) as here:
+        connected(here)
+        await here.join("bob")
+        await trio.sleep(1.0)
+        assert len(battles(here, NUMBERS[0])) == 1
+
+
+@pytest.mark.parametrize("token", [None, OWN])
+async def test_whoever_is_called_joins_again_after_a_restart_as_before_it(
+    token: str | None, autojump_clock: MockClock
+) -> None:
+    """From the same machine, or with its token; nobody else has its name."""
+    store = Memory()
+    async with lists(CUP, store=store) as here:
+        url = here.telephone.connect(NUMBERS[0])
+        asked = {"name": "ann", "teamUrl": url, **({} if token is None else {"token": token})}
+        _, answer = await here.says("/tic-tac-toe/join", asked)
+        await trio.sleep(1.0)
+    for again in (asked, {**asked, "token": answer["token"]}, {"name": "ann", "token": answer["token"]}):
+        async with lists(CUP, store=Late(store)) as here:
+            connected(here)
+            await trio.sleep(1.0)
+            strange = {"name": "ann", "token": "the-token-of-somebody-else"}
+            assert (await here.says("/tic-tac-toe/join", strange))[0] == 409
+            if "teamUrl" in again:
+                assert (await here.says("/tic-tac-toe/join", again))[0] == 202
+            else:
+                assert await here.waits(await here.join("ann", token=answer["token"]))
+
+
+async def test_whoever_went_on_without_being_called_is_not_called_after_a_restart(
+    autojump_clock: MockClock,
+) -> None:
+    store = Memory()
+    async with lists({**CUP, "entrants": "3"}, store=store) as here:
+        for name, number in zip(TOKENS, NUMBERS, strict=True):
+            url = here.telephone.connect(number)
+            await here.says("/tic-tac-toe/join", {"name": name, "teamUrl": url, "token": TOKENS[name]})
+        await trio.sleep(1.0)
+        await here.join("ann", token=TOKENS["ann"])
+        elsewhere = Room(here.host, here.nursery)
+        await elsewhere.hello("bob", token=TOKENS["bob"])
+        await trio.sleep(1.0)
+        assert not here.host.tournaments["cup"].record.called
+    async with lists({**CUP, "entrants": "3"}, store=Late(store)) as here:
+        await trio.sleep(1.0)
+        assert not here.arena._guests._guests
+
+
+async def test_whoever_an_organiser_took_out_or_released_is_not_called_after_a_restart(
+    autojump_clock: MockClock,
+) -> None:
+    store = Memory()
+    async with lists({**CUP, "entrants": "3"}, store=store) as here:
+        for name, number in zip(TOKENS, NUMBERS, strict=True):
+            url = here.telephone.connect(number)
+            await here.says("/tic-tac-toe/join", {"name": name, "teamUrl": url})
+        await trio.sleep(1.0)
+        desk = Desk(here.host.tournaments["cup"])
+        await desk.withdraw("ann")
+        await desk.release("bob")
+    async with lists({**CUP, "entrants": "3"}, store=Late(store)) as here:
+        await trio.sleep(1.0)
+        assert not here.arena._guests._guests
+
+
+@pytest.mark.parametrize("from_here", [True, False])
+async def test_another_host_calls_nobody_who_could_only_be_called_from_the_first_ones_machine(
+    from_here: bool, autojump_clock: MockClock
+) -> None:
+    store = Memory()
+    await store.keep("cup", 0.0, [opened_as(CUP), Entered("ann")])
+    called = Called("ann", "http://127.0.0.1:5000/tic-tac-toe", "00ff", "127.0.0.1", from_here)
+    await store.keep("cup", 0.0, [called])
+    async with hosting(CUP, store=store) as (host, nursery):
+        host.shares = True
+        here = Lists(host, nursery, Telephone())
+        assert len(here.arena._guests._guests) == (not from_here)
 
 
 async def test_whoever_does_not_join_again_after_a_restart_plays_a_fresh_match(

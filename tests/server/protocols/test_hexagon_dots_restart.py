@@ -234,3 +234,59 @@ async def test_if_somebody_does_not_come_back_the_game_is_void(autojump_clock: M
         await mover.move(SIDES[3])
         assert (await mover.told()).status == 410
         assert not list(here.host.lobby.players()), "nobody is there any more"
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["waits", "is on its way"])
+@pytest.mark.parametrize("settings", [{}, CUP], ids=["an open table", "a tournament"])
+async def test_whoever_has_found_a_game_that_had_not_begun_joins_it_after_a_restart(
+    settings: Mapping[str, str], waits: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that is told that there is no such game, although it has just been sent there."""
+    store = Memory()
+    async with table(settings, store=store) as here:
+        ann, game = here.bot("ann"), await here.found()
+        if waits:
+            await ann.join(game)
+            assert await ann.heard() is None
+    for late in (Late(store), Late(store)):  # however often
+        async with table(settings, store=late) as here:
+            ann, bob = here.bot("ann"), here.bot("bob")
+            await ann.join(game)
+            assert await ann.heard() is None
+            await bob.join(await here.found())
+            assert await _asked(ann) or await _asked(bob)
+
+
+async def test_whoever_a_tournament_awaits_is_led_there_from_the_address_of_any_game_of_before(
+    autojump_clock: MockClock,
+) -> None:
+    store = Memory()
+    async with table(CUP, store=store) as here:
+        ann, made = here.bot("ann"), await here.made(3, 3)
+        await ann.join(made)
+        assert await ann.heard() is None
+    async with table(CUP, store=Late(store)) as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        for bot in (ann, bob):
+            await bot.join(made)
+        assert await _asked(ann) or await _asked(bob)
+
+
+async def test_a_game_that_somebody_made_and_that_had_not_begun_is_not_there_after_a_restart(
+    autojump_clock: MockClock,
+) -> None:
+    """Nor is one that nobody ever made; looking at an address makes none."""
+    store = Memory()
+    async with table(store=store) as here:
+        addresses = [await here.made(3, 3) for _ in range(100)]
+    async with table(store=Late(store)) as here:
+        ann = here.caller()
+        for address in addresses:
+            assert (await ann.ask("POST", f"{address}/players", {"name": "ann"})).status == 404
+            assert (await ann.ask("GET", f"{address}/players")).status == 404
+        assert await here.read("/games") == {"games": []}
+
+
+async def _asked(bot: Dots) -> bool:
+    """Whether it is its turn."""
+    return (answer := await bot.heard()) is not None and answer.status == 200

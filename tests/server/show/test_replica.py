@@ -82,6 +82,20 @@ def test_what_is_told_once_more_is_not_doubled(most: int) -> None:
         assert told(seen) == told(match)
 
 
+@pytest.mark.parametrize("most", [1, 3, 200])
+def test_what_went_wrong_before_a_match_went_on_is_told_once(most: int) -> None:
+    match = left(refused(played(refused(begun()), 0, 1)))
+    kept = match.moves, match.times
+    again = Match(GAME, NAMES, 0.0, name="cup-1", pace=PACE, kept=kept, asides=match.asides)
+    seen = replica()
+    heard(seen, again, most)
+    assert told(seen) == told(match)
+    seen = replica()
+    for each in (match, again):
+        heard(seen, each, most)
+        assert told(seen) == told(match)
+
+
 @pytest.mark.parametrize("kept", [(0,), (0, 1)])
 @pytest.mark.parametrize("later", [(), (3,), (3, 4, 5)])
 def test_moves_that_were_not_kept_are_taken_back_and_whoever_follows_begins_anew(

@@ -8,10 +8,13 @@ import trio
 
 from games.game import Pace
 from tests.server.store.shelves import SHELVES, Shelf, postgres
+from tournament.asides import Aside, Remark, Thought, Trouble
+from tournament.causes import Refused
 from tournament.events import Ending
 from tournament.facts import (
     Admitted,
     AnyFact,
+    Called,
     CheckedIn,
     Chose,
     Claimed,
@@ -37,7 +40,8 @@ from tournament.facts import (
     Withdrew,
 )
 from tournament.format import Pairing, Terms
-from tournament.store import Conflict, Memory
+from tournament.notes import Noted
+from tournament.store import Conflict, Memory, Story
 
 OPENED = Opened("tic-tac-toe", "round-robin", 2)
 WON = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "three in a row", (1.0, 0.0))
@@ -68,6 +72,8 @@ EVERY_KIND: list[AnyFact] = [
     Claimed("ann", "ab" * 32),
     Seated("ann", "santorini-memo", "192.0.2.1"),
     Released("ann"),
+    Called("ann", "http://192.0.2.7:5000/tic-tac-toe", "00ff", "192.0.2.7", True),
+    Called("ann"),
     Froze(on=True),
     Ordered("the organiser", "void", "cup-2: a cable"),
     Sealed("ab" * 32),
@@ -205,8 +211,8 @@ async def test_what_is_jotted_down_is_there_until_the_match_is_concluded(shelf: 
             moves.append(move)
             times.append(ply / 3)
         jotted = {
-            "cup-1": (("NW", [1, 2], {"column": 3}), (1 / 3, 2 / 3, 1.0)),
-            "cup-2": ((1, 2, 3), (0.5, 0.5, 0.5)),
+            "cup-1": Story(("NW", [1, 2], {"column": 3}), (1 / 3, 2 / 3, 1.0)),
+            "cup-2": Story((1, 2, 3), (0.5, 0.5, 0.5)),
         }
     async with shelf() as store:
         assert store.jotted() == jotted
@@ -221,7 +227,29 @@ async def test_what_is_jotted_down_last_is_there_after_a_stop(shelf: Shelf) -> N
     async with shelf() as store:
         store.jot("cup-1", ["NW"], [0.5])
     async with shelf() as store:
-        assert store.jotted() == {"cup-1": (("NW",), (0.5,))}
+        assert store.jotted() == {"cup-1": Story(("NW",), (0.5,))}
+
+
+async def test_what_there_is_beside_moves_is_there_however_often_a_host_starts(shelf: Shelf) -> None:
+    """Catches what is written twice or no more, and what was said with a move that is not kept."""
+    expected: list[Aside] = []
+    for life in range(4):
+        async with shelf() as store:
+            moves, times, asides = map(list[Any], store.jotted().get("cup-1", Story()))
+            assert (len(moves), asides) == (life, expected)
+            store.jot("cup-1", moves, times, len(moves), asides)
+            expected += [
+                Trouble(Refused(1.5, 0, life, "nowhere", "there is no such field")),
+                Thought(life + 1, 0.25),
+                Remark(Noted(life + 1, 0, {"depth": 9})),
+            ]
+            asides += [*expected[-3:], Thought(life + 2, 0.75)]
+            moves.append("NW")
+            times.append(0.5)
+    async with shelf() as store:
+        await store.keep("cup", 1.0, [WON])
+    async with shelf() as store:
+        assert store.jotted() == {}
 
 
 async def test_a_store_can_be_copied_into_memory(shelf: Shelf) -> None:

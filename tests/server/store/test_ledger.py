@@ -22,7 +22,7 @@ from tests.server.store.faults import Faulty
 from tournament.entries import Entry
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Entered, Kept, State, Turned
-from tournament.store import Stale
+from tournament.store import Stale, Story
 
 FAULTS = 6  # of the writes of a tournament, from its first to its last
 PAUSED = Turned(State.PAUSED)
@@ -65,9 +65,9 @@ async def test_however_many_tournaments_ask_for_what_was_jotted_down_it_is_read_
         nursery.start_soon(ledger.run)
         ledger.jot("cup-1", moves, [0.5])
         await ledger.keep_moves()
-        assert [ledger.jotted() for _ in range(100)] == [{"cup-1": (("NW",), (0.5,))}] * 100
+        assert [ledger.jotted() for _ in range(100)] == [{"cup-1": Story(("NW",), (0.5,))}] * 100
         await ledger.keep("cup", 1.0, [Entered("ann")])
-        assert ledger.jotted() == {"cup-1": (("NW",), (0.5,))}
+        assert ledger.jotted() == {"cup-1": Story(("NW",), (0.5,))}
         nursery.cancel_scope.cancel()
     assert engine.times == 3
     engine.close()
@@ -194,12 +194,12 @@ async def test_moves_wait_for_others_and_not_for_ever(engine: Faulty, autojump_c
         await ledger.keep("cup", 1.0, [PAUSED])
         assert not ledger.jotted(), "what has to be safe takes no moves with it"
         await trio.sleep(SOON)
-        assert ledger.jotted() == {"cup-1": (("NW",) * 3, (0.5,) * 3)}
+        assert ledger.jotted() == {"cup-1": Story(("NW",) * 3, (0.5,) * 3)}
         moves.append("N")
         times.append(0.25)
         await trio.sleep(3 * SOON)
         assert engine.batches[2:] == [[Jot("cup-1", 4, '["N"]', "[0.25]")]], "each once"
-        assert ledger.jotted() == {"cup-1": (("NW", "NW", "NW", "N"), (0.5, 0.5, 0.5, 0.25))}
+        assert ledger.jotted() == {"cup-1": Story(("NW", "NW", "NW", "N"), (0.5, 0.5, 0.5, 0.25))}
 
 
 async def test_moves_that_are_made_while_others_are_written_are_kept_by_the_next_commit_each_once(
@@ -242,7 +242,7 @@ async def test_whoever_waits_for_all_moves_waits_for_those_that_are_made_while_o
         times.append(0.25)
         assert not engine.batches, "they are under way"
         await ledger.keep_moves()
-        assert ledger.jotted() == {"cup-1": (("NW", "N"), (0.5, 0.25))}
+        assert ledger.jotted() == {"cup-1": Story(("NW", "N"), (0.5, 0.25))}
         await ledger.keep_moves()
         assert len(engine.batches) == 2, "each once"
         nursery.cancel_scope.cancel()

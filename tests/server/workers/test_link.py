@@ -20,9 +20,11 @@ from server.workers.store import SOON, Linked
 from tests.crashes.world import at_once
 from tests.server.store.counting import Read
 from tests.server.store.faults import Faulty
+from tournament.asides import Aside, Thought, Trouble
+from tournament.causes import Refused
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Entered, Opened
-from tournament.store import Conflict
+from tournament.store import Conflict, Story
 
 OPENED = Opened("tic-tac-toe", "round-robin")
 WON = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "three in a row", (1.0, 0.0), ("NW",), (0.5,))
@@ -152,7 +154,7 @@ async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
             moves.append(move)
             times.append(0.5)
             await trio.sleep(SOON + 1.0)
-            assert both.store.jotted() == {"cup-1": (tuple(moves), tuple(times))}, number
+            assert both.store.jotted() == {"cup-1": Story(tuple(moves), tuple(times))}, number
         await both.store.keep("cup", 2.0, [WON])
         await trio.sleep(1.0)
         assert both.store.jotted() == {}
@@ -212,7 +214,32 @@ async def test_after_a_restart_moves_follow_those_that_are_written(
         moves.append("C")
         times.append(0.25)
         await trio.sleep(1.0)
-        assert again.store.jotted() == {"cup-1": (("NW", "N", "C"), (0.5, 0.5, 0.25))}
+        assert again.store.jotted() == {"cup-1": Story(("NW", "N", "C"), (0.5, 0.5, 0.25))}
+
+
+async def test_what_there_is_beside_moves_reaches_the_journal_over_restarts(
+    both: Both, autojump_clock: MockClock
+) -> None:
+    """Also where nothing else is new, and without what was said with a move that is not kept yet."""
+    here, expected = both, list[Aside]()
+    for life in range(4):
+        async with here.running() as nursery:
+            nursery.start_soon(here.store.run)
+            moves, times, asides = map(list[Any], here.store.jotted().get("cup-1", Story()))
+            assert (len(moves), asides) == (life, expected)
+            here.store.jot("cup-1", moves, times, life, asides)
+            expected += [
+                Trouble(Refused(1.5, 0, life, "nowhere", "there is no such field")),
+                Thought(life + 1, 0.5),
+            ]
+            asides += expected[-2:]
+            await trio.sleep(1.0)
+            assert here.store.jotted().get("cup-1", Story()).asides == (*expected[:-1],)
+            moves.append("NW")
+            times.append(0.5)
+            asides.append(Thought(life + 2, 0.25))
+            await trio.sleep(1.0)
+        here = Both(both.engine)
 
 
 async def test_when_the_link_is_cut_nobody_waits_for_ever(both: Both, autojump_clock: MockClock) -> None:

@@ -492,6 +492,9 @@ async def test_when_the_other_worker_is_gone_a_match_goes_on_from_what_was_heard
         ends = await both_play_on(again[0], again[1])
         assert [end["ending"] for end in ends] == ["played", "played"]
         assert both.elsewhere == 2
+        kept = (await over(cup, 1))[0]
+        assert [noted.note for noted in kept.notes] == [f"ply {ply}" for ply in range(len(WINS))]
+        assert kept.thought == (0.25 * sum(ply % 2 == 0 for ply in range(len(WINS))), 0.25 * (len(WINS) // 2))
 
 
 async def test_a_bot_that_came_back_while_the_other_worker_hung_goes_on_when_that_is_gone() -> None:

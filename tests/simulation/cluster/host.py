@@ -19,7 +19,7 @@ from tests.simulation.cluster.database import Database, Further, OverTrips, Sess
 from tournament import entries
 from tournament.events import Ending
 from tournament.facts import Concluded, Dealt
-from tournament.store import Conflict, Stale
+from tournament.store import Conflict, Stale, Story
 
 TIMEOUT = 0.9  # seconds until a host gives up on an answer
 STOPS = 3.0  # seconds in which a host that drains has to keep what it has
@@ -203,7 +203,7 @@ class Host:
         dealt = sum(isinstance(fact, Dealt) for fact in facts)
         if dealt == over:
             return over + 1, None
-        moves, times = journal.stories(jots).get(f"{tournament}-{dealt}", ((), ()))
+        moves, times, _ = journal.stories(jots).get(f"{tournament}-{dealt}", Story())
         self._world.goes_on(tournament, f"{tournament}-{dealt}", moves)
         return dealt, ([*moves], [*times])
 
