@@ -140,6 +140,11 @@ class InPlay:
         lent.told()  # whoever has come back to it meanwhile waits no longer
         return players, Story(tuple(lent.moves), tuple(lent.times), tuple(lent.asides))
 
+    def let_go(self) -> None:
+        """The host stops, and hangs up on everybody: of what goes wrong from now on nothing is kept."""
+        for match in self.matches.values():
+            match.asides = [*match.asides]  # the store has the list of before
+
     def expel(self, name: str) -> None:
         """Have an entrant that is out of the tournament leave the match that it plays here."""
         for player in [player for players in self._players.values() for player in players]:

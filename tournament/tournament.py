@@ -155,6 +155,7 @@ class Tournament:
                             await self._news.wait()
                 finally:
                     self._concluding.nursery = None  # matches that are decided from now on count as cut short
+                    self._play.let_go()
         finally:
             stop_listening()
             self._dealing.drop_challenges()

@@ -148,6 +148,30 @@ async def test_the_record_of_a_match_that_went_on_says_all_that_was_said_in_it(
     assert sorted(each.at for each in over.cause) == [each.at for each in over.cause]
 
 
+async def test_that_a_host_hangs_up_as_it_stops_is_no_cause_of_how_a_match_ends(
+    house: House, autojump_clock: MockClock
+) -> None:
+    """Catches a record that says of both bots that they were disconnected."""
+    for life in range(3):
+        async with house.open() as host:
+            if not host.tournaments:
+                await host.open("cup", Opened("connect-4", "round-robin", 2))
+            visits = [
+                await host.arrive(name, "connect-4", token=f"{TOKEN} of {name}", resumes=True)
+                for name in ("ann", "bob")
+            ]
+            for visit in visits:
+                visit.acknowledge()
+            await trio.sleep(1.0)
+            (match,) = host.tournaments["cup"].matches.values()
+            assert (match.interrupted, match.cause) == (life > 0, ())
+            match.play(match.position.turn, 3, trio.current_time(), note="so it is")
+            await host.stop()
+            for visit in visits:
+                visit.leave()
+            assert len(match.notes) == life + 1
+
+
 @pytest.mark.parametrize("plies", [1, 4])
 async def test_the_first_match_of_bots_that_have_just_got_their_tokens_goes_on(
     plies: int, house: House, autojump_clock: MockClock
