@@ -459,7 +459,7 @@ class Host:
                 self._house.start_soon(tournament.keep, claimed)
 
     def _records(self) -> Iterator[Record]:
-        return (each.record for each in self.tournaments.values())
+        return (each.record for each in self.known.values())
 
     def _loaded(self, load: Load) -> dict[str, Record]:
         records, audit = load()
