@@ -126,7 +126,7 @@ async def _serve(
     beside = first is not None  # whether another process does all that only looks
     load = partial(snapshots.load, engine, Path(settings.data), whole=not beside, told=_goes_on)
     if peering is not None:
-        load = peering.peers.load
+        load = partial(peering.peers.load, Path(settings.data), _goes_on)
     if asked is not None:
         kept = load()
         expect_the_same(asked, kept[0].values())

@@ -8,6 +8,7 @@ Not here: knowing what others have kept (`following.py`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import structlog
 import trio
@@ -27,6 +28,7 @@ from server.peers.ledger import SharedLedger, no_answer
 from server.peers.link import Link
 from server.store.journal import Reader
 from server.store.ledger import InThread
+from server.store.snapshots import Reading, nobody_asks
 from server.workers.directory import OWN, Away
 from tournament.facts import AnyFact, Kept, State
 from tournament.record import Record
@@ -98,9 +100,11 @@ class Peers:
     def host(self) -> Host:
         return self._following.host
 
-    def load(self) -> tuple[dict[str, Record], list[Kept]]:
-        """All tournaments from the journal as it is now, for a host that starts."""
-        return self._following.load()
+    def load(
+        self, folder: Path | None = None, told: Reading = nobody_asks
+    ) -> tuple[dict[str, Record], list[Kept]]:
+        """All tournaments from the journal as it is now, for a host that starts; `folder` has a snapshot."""
+        return self._following.load(folder, told)
 
     def serve(self, host: Host) -> None:
         host.abroad = self

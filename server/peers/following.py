@@ -6,7 +6,7 @@ brought up to date four times a second, and whenever somebody needs them.
 Not here: what follows from it (`abroad.py`).
 """
 
-from collections.abc import Iterable
+from pathlib import Path
 
 import trio
 
@@ -15,12 +15,13 @@ from server.host.opening import OPEN
 from server.net.pauses import WithPauses
 from server.peers.keeping import Keeping
 from server.peers.ledger import SharedLedger
-from server.store import journal
+from server.store import journal, snapshots
 from server.store.journal import Reader
 from server.store.ledger import InThread
+from server.store.snapshots import Reading, nobody_asks
 from server.workers.directory import OWN, Away, Directory
 from tournament.entries import Entry
-from tournament.facts import HOST, Kept, Opened, Ordered
+from tournament.facts import HOST, Kept, Opened
 from tournament.folding import called, fold
 from tournament.record import Record
 
@@ -94,23 +95,17 @@ class Following:
         """Follow a tournament no longer that was deleted here, by its name in the journal."""
         self._gone.add(kept_as)
 
-    def load(self) -> tuple[dict[str, Record], list[Kept]]:
-        """All tournaments from the journal as it is now, for a host that starts."""
-        last, audit = self._reader.last(), list[Kept]()
+    def load(
+        self, folder: Path | None = None, told: Reading = nobody_asks
+    ) -> tuple[dict[str, Record], list[Kept]]:
+        """All tournaments from the journal as it is now, for a host that starts.
 
-        def noted() -> Iterable[Kept]:
-            for row in self._reader.kept():
-                if row.number > last:
-                    return
-                self._latest[row.tournament] = row.when
-                fact = journal.kept(row)
-                if isinstance(fact.fact, Ordered):
-                    audit.append(fact)
-                yield fact
-
-        records = fold(noted(), whole=False)
-        self.read = last
-        return records, audit
+        The host's own data folder has a snapshot, or all that all hosts have ever kept would be read.
+        """
+        known = snapshots.started(self._reader, folder, told=told)
+        self._latest |= self._reader.latest()
+        self.read = known.number
+        return known.records, known.audit
 
     async def follow(self) -> None:
         """Take in what others have written before this was called. Raises `Unavailable`."""

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -17,6 +19,7 @@ from server.peers.following import AT_A_TIME
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Granted, Lease, Peer
 from server.peers.ledger import SharedLedger
+from server.store import snapshots
 from server.store.journal import Jot
 from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
@@ -47,6 +50,12 @@ class Journal(Rows):
         self.read = 0  # rows that were read, again and again
         self.looks = 0  # how often what was jotted down was read
 
+    def latest(self) -> dict[str, float]:
+        before = self.read
+        latest = {row.tournament: row.when for row in self.kept()}
+        self.read = before
+        return latest
+
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
         rows = (entries.entry(number, "cup", self.at, fact, 1) for number, fact in enumerate(self.facts, 1))
         found = [row for row in rows if row.number > after]
@@ -73,7 +82,7 @@ class Leases(Registry):
 
 @asynccontextmanager
 async def sharing(
-    registry: Leases | None = None, rows: Journal | None = None
+    registry: Leases | None = None, rows: Journal | None = None, folder: Path | None = None
 ) -> AsyncGenerator[tuple[Host, Peers, Leases, trio.Nursery]]:
     """A host that runs, and is told of its leases."""
     registry, rows = registry or Leases(), rows or Journal()
@@ -81,7 +90,7 @@ async def sharing(
     await keeping.register(CARD)
     ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
     peers = Peers(keeping, ledger, cast("SharedPostgres", rows), lambda _: None, cast("Any", here))
-    host = Host(store=ledger, wall=trio.current_time, load=peers.load, whole=False)
+    host = Host(store=ledger, wall=trio.current_time, load=partial(peers.load, folder), whole=False)
     peers.serve(host)
     async with trio.open_nursery() as nursery:
         await nursery.start(keeping.run)
@@ -146,6 +155,26 @@ async def test_what_is_known_of_a_tournament_is_not_read_again_to_take_it_up(
         assert record.state is State.RUNNING
         assert len(record.entrants) == BEFORE + 1
         assert rows.read == 2
+
+
+async def test_a_host_that_starts_again_reads_only_what_was_kept_since_its_snapshot(
+    autojump_clock: MockClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a start among several hosts that read all that they had ever kept: millions of matches."""
+    monkeypatch.setattr(snapshots, "MANY", BEFORE)
+    rows = Journal()
+    rows.facts = (*FACTS[:1], *(Entered(f"bot-{number}") for number in range(BEFORE)))
+    async with sharing(rows=rows, folder=tmp_path):
+        rows.facts = (*rows.facts, Entered("late"), Turned(State.RUNNING))
+    rows.read = 0
+    async with sharing(rows=rows, folder=tmp_path) as (host, _, registry, _):
+        assert rows.read < 10, "of a hundred: the last that is in the snapshot, and what came since"
+        rows.at = 7.0
+        rows.facts = (*rows.facts, Entered("later"))
+        await registry.change({"cup": Lease(7, 2)})
+        record = host.tournaments["cup"].record
+        assert [*record.entrants][BEFORE - 1 :] == [f"bot-{BEFORE - 1}", "late", "later"]
+        assert record.state is State.RUNNING
 
 
 async def test_what_its_host_opened_just_before_it_died_is_taken_up_as_it_was(
@@ -307,8 +336,9 @@ async def test_what_is_kept_after_a_takeover_is_not_earlier_though_the_other_hos
 ) -> None:
     """Catches a record that verifying finds rearranged."""
     reader = Journal()
+    reader.facts = ()
     async with sharing(rows=reader) as (host, _, registry, _):
-        reader.at = trio.current_time() + 120.0  # each of two clocks a minute off
+        reader.at, reader.facts = trio.current_time() + 120.0, FACTS  # each of two clocks a minute off
         await registry.change({"cup": Lease(7, 2)})
         await host.tournaments["cup"].keep(Entered("ann"))
         assert reader.whens[-1] == reader.at
