@@ -29,6 +29,7 @@ from server.peers.messages import (
 )
 
 MOST = 1 << 20  # bytes of a stream that a client may leave untaken, as at any door
+LINGER = 2.0  # seconds for the answer to a client that has ended its side, as at any door
 LOST = "the host that holds this was lost; ask again in a second"
 
 
@@ -50,26 +51,28 @@ class Asking(Channel):
         self._chunks: Chunks | None = None
         self._taken = 0  # bytes of the answer that the client has to take before more credit is given
         self._complete = False
+        self._awaiting = trio.CancelScope()  # around what waits for the answer
         request = exchange.request
         say(Ask(
             number, request.method, request.path, dict(request.query), dict(request.headers), request.body,
             request.peer, trio.current_time() - request.arrived, request.secure, request.asked, request.old,
             organiser, again,
         ))  # fmt: skip
-        exchange.on_gone(self.lost)
+        exchange.on_gone(self._tell_gone)
 
     async def relay(self) -> None:
         """Relay until all is answered; raises `HttpError` if the other host is lost before that."""
         try:
-            while not self.over and not self._complete:
-                if self._taken and self._chunks is not None:
-                    size = self._taken
-                    if not await self._chunks.drained():
-                        return
-                    self._taken -= size
-                    self.say(Credit(self.number, size))
-                else:
-                    await self.news()
+            with self._awaiting:
+                while not self.over and not self._complete:
+                    if self._taken and self._chunks is not None:
+                        size = self._taken
+                        if not await self._chunks.drained():
+                            return
+                        self._taken -= size
+                        self.say(Credit(self.number, size))
+                    else:
+                        await self.news()
             if not self._complete and not self._exchange.gone:
                 raise HttpError(503, LOST, RETRY_SOON)
         finally:
@@ -96,6 +99,11 @@ class Asking(Channel):
             case _:
                 pass
         super().hear(message)
+
+    def _tell_gone(self) -> None:
+        """The client has hung up, or ended its side alone and still reads."""
+        self.say(Finished(self.number))
+        self._awaiting.deadline = trio.current_time() + LINGER
 
 
 class Answering(Channel, Answers):
@@ -128,7 +136,7 @@ class Answering(Channel, Answers):
 
     def hear(self, message: Message) -> None:
         super().hear(message)
-        if isinstance(message, Closed):
+        if isinstance(message, Closed | Finished):
             self._lose()
 
     def lost(self) -> None:
@@ -190,11 +198,10 @@ class Answering(Channel, Answers):
         self.say(Known(self.number))
 
     def _unanswered(self) -> bool:
-        if self.over or self.exchange.gone:
-            return False
-        if self._streaming or self.exchange.over:
+        answered = self._streaming or self.exchange.over
+        if answered and not self.over and not self.exchange.gone:
             raise RuntimeError("a request was answered twice")
-        return True
+        return not self.over and not answered
 
     def refuse(self, error: HttpError) -> None:
         if self._streaming:

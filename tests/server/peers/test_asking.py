@@ -15,6 +15,7 @@ from server.http.wire import Response
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.wire import StreamWire
+from server.peers.asking import LINGER
 from server.peers.channel import There
 from server.peers.link import Link
 from server.peers.messages import WINDOW, Open
@@ -152,3 +153,40 @@ async def test_a_client_that_hangs_up_is_gone_there_as_well(autojump_clock: Mock
         await trio.testing.wait_all_tasks_blocked()
         await asked.client.aclose()
         await gone.wait()
+
+
+@pytest.mark.parametrize("when", ["at once", "as soon as the client is gone", "a second later"])
+async def test_a_client_that_ends_its_side_after_its_request_still_has_the_answer(
+    when: str, autojump_clock: MockClock
+) -> None:
+    """Catches a request that is dropped because its client sends nothing more, as `nc` does not."""
+
+    async def app(exchange: Exchange) -> None:
+        gone = trio.Event()
+        exchange.on_gone(gone.set)
+        if when != "at once":
+            await gone.wait()
+        if when == "a second later":
+            await trio.sleep(1.0)
+        exchange.respond(Response(200, (), b"here it is"))
+
+    async with relayed(app) as asked:
+        await asked.say("GET", "/")
+        await asked.client.send_eof()  # type: ignore[attr-defined]
+        assert b"here it is" in await asked.hear(b"here it is")
+        assert await asked.client.receive_some() == b""
+
+
+async def test_nobody_waits_for_ever_for_the_answer_to_a_client_that_is_gone(
+    autojump_clock: MockClock,
+) -> None:
+    async def app(exchange: Exchange) -> None:
+        await trio.sleep_forever()
+
+    async with relayed(app) as asked:
+        await asked.say("GET", "/")
+        await trio.testing.wait_all_tasks_blocked()
+        assert asked.here._channels
+        await asked.client.aclose()
+        await trio.sleep(2 * LINGER)
+        assert not asked.here._channels
