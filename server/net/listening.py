@@ -195,7 +195,7 @@ async def _attended(
         log.warning("cut", peer=wire.peer, why=str(error))
     finally:
         visitor.leave()
-        visitor.wire.close()
+        wire.close()  # not only what is beneath TLS: another process that serves it would never hear of it
 
 
 def _plain(listener: trio.socket.SocketType) -> socket.socket:
