@@ -195,8 +195,7 @@ async def _attended(
         log.warning("cut", peer=wire.peer, why=str(error))
     finally:
         visitor.leave()
-        wire.close()
-        visitor.wire.close()
+        wire.close()  # not only what is beneath TLS: a process that serves it would never hear of it
 
 
 def plain(listener: trio.socket.SocketType) -> socket.socket:

@@ -181,6 +181,32 @@ async def test_whoever_is_still_sending_over_tls_may_read_the_last_answer() -> N
         assert not guard.caught
 
 
+async def test_a_process_that_serves_somebody_over_tls_hears_that_the_peer_has_gone_without_a_word() -> None:
+    """Catches a bot that counts as here, in a worker, long after its connection was lost."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    lent = list[trio.SocketStream]()
+
+    async def lend(wire: Wire, visitor: Visitor) -> None:
+        passed = wire.let_go()
+        assert passed is not None
+        lent.append(trio.SocketStream(trio.socket.from_stdlib_socket(passed.dup())))
+        await wire.pump(lambda received: None)
+
+    async with listening(lend, tls=server) as (listener, guard), await connect(listener) as plain:
+        client = trio.SSLStream(plain, theirs, server_hostname="localhost")
+        await client.send_all(b"hello")
+        while not lent:
+            await trio.testing.wait_all_tasks_blocked()
+        assert await lent[0].receive_some() == b"hello"
+        await plain.aclose()  # TLS itself says nothing
+        assert await everything(lent[0]) == b""
+        await lent[0].aclose()
+        assert not guard.caught
+
+
 async def test_half_a_handshake_is_not_waited_for(autojump_clock: trio.testing.MockClock) -> None:
     async with listening(says_who, tls=ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) as (listener, guard):
         async with await connect(listener) as client:
