@@ -70,6 +70,7 @@ class Stage:
         self.reader = SqliteReader(path)
         ledger = Ledger(self.engine, at_once)
         self.host = Host(store=ledger, timekeeper=Timekeeper(inf), wall=trio.current_time, whole=False)
+        self.host.boards.run = at_once
         self.teller = Teller(self.host, lambda: ledger.safe)
 
     @property
@@ -256,7 +257,7 @@ async def test_what_is_long_over_is_archived_by_play_and_by_show(
 ) -> None:
     """Catches a host whose memory grows with every tournament that it has ever held."""
     async with staged(tmp_path) as (stage, nursery), mirrored(stage) as (mirror, _):
-        nursery.start_soon(archive_old, mirror.records, trio.current_time)
+        nursery.start_soon(archive_old, mirror.records, at_once, trio.current_time)
         await stage.cup.finished()
         await settle()
         expect_the_same(mirror, stage)
