@@ -1320,15 +1320,22 @@ async def test_whoever_is_called_joins_again_after_a_restart_as_before_it(
                 assert await here.waits(await here.join("ann", token=answer["token"]))
 
 
+async def join_to_be_called(here: Lists, *, tokens: bool) -> None:
+    """Three bots join with the addresses at which they are called, and have been by now."""
+    for name, number in zip(TOKENS, NUMBERS, strict=True):
+        token = {"token": TOKENS[name]} if tokens else {}
+        await here.says(
+            "/tic-tac-toe/join", {"name": name, "teamUrl": here.telephone.connect(number), **token}
+        )
+    await trio.sleep(1.0)
+
+
 async def test_whoever_went_on_without_being_called_is_not_called_after_a_restart(
     autojump_clock: MockClock,
 ) -> None:
     store = Memory()
     async with lists({**CUP, "entrants": "3"}, store=store) as here:
-        for name, number in zip(TOKENS, NUMBERS, strict=True):
-            url = here.telephone.connect(number)
-            await here.says("/tic-tac-toe/join", {"name": name, "teamUrl": url, "token": TOKENS[name]})
-        await trio.sleep(1.0)
+        await join_to_be_called(here, tokens=True)
         await here.join("ann", token=TOKENS["ann"])
         elsewhere = Room(here.host, here.nursery)
         await elsewhere.hello("bob", token=TOKENS["bob"])
@@ -1344,10 +1351,7 @@ async def test_whoever_an_organiser_took_out_or_released_is_not_called_after_a_r
 ) -> None:
     store = Memory()
     async with lists({**CUP, "entrants": "3"}, store=store) as here:
-        for name, number in zip(TOKENS, NUMBERS, strict=True):
-            url = here.telephone.connect(number)
-            await here.says("/tic-tac-toe/join", {"name": name, "teamUrl": url})
-        await trio.sleep(1.0)
+        await join_to_be_called(here, tokens=False)
         desk = Desk(here.host.tournaments["cup"])
         await desk.withdraw("ann")
         await desk.release("bob")
