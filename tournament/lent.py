@@ -17,7 +17,7 @@ from tournament.asides import Aside, noted
 from tournament.clock import ClockState
 from tournament.events import AnyEvent, Ended, Fault, Moved, Refused
 from tournament.match import Match, OutOfTurn
-from tournament.notes import Note, Notes, notebook
+from tournament.notes import Note, Notes, room
 from tournament.store import Story
 from tournament.thinking import UNTOLD, Seconds
 from tournament.verdicts import Gone
@@ -119,7 +119,7 @@ class Travelling(Match):
         self._paused = course.clock.paused
         self._counts, self._gone, self._losses = [*course.refusals], [*course.gone], [*course.losses]
         self._credited, self.asides = course.credited, [*course.asides]
-        self._notebook = notebook(noted(course.asides))
+        self._room = room(noted(course.asides))
 
     def arrived(self) -> None:
         """One more connection is here again, or has ended."""

@@ -39,7 +39,7 @@ from tournament.events import (
     Returned,
 )
 from tournament.log import Log
-from tournament.notes import Note, Notebook, Noted, Notes, notebook
+from tournament.notes import MOST, Note, Noted, Notes, room, size
 from tournament.thinking import UNTOLD, Seconds, thinking
 from tournament.verdicts import Gone
 
@@ -67,12 +67,12 @@ class Match:
         "_gone",
         "_last",
         "_losses",
-        "_notebook",
         "_paused",
         "_played_before",
         "_ply_limit",
         "_refusals",
         "_replayable",
+        "_room",
         "asides",
         "clock",
         "dealt_at",
@@ -155,7 +155,7 @@ class Match:
         self._credited = 0.0  # seconds given back that were not told yet
         self._eventful = False  # whether anything but moves has been told
         self.asides: list[Aside] = []  # what was said and happened beside the moves, in the order of plies
-        self._notebook: Notebook | None = None  # made when the first note comes: most say nothing
+        self._room = MOST  # characters of notes that are still kept
         self._paused: float | None = None
         self._last: tuple[AnyEvent, Any] | None = None  # the deciding move, held back with the verdict
         self.interrupted = kept is not None
@@ -171,7 +171,7 @@ class Match:
             for move, spent in zip(*kept, strict=True):
                 self._restore(move, spent, at)
                 self._restore_incidents(incidents)
-            self._notebook = notebook(noted(self.asides))
+            self._room = room(noted(self.asides))
         self.clock.start(self.position.turn, at)
 
     # What can be seen
@@ -262,7 +262,7 @@ class Match:
     @property
     def notes(self) -> Notes:
         """What bots have noted with their moves; nobody may see it before the match is over."""
-        return () if self._notebook is None else self._notebook.notes
+        return noted(self.asides)
 
     def moves_and_times(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """Every move and the seconds spent on each, even if the last move has not been announced yet."""
@@ -308,7 +308,7 @@ class Match:
         if thought is not None:  # before the match may end: whoever learns of its end learns of all of it
             self.asides.append(Thought(moved.ply, thought))
         if note is not None:
-            self._annotate(Noted(moved.ply, seat, note))
+            self._annotate(moved.ply, seat, note)
         if after.outcome is not None:
             self._last = moved, after
             self._end(self._played(at, after.outcome.winner, after.outcome.why))
@@ -523,11 +523,11 @@ class Match:
             self._tell_credit(at)
         return verdicts.gathered(self.log.events) if self._eventful else []
 
-    def _annotate(self, note: Noted) -> None:
-        if self._notebook is None:
-            self._notebook = Notebook()
-        if self._notebook.add(note):
-            self.asides.append(Remark(note))
+    def _annotate(self, ply: int, seat: int, note: Note) -> None:
+        """Keep a note, if there is room for it."""
+        if (needed := size(note)) <= self._room:
+            self._room -= needed
+            self.asides.append(Remark(Noted(ply, seat, note)))
 
     def _note(self, event: Incident) -> None:
         """Tell an event other than a move."""

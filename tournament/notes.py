@@ -25,32 +25,9 @@ class Noted(Struct, frozen=True):
 Notes = tuple[Noted, ...]
 
 
-class Notebook:
-    """The notes of one match."""
-
-    __slots__ = ("_left", "notes")
-
-    def __init__(self) -> None:
-        self.notes: Notes = ()
-        self._left = MOST
-
-    def add(self, noted: Noted) -> bool:
-        """Keep a note, if there is room for it; returns whether there is."""
-        if (needed := size(noted.note)) > self._left:
-            return False
-        self._left -= needed
-        self.notes += (noted,)
-        return True
-
-
-def notebook(notes: Notes) -> Notebook | None:
-    """A notebook in which these notes are; None for none."""
-    if not notes:
-        return None
-    found = Notebook()
-    for each in notes:
-        found.add(each)
-    return found
+def room(notes: Notes) -> int:
+    """How many characters a match with these notes has left for more."""
+    return MOST - sum(size(each.note) for each in notes)
 
 
 def figures(notes: Notes) -> Notes:

@@ -8,7 +8,7 @@ from games.game import Illegal
 from tournament.events import Ending
 from tournament.facts import Concluded
 from tournament.match import Match
-from tournament.notes import FIGURE, MOST, Note, Notebook, Noted, size
+from tournament.notes import FIGURE, MOST, Note, Noted, size
 from tournament.thinking import UNTOLD
 
 NOTES: tuple[Note, ...] = ("a fork", {"tokens": 120, "score": -0.5})
@@ -34,10 +34,11 @@ def test_a_note_of_a_refused_move_is_not_kept() -> None:
 
 
 def test_notes_are_kept_while_there_is_room_and_a_shorter_one_after_a_longer() -> None:
-    book = Notebook()
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
     notes: tuple[Note, ...] = ("x" * (MOST - 10), "x" * 11, {"a": 1})
-    assert [book.add(Noted(ply, 0, note)) for ply, note in enumerate(notes, 1)] == [True, False, True]
-    assert [noted.ply for noted in book.notes] == [1, 3]
+    for ply, note in enumerate(notes):
+        match.play(ply % 2, 0, float(ply), note=note)
+    assert [(noted.ply, noted.note) for noted in match.notes] == [(1, notes[0]), (3, notes[2])]
     assert size({"a": 1}) == FIGURE + 1
 
 
