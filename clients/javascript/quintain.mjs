@@ -29,12 +29,12 @@ export async function play(game, choose, options = {}) {
   for (;;) {
     [bot.here, bot.reason] = [false, ""];
     const connection = await (url.protocol === "tcp:" ? connectTcp(url) : connectWebsocket(url));
-    bot.patience = setTimeout(() => {
+    bot.timeout = setTimeout(() => {
       connection.why = "the host does not answer";
       connection.put(null);
     }, ANSWER);
     const standings = await visit(bot, connection).finally(connection.close);
-    clearTimeout(bot.patience);
+    clearTimeout(bot.timeout);
     if (standings) return standings;
     const why = bot.reason || connection.why;
     if (bot.here) bot.lost = Date.now();
@@ -57,7 +57,7 @@ async function visit(bot, { send, heard }) {
       case "welcome":
         bot.say(`${bot.hello.name} is connected to ${bot.url}: ${message.tournament ?? "the open table"}`);
         bot.welcomed = bot.here = true;
-        clearTimeout(bot.patience); // it may be long until the first match
+        clearTimeout(bot.timeout); // it may be long until the first match
         Object.assign(bot.hello, { name: message.name, tournament: message.tournament }); // where it comes back to
         break;
       case "begin":

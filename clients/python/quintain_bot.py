@@ -64,7 +64,7 @@ from urllib.parse import urlsplit
 __all__ = ["Leave", "Refused", "Unreachable", "run"]
 
 PORTS = {"tcp": 8000, "ws": 8001, "wss": 8001, "http": 8080, "https": 8080}
-PATIENCE = 120.0  # seconds without a host after which a bot that was in gives up
+GIVE_UP_AFTER = 120.0  # seconds without a host after which a bot that was in gives up
 ANSWER = 15.0  # seconds for a host to take a connection, or to answer what is no long poll
 POLL = 60.0  # seconds for a long poll, which the host answers after 25 in any case
 FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back: doubled each time, and drawn by lot below
@@ -117,7 +117,7 @@ def run(
     version: str | None = None,
     against: str | None = None,
     heard: Callable[[Message], None] = lambda message: None,
-    patience: float = PATIENCE,
+    give_up_after: float = GIVE_UP_AFTER,
     quiet: bool = False,
     record: str | os.PathLike[str] | None = None,
 ) -> Message | None:
@@ -145,9 +145,9 @@ def run(
     if against is not None:
         hello["against"] = against
     if record is None:
-        return _Bot(choose, hello, address, heard, matches, patience, teller, None).run()
+        return _Bot(choose, hello, address, heard, matches, give_up_after, teller, None).run()
     with open(os.open(record, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
-        return _Bot(choose, hello, address, heard, matches, patience, teller, file).run()
+        return _Bot(choose, hello, address, heard, matches, give_up_after, teller, file).run()
 
 
 class _Bot:
@@ -160,12 +160,12 @@ class _Bot:
         address: _Address,
         heard: Callable[[Message], None],
         matches: int | None,
-        patience: float,
+        give_up_after: float,
         teller: _Teller,
         record: IO[str] | None,
     ) -> None:
         self.choose, self.hello, self.address, self.heard = choose, hello, address, heard
-        self.matches, self.patience, self.teller, self.record = matches, patience, teller, record
+        self.matches, self.give_up_after, self.teller, self.record = matches, give_up_after, teller, record
         self.played = 0
         self.welcomed = False  # ever
         self.here = False  # on this connection
@@ -204,7 +204,7 @@ class _Bot:
             raise Unreachable(f"{found} answers at {self.address}: {why}")
         if self.here or self.lost_at is None:
             self.lost_at = now
-        if now - self.lost_at > self.patience:
+        if now - self.lost_at > self.give_up_after:
             raise Unreachable(f"no host at {self.address} for {now - self.lost_at:.0f} s: {why}")
         seconds = at_least + random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(self.failures, 10)))
         self.failures += 1

@@ -23,7 +23,7 @@ def check(
     *bot: str,
     game: GameName,
     wire: Flag = False,
-    patience: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
+    timeout: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
     slow: Annotated[float, Parameter(validator=Number(gt=0))] = 1.5,
     json: Flag = False,
 ) -> int:
@@ -53,7 +53,7 @@ def check(
         The program and its arguments, as in a shell; with --wire, a command.
     wire
         Try a client of the house protocol.
-    patience
+    timeout
         Seconds to wait for an answer.
     slow
         With --wire: seconds that a slow opponent or a slow network takes.
@@ -64,14 +64,14 @@ def check(
     if wire:
         from server.commands.wire_check import Terms, wire_check
 
-        return wire_check(bot, Terms(rules, patience, slow), json=json)
+        return wire_check(bot, Terms(rules, timeout, slow), json=json)
     if len(bot) != 1:
         raise Misuse(f"expected one program, with its arguments in quotes, and got {len(bot)} words")
-    return _check_program(bot[0], rules, patience, json=json)
+    return _check_program(bot[0], rules, timeout, json=json)
 
 
-def _check_program(bot: str, game: Game[Any, Any], patience: float, *, json: bool) -> int:
-    ground = Ground(bot, game, patience)
+def _check_program(bot: str, game: Game[Any, Any], timeout: float, *, json: bool) -> int:
+    ground = Ground(bot, game, timeout)
     broke: dict[str, str | None] = {}
     with Interrupts(), progress(bot, len(TRIALS)) as step:  # or a SIGTERM would leave the program running
         for name, trial in TRIALS.items():

@@ -9,7 +9,7 @@ from msgspec import Struct
 from server.exits import Unavailable
 from server.peers.leases import Peer
 from server.peers.registry import PEERS, connected, peers_of
-from server.store.postgres_database import Connection, Patience, line, psycopg
+from server.store.postgres_database import Connection, Deadline, line, psycopg
 
 NOW = "SELECT extract(epoch FROM clock_timestamp())"
 TRIAL = "CREATE TABLE quintain_trial AS SELECT repeat('-', 100) FROM generate_series(1, 1000)"
@@ -27,7 +27,7 @@ class Looked(Struct, frozen=True):
 def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
     """Look at the hosts of a database, changing nothing. Raises `Unavailable`."""
     try:
-        with closing(connected(url, Patience())) as session:
+        with closing(connected(url, Deadline())) as session:
             begun = wall()
             ((now,),) = session.execute(NOW)
             ahead = begun - float(now)

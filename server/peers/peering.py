@@ -52,7 +52,7 @@ class Peering:
     def __init__(self, engine: SharedPostgres, url: str) -> None:
         self._url = url
         self._engine = engine
-        self._registry = PostgresRegistry(url, patience=engine.patience)
+        self._registry = PostgresRegistry(url, deadline=engine.deadline)
         self._own = identity.made()
         self.keeping = Keeping(self._registry)
         self.ledger = SharedLedger(engine, self.keeping)

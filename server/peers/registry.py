@@ -21,7 +21,7 @@ from server.store.postgres_database import (
     BEGIN,
     COMMIT,
     Connection,
-    Patience,
+    Deadline,
     Rows,
     Session,
     Statement,
@@ -154,14 +154,14 @@ class PostgresRegistry:
         url: str,
         wall: Callable[[], float] = time.time,
         now: Callable[[], float] = since_boot,
-        patience: Patience | None = None,
+        deadline: Deadline | None = None,
     ) -> None:
         """`wall` is this host's clock, which is compared with the database's; `now` times requests."""
         self._url = url
         self._wall = wall
         self._now = now
         self._fingerprint = ""
-        self._patience = patience or Patience()
+        self._deadline = deadline or Deadline()
         self._session: Connection | None = None
         self._in_use = threading.Lock()
         # By how much this host's clock was ahead of the database's at the latest renewal …
@@ -271,7 +271,7 @@ class PostgresRegistry:
         with self._in_use:
             try:
                 if self._session is None:
-                    self._session = connected(self._url, self._patience)
+                    self._session = connected(self._url, self._deadline)
                 return act(self._session)
             except psycopg.Error as error:
                 with suppress(psycopg.Error):
@@ -279,10 +279,10 @@ class PostgresRegistry:
                 raise Unavailable(line(error)) from error
 
 
-def connected(url: str, patience: Patience) -> Connection:
+def connected(url: str, deadline: Deadline) -> Connection:
     """A session in which no statement and no pause in a transaction lasts long."""
     silence = 2 * STATEMENT / 1000  # or whoever opens a table waits, too
-    session = Session.opened(url, CONNECT, patience, silence, tcp_user_timeout=2 * STATEMENT)
+    session = Session.opened(url, CONNECT, deadline, silence, tcp_user_timeout=2 * STATEMENT)
     try:
         at_once(
             session,

@@ -21,7 +21,7 @@ from server.host.names import BadName
 from server.host.view import Held
 from server.net.limits import Limits
 from server.protocols.common.attendance import Attendance
-from server.protocols.common.encode_once import Once
+from server.protocols.common.encode_once import OnceEncoder
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
 from tournament.events import AnyEvent, Began, Ended, Incident, Moved, Refused, absences
@@ -36,7 +36,7 @@ NOT_NAMES = re.compile(r"[A-Z]+ \S+ HTTP/\d|SSH-\d")  # beginnings of first line
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 encode = msgspec.json.Encoder().encode
-once = Once()  # both bots are sent the same bytes
+encode_once = OnceEncoder()  # both bots are sent the same bytes
 
 
 class Memo:
@@ -135,15 +135,15 @@ class Memo:
         match event:
             case Moved(ply=ply):
                 if match.verdict is None or not _last(match, ply):
-                    self._show(once(event, state, match, ply), match.to_move == seat.index, event.at)
+                    self._show(encode_once(event, state, match, ply), match.to_move == seat.index, event.at)
             case Began():
-                self._show(once(event, state, match, 0), seat.to_move)
+                self._show(encode_once(event, state, match, 0), seat.to_move)
             case Refused(ply=ply):
                 if event.seat == seat.index and not _last(match, ply):
                     self._say(state(match, ply), at=event.at)
                     self.attendance.ask_again()
             case Ended():
-                self._say(once(event, final, match, event))
+                self._say(encode_once(event, final, match, event))
                 self.attendance.ended()
             case Incident():
                 pass  # the memo is older than these events

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from server.exits import Unavailable
-from server.store.postgres_database import Connection, Patience, Session, line, psycopg
+from server.store.postgres_database import Connection, Deadline, Session, line, psycopg
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class PostgresDuties:
                 self._session = Session.opened(
                     self._url,
                     CONNECT,
-                    Patience(),
+                    Deadline(),
                     2 * STATEMENT / 1000,
                     options=f"-c statement_timeout={STATEMENT}",
                     tcp_user_timeout=2 * STATEMENT,

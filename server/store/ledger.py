@@ -51,14 +51,14 @@ class Call:
 
     __slots__ = ("error", "facts", "moves", "receipts", "safe", "scope", "urgent")
 
-    def __init__(self, facts: Sequence[Noted], patient: bool, *, moves: bool = False) -> None:
+    def __init__(self, facts: Sequence[Noted], shielded: bool, *, moves: bool = False) -> None:
         """With `moves`, the call also waits for all moves that are played by the time of the commit."""
         self.facts = facts
         self.moves = moves
         # A match is about to begin, or the host to stop.
         self.urgent = moves or not all(isinstance(fact, Concluded) for *_, fact in facts)
         self.safe = trio.Event()
-        self.scope = trio.CancelScope(shield=patient)
+        self.scope = trio.CancelScope(shield=shielded)
         self.error: Conflict | None = None
         self.receipts: Sequence[str] = ()
 
@@ -160,7 +160,7 @@ class Ledger:
 
     def ask(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Call:
         """Like `keep`, without waiting: what was asked for first is safe first."""
-        call = Call([self._numbered(tournament, when, fact) for fact in facts], patient=not self._closed)
+        call = Call([self._numbered(tournament, when, fact) for fact in facts], shielded=not self._closed)
         self._waiting.append(call)
         if call.urgent or len(self._waiting) in (1, ENOUGH):
             self._news.set()
@@ -210,7 +210,7 @@ class Ledger:
         """Wait until all moves so far of the matches in play are kept. Raises `Unavailable`."""
         if self.trouble:
             raise Unavailable(self.trouble)
-        call = Call((), patient=False, moves=True)
+        call = Call((), shielded=False, moves=True)
         self._waiting.append(call)
         self._news.set()
         await call.safe.wait()

@@ -56,7 +56,7 @@ class PostgresReader:
     def __init__(self, url: str) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser."""
         self._database = Database(url)
-        self.patience = self._database.patience
+        self.deadline = self._database.deadline
         self._using = threading.Lock()  # held to use the session that reads
         self._reader: Connection | None = None
         self._expect_schema()
@@ -215,7 +215,7 @@ class Postgres(PostgresReader):
         """The server looks after its own disks."""
 
     def hurry(self, seconds: float) -> None:
-        self.patience.ends(seconds)
+        self.deadline.set_in(seconds)
 
     def close(self) -> None:
         self._drop_writer()

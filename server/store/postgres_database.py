@@ -51,34 +51,34 @@ REFUSED = re.compile(
 UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
 
-class Patience:
-    """How long sessions wait for their server. One that stands still keeps its connections, and is silent."""
+class Deadline:
+    """When sessions stop waiting: a server that stands still is silent, and keeps its connections."""
 
     def __init__(self) -> None:
         self._until = inf
 
-    def ends(self, seconds: float) -> None:
+    def set_in(self, seconds: float) -> None:
         """Wait for no server longer than that: whoever waits has to end."""
         self._until = time.monotonic() + seconds
 
     @property
-    def is_over(self) -> bool:
+    def has_passed(self) -> bool:
         return time.monotonic() > self._until
 
 
 class Session(Connection):
-    """A session that waits for its server until patience is over. By itself, the client waits for ever."""
+    """A session that waits for its server until its deadline. By itself, the client waits for ever."""
 
-    patience = Patience()
+    deadline = Deadline()
     silence = inf  # seconds for which it waits to hear anything
 
     @classmethod
-    def opened(cls, url: str, connect: int, patience: Patience, silence: float, **options: Any) -> Self:
+    def opened(cls, url: str, connect: int, deadline: Deadline, silence: float, **options: Any) -> Self:
         """A session that waits `connect` seconds to be opened."""
         session = cls.connect(
             url, autocommit=True, connect_timeout=connect, application_name="quintain", **options
         )
-        session.patience, session.silence = patience, silence
+        session.deadline, session.silence = deadline, silence
         return session
 
     def wait(self, gen: "PQGen[T]", *arguments: Any, **named: Any) -> T:
@@ -93,7 +93,7 @@ class Session(Connection):
                 now = time.monotonic()
                 if ready:
                     heard = now
-                if self.patience.is_over or now - heard > self.silence:
+                if self.deadline.has_passed or now - heard > self.silence:
                     self.pgconn.finish()  # nobody knows how far the server has come
                     raise psycopg.OperationalError("the server has not answered in time")
                 wanted = gen.send(ready)
@@ -122,14 +122,14 @@ class Database:
     def __init__(self, url: str) -> None:
         self._url = url
         self.where = where(url)
-        self.patience = Patience()
+        self.deadline = Deadline()
 
     def session(self, silence: float = inf) -> Connection:
-        """A session for reading. No server can block it longer than that, or than there is patience."""
+        """A session for reading. No server can block it longer than that, or past the deadline."""
         return Session.opened(
             self._url,
             CONNECT,
-            self.patience,
+            self.deadline,
             silence,
             keepalives_idle=5,
             keepalives_interval=2,
@@ -148,7 +148,7 @@ class Database:
             except (Unavailable, *LOST) as error:
                 problem = error
             drop()
-            if self.patience.is_over or time.monotonic() - begun > LONG:
+            if self.deadline.has_passed or time.monotonic() - begun > LONG:
                 break
         raise self.unavailable(problem) from problem
 

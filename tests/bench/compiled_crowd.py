@@ -20,7 +20,7 @@ from msgspec.json import encode
 
 from games import connect4, hexagondots, quoridor, santorini, tictactoe
 from games.game import Game
-from tests.bench.crowd import PATIENCE, Address, scripts
+from tests.bench.crowd import TIMEOUT, Address, scripts
 
 SOURCES = Path(__file__).parent / "load"
 PROGRAM = Path(__file__).parents[2] / ".cache" / "bench" / "load"
@@ -68,14 +68,14 @@ KINDS: Mapping[str, Kind] = {
 class CompiledCrowd:
     """So many matches of bots of a kind. Between two calls of `play` nobody moves, and clocks run on."""
 
-    def __init__(self, kind: str, matches: int, *addresses: Address, patience: float = PATIENCE) -> None:
-        """They come to each address in turn. `patience`: seconds without a word that `play` allows."""
+    def __init__(self, kind: str, matches: int, *addresses: Address, timeout: float = TIMEOUT) -> None:
+        """They come to each address in turn. `timeout`: seconds without a word that `play` allows."""
         self.took: list[float] = []  # seconds from each move of the last `play` to its answer
         self.cpu = 0.0  # seconds of the processor that the last `play` took
         self._process = subprocess.Popen([compiled()], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             to = "".join(f"address {host} {port}\n" for host, port in addresses)
-            self._order(f"{_drawn(kind)}{to}patience {patience}\ncome {KINDS[kind].bots} {matches}\n")
+            self._order(f"{_drawn(kind)}{to}timeout {timeout}\ncome {KINDS[kind].bots} {matches}\n")
             self._reply("here")
         except BaseException:
             self.leave()

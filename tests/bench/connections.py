@@ -36,7 +36,7 @@ THINK = 1.0  # seconds for a move
 IDLE, WARM, TURN = 5.0, 5.0, 10.0  # seconds
 SOON = 0.02  # seconds until a crowd looks what there is to do, at the latest
 TOGETHER = 100  # bots that come before those who are here play on
-PATIENCE = 60.0  # seconds: a crowd that comes at once is told nothing for long
+TIMEOUT = 60.0  # seconds: a crowd that comes at once is told nothing for long
 CONFIG = "[limits]\nnew_names = { credits = 100000, seconds = 1.0 }\n"
 MB = 1_000_000
 LATER = "later"  # tournaments in which bots wait …
@@ -48,7 +48,7 @@ class Thinking(Crowd):
     """Its bots say at once who they are, and everything else after a while."""
 
     def __init__(self, address: Address) -> None:
-        super().__init__(address, patience=PATIENCE)
+        super().__init__(address, timeout=TIMEOUT)
         self._thought: deque[tuple[float, Send, bytes]] = deque()
 
     def connect(self, take: Take) -> Send:

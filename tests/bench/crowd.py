@@ -15,7 +15,7 @@ from typing import Any
 from games.catalogue import catalogue
 
 READ = 65536
-PATIENCE = 10.0  # seconds without a word for anybody: then something is wrong
+TIMEOUT = 10.0  # seconds without a word for anybody: then something is wrong
 
 Address = tuple[str, int]
 Send = Callable[[bytes], object]
@@ -29,13 +29,13 @@ class Silence(RuntimeError):
 class Crowd:
     """Everybody at an address. Between two calls of `play` nobody moves, and clocks run on."""
 
-    def __init__(self, address: Address, patience: float = PATIENCE) -> None:
-        """`patience`: seconds without a word that `play` allows."""
+    def __init__(self, address: Address, timeout: float = TIMEOUT) -> None:
+        """`timeout`: seconds without a word that `play` allows."""
         self.moves = 0
         self.took: list[float] = []  # seconds from each move of the last `play` to its answer
         self.cpu = 0.0  # seconds of the processor that the last `play` took
         self._address = address
-        self._patience = patience
+        self._timeout = timeout
         self._begun = 0.0
         self._epoll = select.epoll()
         self._here: dict[int, tuple[socket.socket, Take]] = {}
@@ -56,9 +56,9 @@ class Crowd:
         until = self._begun + seconds
         while perf_counter() < until:
             soon = self.due()
-            ready = self._epoll.poll(self._patience if soon is None else soon)
+            ready = self._epoll.poll(self._timeout if soon is None else soon)
             if not ready and soon is None:
-                raise Silence(f"nobody was told anything for {self._patience:g} s")
+                raise Silence(f"nobody was told anything for {self._timeout:g} s")
             for number, _ in ready:
                 connected, take = self._here[number]
                 received = connected.recv(READ)

@@ -148,7 +148,7 @@ def test_several_crowds_play_at_once(host: Served) -> None:
 )
 def test_what_no_bot_expects_is_an_error_with_its_words(kind: str, said: bytes | None, why: str) -> None:
     with answering(said) as address:
-        crowd = CompiledCrowd(kind, 1, address, patience=0.05 if said is None else 10)
+        crowd = CompiledCrowd(kind, 1, address, timeout=0.05 if said is None else 10)
         try:
             with pytest.raises(LoadFailed) as failed:
                 crowd.play(10)

@@ -644,7 +644,7 @@ def test_a_bot_that_thinks_while_another_takes_over_from_it_does_not_fight_for_i
     script = Script(hang_up)
     with pytest.raises(Refused, match="taken over"):
         quintain_bot.run(
-            think, game="quoridor", name="ann", url=f"tcp://127.0.0.1:{script.port}", patience=1.0
+            think, game="quoridor", name="ann", url=f"tcp://127.0.0.1:{script.port}", give_up_after=1.0
         )
     script.join()
 

@@ -373,7 +373,7 @@ def test_a_bot_that_waits_has_the_system_look_whether_its_host_is_still_there(
     bot.communicate()
 
 
-PATIENCE = {  # for how long a host may say nothing before its welcome: as it is written, and less of it
+TIMEOUT = {  # for how long a host may say nothing before its welcome: as it is written, and less of it
     "python": ("ANSWER = 15.0", "ANSWER = 0.5"),
     "javascript": ("ANSWER = 15_000", "ANSWER = 500"),
     "c": (".tv_sec = 15", ".tv_usec = 500000"),
@@ -415,7 +415,7 @@ def test_a_host_that_says_nothing_is_given_up_by_whoever_is_not_welcome_yet(
 ) -> None:
     """Catches a bot that waits for its welcome for ever, without a word, and one that waits for nothing."""
     needed(language)
-    impatient.build_with(language, *PATIENCE[language])
+    impatient.build_with(language, *TIMEOUT[language])
     welcomed = let_in(impatient, script, language)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]

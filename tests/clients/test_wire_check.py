@@ -116,7 +116,7 @@ def test_each_faulty_client_is_tried() -> None:
 def test_each_fault_is_found_and_nothing_else(fault: str, doors: Doors) -> None:
     """In `make campaign` by all trials; else by those that matter, after the one that everybody passes."""
     broken, rule, words = FOUND[fault]
-    terms = structs.replace(TERMS, patience=0.3) if fault == "never_answers" else TERMS
+    terms = structs.replace(TERMS, timeout=0.3) if fault == "never_answers" else TERMS
     trials = [trial for trial in TRIALS if IS_CAMPAIGN or trial.name in (PLAYS, *broken)]
     command = (*PYTHON, str(FAULTY / f"{fault}.py"), DOORS.get(fault, "{tcp}"))
     (found,) = tried(doors, *command, terms=terms, trials=trials).found

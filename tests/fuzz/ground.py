@@ -77,7 +77,7 @@ class Door(Struct, frozen=True, kw_only=True):
     odd: tuple[Tongue, ...] = ()  # that no honest bot speaks
     pack: Pack
     serve: Callable[[Host], Served]
-    patience: float = 25.0  # seconds, more than any limit of a connection
+    timeout: float = 25.0  # seconds, more than any limit of a connection
 
 
 class Attended(Visitor):
@@ -208,12 +208,12 @@ class Ground:
 
     async def _look_for_hangs(self) -> None:
         """Who is attended to without a right to it is so only for a while: nobody says anything any more."""
-        await trio.sleep(self._door.patience)
+        await trio.sleep(self._door.timeout)
         if suspects := self._suspects():
-            await trio.sleep(self._door.patience)
+            await trio.sleep(self._door.timeout)
             for attended, why in self._suspects().items():
                 if attended in suspects:
-                    self._complain(f"hang: {attended.stranger.name} {why} after {self._door.patience:g} s")
+                    self._complain(f"hang: {attended.stranger.name} {why} after {self._door.timeout:g} s")
 
     def _suspects(self) -> dict[Attended, str]:
         for stranger in self._strangers:

@@ -291,5 +291,5 @@ DOOR = Door(
     ),
     pack=packed,
     serve=serve,
-    patience=85.0,
+    timeout=85.0,
 )

@@ -22,7 +22,7 @@ from tests.effort import tries
 from tests.games.play import each_game, random_match
 
 
-class Patience:
+class Budget:
     """Says no so many times, and yes for ever after; counts what it is asked."""
 
     def __init__(self, questions: float = inf) -> None:
@@ -139,23 +139,23 @@ def test_a_brain_plays_a_legal_move_whenever_it_is_stopped(
 ) -> None:
     brain = BRAINS[name](game, 1)
     for position in positions(game, questions, 4):
-        assert brain(position, Patience(questions)) in list(position.moves())
+        assert brain(position, Budget(questions)) in list(position.moves())
 
 
 @every_game
 @every_brain
-def test_the_same_positions_and_patience_get_the_same_moves(game: Game[Any, Any], name: str) -> None:
+def test_the_same_positions_and_budget_get_the_same_moves(game: Game[Any, Any], name: str) -> None:
     asked = positions(game, 1, 6)
     one, other = BRAINS[name](game, 7), BRAINS[name](game, 7)
-    assert [one(each, Patience(500)) for each in asked] == [other(each, Patience(500)) for each in asked]
+    assert [one(each, Budget(500)) for each in asked] == [other(each, Budget(500)) for each in asked]
 
 
 @every_game
 def test_alphabeta_does_not_depend_on_what_it_was_asked_before(game: Game[Any, Any]) -> None:
     asked = positions(game, 2, 4)
     brain = alphabeta(game)
-    there = [brain(each, Patience(500)) for each in asked]
-    assert [brain(each, Patience(500)) for each in reversed(asked)] == there[::-1]
+    there = [brain(each, Budget(500)) for each in asked]
+    assert [brain(each, Budget(500)) for each in reversed(asked)] == there[::-1]
 
 
 @every_game
@@ -173,9 +173,9 @@ def test_whoever_is_told_to_stop_looks_at_no_more_than_it_has_asked_for(
 
     brain = BRAINS[name](structs.replace(game, evaluate=evaluate), 1)
     for position in positions(game, 3, 4):
-        looked, patience = 0, Patience(questions)
-        brain(position, patience)
-        assert looked <= patience.asked <= questions + 2
+        looked, budget = 0, Budget(questions)
+        brain(position, budget)
+        assert looked <= budget.asked <= questions + 2
         assert looked <= questions + 1
 
 
@@ -183,14 +183,14 @@ def test_whoever_is_told_to_stop_looks_at_no_more_than_it_has_asked_for(
 def test_random_plays_every_move_some_time(game: Game[Any, Any]) -> None:
     position = positions(game, 4, 1)[0]
     moves, brain = list(position.moves()), BRAINS["random"](game, 1)
-    chosen = [brain(position, Patience()) for _ in range(12 * len(moves))]
+    chosen = [brain(position, Budget()) for _ in range(12 * len(moves))]
     assert all(move in chosen for move in moves)
 
 
 @every_game
 def test_first_plays_the_first_move(game: Game[Any, Any]) -> None:
     for position in positions(game, 5, 5):
-        assert first(game)(position, Patience()) == next(iter(position.moves()))
+        assert first(game)(position, Budget()) == next(iter(position.moves()))
 
 
 @pytest.mark.slow
@@ -199,7 +199,7 @@ def test_greedy_wins_at_once_or_else_improves_as_much_as_is_safe(game: Game[Any,
     won = 0
     for seed in range(4):
         for position in positions(game, seed, 4):
-            chosen = position.play(greedy(game, seed)(position, Patience()))
+            chosen = position.play(greedy(game, seed)(position, Budget()))
             if wins(position):
                 won += 1
                 assert chosen.outcome.winner == position.turn
@@ -226,7 +226,7 @@ def test_alphabeta_plays_what_plain_minimax_finds_best(game: Game[Any, Any]) -> 
             deepest = max((depth for depth in range(2, 9) if len(moves) ** depth < 5000), default=2)
             for depth in range(1, deepest + 1):
                 values = [worth(game, position.play(move), seat, depth - 1, 1) for move in moves]
-                choice = alphabeta(game, seed, depth)(position, Patience())
+                choice = alphabeta(game, seed, depth)(position, Budget())
                 assert values[moves.index(choice)] == max(values)
                 forced += abs(max(values)) > 1
     assert forced
@@ -234,7 +234,7 @@ def test_alphabeta_plays_what_plain_minimax_finds_best(game: Game[Any, Any]) -> 
 
 def test_the_seed_decides_between_moves_that_are_equally_good() -> None:
     game = tictactoe.GAME
-    assert len({alphabeta(game, seed, depth=1)(game.start(), Patience()) for seed in range(60)}) == 9
+    assert len({alphabeta(game, seed, depth=1)(game.start(), Budget()) for seed in range(60)}) == 9
 
 
 @pytest.mark.parametrize("game", [tictactoe.GAME, NIM], ids=["tic-tac-toe", "heaps"])
@@ -247,14 +247,14 @@ def test_a_single_move_is_played_without_a_question(game: Game[Any, Any]) -> Non
     ]
     assert forced
     for position in forced:
-        patience = Patience()
-        assert [alphabeta(game)(position, patience)] == list(position.moves())
-        assert patience.asked == 0
+        budget = Budget()
+        assert [alphabeta(game)(position, budget)] == list(position.moves())
+        assert budget.asked == 0
 
 
 def test_it_stops_deepening_when_there_is_nothing_left_to_find() -> None:
     for game, depth in ((tictactoe.GAME, 9), (NIM, 12)):
-        whole, without_limit = Patience(), Patience()
+        whole, without_limit = Budget(), Budget()
         alphabeta(game, depth=depth)(game.start(), whole)
         alphabeta(game)(game.start(), without_limit)
         assert without_limit.asked == whole.asked
@@ -262,30 +262,30 @@ def test_it_stops_deepening_when_there_is_nothing_left_to_find() -> None:
 
 @pytest.mark.parametrize("columns", ["223344", "2233", "22334"], ids=["a win", "a win in three", "a loss"])
 def test_the_search_ends_when_the_end_of_the_game_is_forced(columns: str) -> None:
-    position, patience = connect4.start(), Patience(1000)
+    position, budget = connect4.start(), Budget(1000)
     for column in columns:
         position = position.play(int(column))
-    alphabeta(connect4.GAME)(position, patience)
-    assert patience.asked < 1000
+    alphabeta(connect4.GAME)(position, budget)
+    assert budget.asked < 1000
 
 
 def test_nothing_is_left_out_of_two_plies_nor_where_there_are_few_moves() -> None:
     for others in (0, None):
         wide, few = Trap(brains.WIDE + 20, others), Trap(brains.WIDE, others)
-        assert alphabeta(TRAP, depth=2)(wide.play(0), Patience()) == brains.WIDE + 19
-        assert alphabeta(TRAP, depth=3)(few, Patience()) == 1
+        assert alphabeta(TRAP, depth=2)(wide.play(0), Budget()) == brains.WIDE + 19
+        assert alphabeta(TRAP, depth=3)(few, Budget()) == 1
 
 
 def test_when_there_are_many_moves_only_those_that_look_best_are_searched_deep_unless_they_all_lose() -> None:
     wide = brains.WIDE + 20
-    assert alphabeta(TRAP, depth=3)(Trap(wide, others=None), Patience()) == 0
-    assert alphabeta(TRAP, depth=3)(Trap(wide, others=0), Patience()) == 1
+    assert alphabeta(TRAP, depth=3)(Trap(wide, others=None), Budget()) == 0
+    assert alphabeta(TRAP, depth=3)(Trap(wide, others=0), Budget()) == 1
 
 
 def test_most_of_what_minimax_would_look_at_is_cut_off() -> None:
-    patience = Patience()
-    alphabeta(connect4.GAME, depth=6)(connect4.start(), patience)
-    assert patience.asked < 7**6 / 10
+    budget = Budget()
+    alphabeta(connect4.GAME, depth=6)(connect4.start(), budget)
+    assert budget.asked < 7**6 / 10
 
 
 @pytest.mark.slow
@@ -296,7 +296,7 @@ def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
     for seed in range(tries(1, 5)):
         moves = list(Nim().moves())
         Random(seed).shuffle(moves)
-        search = brains._Search(Nim(), moves, lambda _: 0.0, Patience())
+        search = brains._Search(Nim(), moves, lambda _: 0.0, Budget())
         search.deepen(12)
         assert len(search.recent) <= 20
         assert len(search.older) <= 20
@@ -311,7 +311,7 @@ def test_it_wins_as_soon_and_loses_as_late_as_can_be(game: Game[Any, Any], seed:
         if 0 < sum(heaps) <= 8:
             position = Nim(heaps, again=game is AGAIN)
             values = {move: worth(game, position.play(move), 0, depth=8) for move in position.moves()}
-            assert values[alphabeta(game, seed)(position, Patience())] == max(values.values())
+            assert values[alphabeta(game, seed)(position, Budget())] == max(values.values())
 
 
 @pytest.mark.slow
@@ -348,7 +348,7 @@ OPENING = 2  # random plies before a match of brains, so that no two are the sam
 
 def endings(game: Game[Any, Any], brain: Brain, seat: int) -> set[int | None]:
     """Who wins, over all that can be played against a brain."""
-    move = cache(lambda position: brain(position, Patience()))
+    move = cache(lambda position: brain(position, Budget()))
     winners, left = set[int | None](), [game.start()]
     while left:
         position = left.pop()
@@ -368,7 +368,7 @@ def score(game: Game[Any, Any], one: Brain, other: Brain, questions: tuple[int, 
         position, ply = next(each for each in reversed(played) if each.outcome is None), len(played)
         while position.outcome is None and ply < (game.ply_limit or inf):
             mine = position.turn == seat
-            move = (one if mine else other)(position, Patience(questions[not mine]))
+            move = (one if mine else other)(position, Budget(questions[not mine]))
             position, ply = position.play(move), ply + 1
         winner = position.outcome.winner if position.outcome else None
         points += 0.5 if winner is None else winner == seat
@@ -388,7 +388,7 @@ def test_it_beats_first_at_tic_tac_toe(seed: int, seat: int) -> None:
     pair[seat] = alphabeta(game, seed)
     position = game.start()
     while position.outcome is None:
-        position = position.play(pair[position.turn](position, Patience()))
+        position = position.play(pair[position.turn](position, Budget()))
     assert position.outcome.winner == seat
 
 

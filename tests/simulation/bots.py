@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 THINKING = ("quick", "slow", "dithers", "exact", "queued")  # all of them in time
 TIMING = ("hair", "late", "silent")  # vices at a prompt: none of them in time
 TALKING = ("junk", "illegal", "resigns", "quits", "retires")  # what comes in place of a move
-COMING = ("lags", "misses")  # when a match is dealt: late for it, within the patience and not
+COMING = ("lags", "misses")  # when a match is dealt: late for it, within the grace and not
 WANDERING = ("blinks", "strays", "departs", "doubles")  # at any time
 CHATTING = ("interrupts", "concedes")  # out of turn
 VICES = (*TIMING, *TALKING, *COMING, *WANDERING, *CHATTING)
@@ -222,9 +222,9 @@ class Bot:
             return  # a host lets it in nowhere after a restart
         coming = self._tempted(COMING) if self._here and not seat.match.interrupted else None
         if coming is not None:
-            patience = self._chance.uniform(1, GRACE)
-            late = patience + 1 if coming == "misses" else self._chance.uniform(0, 0.9 * patience)
-            sheet.hold(patience, late)
+            grace = self._chance.uniform(1, GRACE)
+            late = grace + 1 if coming == "misses" else self._chance.uniform(0, 0.9 * grace)
+            sheet.hold(grace, late)
         seat.follow(sheet.tell)
         if coming is not None:
             await self._wait(sheet, sheet.coming, lambda: sheet.held_until is None)

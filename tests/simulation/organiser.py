@@ -106,8 +106,8 @@ class Organiser:
         """Whether it was done, for all that the organiser knows."""
         while True:
             host = await self._world.up()
-            patience = self._chance.uniform(0, 0.02) if hurried and self._chance.random() < 0.3 else inf
-            scope = trio.CancelScope(deadline=trio.current_time() + patience)
+            seconds = self._chance.uniform(0, 0.02) if hurried and self._chance.random() < 0.3 else inf
+            scope = trio.CancelScope(deadline=trio.current_time() + seconds)
             host.requests.add(scope)
             try:
                 with scope:

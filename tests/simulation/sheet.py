@@ -61,11 +61,11 @@ class Sheet:
         if self.prompted is None and self.held_until is None and self.seat.to_move:
             self._prompt()
 
-    def hold(self, patience: float, late: float) -> None:
+    def hold(self, grace: float, late: float) -> None:
         """Have the seat kept for so long, and come so late."""
-        self.held_until = trio.current_time() + patience
+        self.held_until = trio.current_time() + grace
         self.coming = trio.current_time() + late
-        self.seat.hold(patience)
+        self.seat.hold(grace)
 
     def come(self) -> None:
         """Held no more, if it is not too late."""

@@ -24,7 +24,7 @@ from tests.chaos.bots import PLAYS
 
 TOGETHER = 8  # bots of a wave
 NAMES = 96  # of the bots of one dialect: a name comes back when a match that it left is long over
-PATIENCE = 0.05  # seconds without a word after which it is the turn of the next dialect
+TIMEOUT = 0.05  # seconds without a word after which it is the turn of the next dialect
 LOOKED_AT = (
     "/",
     "/tournaments/open-{game}",
@@ -145,7 +145,7 @@ class Waves:
                 self._pass_by()  # while no bot is here that one of these could meet
             self.waves += 1
             self._crowd, self._until = (
-                Crowd(self._server.address(self._dialect.door), patience=PATIENCE),
+                Crowd(self._server.address(self._dialect.door), timeout=TIMEOUT),
                 now + self._stay,
             )
             self._dialect.gather(self._crowd, islice(self._names, TOGETHER))

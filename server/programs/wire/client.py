@@ -45,12 +45,12 @@ class Line(Struct, frozen=True):
 
 
 class Client:
-    def __init__(self, doors: Doors, command: Command | None, patience: float) -> None:
+    def __init__(self, doors: Doors, command: Command | None, timeout: float) -> None:
         """Without a `command`, the trial waits for a client that somebody starts by hand."""
         self.exchange: list[Line] = []
         self.name = ""
         self.token = ""
-        self.patience = patience  # seconds for an answer
+        self.timeout = timeout  # seconds for an answer
         self._doors = doors
         self._command = command
         self._talk: Talk | None = None

@@ -65,7 +65,7 @@ def _tried(trial: Trial, doors: Doors, begin: Begin, terms: Terms) -> tuple[obje
             if (command := begin()) is not None:
                 ending.callback(doors.cut)
                 ending.callback(command.end)
-        client = Client(doors, command, terms.patience)
+        client = Client(doors, command, terms.timeout)
         ending.callback(client.hang_up, "the trial is over")
         host = ScriptedHost(client, terms.game)
         try:

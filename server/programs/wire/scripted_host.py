@@ -71,7 +71,7 @@ class ScriptedHost:
         self._number += 1
         self.seat = seat
         names = (self.client.name, OPPONENT) if seat == 0 else (OPPONENT, self.client.name)
-        name, pace = f"{TOURNAMENT}-{self._number}", Pace(turn=max(TURN, 2 * self.client.patience))
+        name, pace = f"{TOURNAMENT}-{self._number}", Pace(turn=max(TURN, 2 * self.client.timeout))
         self.match = Match(self.game, names, time.monotonic(), name=name, pace=pace)
         self._say_match()
 
@@ -99,14 +99,14 @@ class ScriptedHost:
 
     def its_answer(self) -> Any:
         """The client's answer, a legal move, which is not played yet."""
-        until = time.monotonic() + self.client.patience
+        until = time.monotonic() + self.client.timeout
         refusal = ""
         while True:
             said = self.client.hear(until - time.monotonic())
             match said:
                 case None:
                     but = f"; its last answer was refused: {refusal}" if refusal else ""
-                    why = f"no answer came within {self.client.patience:g} s at ply {self.match.ply}{but}"
+                    why = f"no answer came within {self.client.timeout:g} s at ply {self.match.ply}{but}"
                     raise Broke(why, rules.IN_TIME)
                 case messages.Move(match=name, ply=ply) if self._is_asked(name, ply):
                     return self._legal(said.move)

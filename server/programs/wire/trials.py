@@ -30,7 +30,7 @@ class Terms(Struct, frozen=True):
     """The conditions of trials."""
 
     game: Game[Any, Any]
-    patience: float  # seconds for an answer
+    timeout: float  # seconds for an answer
     slow: float  # seconds that a slow opponent, or a slow network, takes
 
 

@@ -24,7 +24,7 @@ from server.http.exchange import Chunks, Exchange
 from server.http.wire import event_stream
 from server.net.guard import Guard
 from server.protocols.api.changes import Changes
-from server.protocols.common.encode_once import Once
+from server.protocols.common.encode_once import OnceEncoder
 from tournament.causes import moved_by
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.facts import AnyFact, Concluded, Disqualified, Froze, Voided, Withdrew
@@ -38,7 +38,7 @@ CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes s
 
 # Thousands may watch one match, and all are told of an event one right after the other; of the last move and
 # the end, which come together, one is told both before the next.
-once, once_at_the_end = Once(), Once()
+encode_once, encode_end_once = OnceEncoder(), OnceEncoder()
 
 
 class Heartbeats:
@@ -114,10 +114,10 @@ def _stream_live(exchange: Exchange, live: Match, heartbeats: Heartbeats) -> Awa
         if isinstance(event, Moved | Ended):
             number += 1
         if isinstance(event, Ended):
-            chunks.put(once_at_the_end(event, _told, number, live, event))
+            chunks.put(encode_end_once(event, _told, number, live, event))
             close()
         else:
-            chunks.put(once(event, _told, number, live, event))
+            chunks.put(encode_once(event, _told, number, live, event))
 
     def close() -> None:
         heartbeats.end(chunks)

@@ -27,14 +27,14 @@ from server.http.wire import Response, refused
 from server.net.guard import Spawner
 from server.net.limits import Bucket, Limits
 from server.protocols.arena.messages import ANSWER, FLIP, STREAM, Command, ended, refused_move, written
-from server.protocols.common.encode_once import Once
+from server.protocols.common.encode_once import OnceEncoder
 from server.protocols.common.http_tape import requested, responded
 from tournament.events import AnyEvent, Began, Ended, Ending, Incident, Moved, Refused
 from tournament.log import Follower
 from tournament.match import OutOfTurn
 from tournament.player import Seat
 
-once = Once()  # both sides are told of a move in the same words
+encode_once = OnceEncoder()  # both sides are told of a move in the same words
 WRONG_FLIP = "flipped the table although nothing was wrong"
 
 
@@ -232,7 +232,7 @@ class Battle:
         match event:
             case Moved():
                 self._flipped = event.move.get("action") == FLIP
-                self._send(once(event, _moved, event, seats))
+                self._send(encode_once(event, _moved, event, seats))
             case Began():
                 pass
             case Refused(seat=seat, sent=sent):

@@ -53,7 +53,7 @@ from server.protocols.c4arena.messages import (
 from server.protocols.c4arena.tarpit import LONGEST, Tarpit
 from server.protocols.common import states
 from server.protocols.common.attendance import Attendance
-from server.protocols.common.encode_once import Once
+from server.protocols.common.encode_once import OnceEncoder
 from server.protocols.dialect import Channel
 from tournament.events import AnyEvent, Began, Ended, Ending, Incident, Moved, Refused
 from tournament.facts import AnyFact
@@ -68,7 +68,7 @@ DOOR = "connect-4"
 TOO_MANY = "too many messages"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
-once = Once()  # both players are told of a move one right after the other
+encode_once = OnceEncoder()  # both players are told of a move one right after the other
 
 
 class C4Arena:
@@ -334,7 +334,7 @@ def wanted(message: bytes) -> Wanted | None:
 
 def _told(seat: Seat, event: Began | Moved) -> bytes:
     """The state that an event led to: the same for both players, but for the digit that says who is told."""
-    first = once(event, _after, seat.match, event)
+    first = encode_once(event, _after, seat.match, event)
     return first.replace(b'"you":1', b'"you":2', 1) if seat.index else first
 
 

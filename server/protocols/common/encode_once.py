@@ -10,7 +10,7 @@ from typing import TypeVarTuple, Unpack
 Ts = TypeVarTuple("Ts")
 
 
-class Once:
+class OnceEncoder:
     def __init__(self) -> None:
         self._subject: object = None
         self._words = b""

@@ -22,7 +22,7 @@ from server.host.opening import OPEN
 from server.host.reception import Guessing, TooOften, Unwelcome, Visit
 from server.host.view import Held
 from server.protocols.common.attendance import Attendance
-from server.protocols.common.encode_once import Once
+from server.protocols.common.encode_once import OnceEncoder
 from server.protocols.common.states import ARRIVING, OVER
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
@@ -54,7 +54,7 @@ EARLY = "this came before the question was asked: wait for it, or say the ply th
 UNACKNOWLEDGED = "unacknowledged"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
-once = Once()  # both players are told of an event one right after the other
+encode_once = OnceEncoder()  # both players are told of an event one right after the other
 
 
 class House:
@@ -360,12 +360,12 @@ class House:
             case events.Moved(ply=ply, at=at):
                 noted = at if match.verdict is None else None  # a deciding move is told after a commit
                 to_move = seat.to_move
-                self._put(once(event, turned, match, ply, at), to_move, noted)
+                self._put(encode_once(event, turned, match, ply, at), to_move, noted)
                 if to_move:
                     self._ask(seat, ply)
             case events.Began(at=at):
                 self._say(begin(seat, 0))  # a house player may have moved already
-                self._put(once(event, turned, match, 0, at))
+                self._put(encode_once(event, turned, match, 0, at))
                 self._ask(seat, 0)
             case events.Refused(ply=ply, why=why):
                 if event.seat == seat.index:
@@ -375,7 +375,7 @@ class House:
             case events.Incident():
                 pass  # the opponent's absence does not concern this bot, and the clocks say the rest
             case events.Ended():
-                self._put(once(event, ended, match, event))
+                self._put(encode_once(event, ended, match, event))
                 self.attendance.ended()
             case _:
                 assert_never(event)

@@ -98,14 +98,14 @@ static void receive(struct connection *connection)
     keep(connection, buffer + taken, count - taken);
 }
 
-void listen_for(double patience)
+void listen_for(double timeout)
 {
     struct epoll_event ready[AT_ONCE];
-    int count = epoll_wait(epoll, ready, AT_ONCE, (int)(patience * 1000));
+    int count = epoll_wait(epoll, ready, AT_ONCE, (int)(timeout * 1000));
     if (count < 0 && errno != EINTR)
         fail("epoll_wait: %s", strerror(errno));
     if (count == 0)
-        fail("nobody was told anything for %g s", patience);
+        fail("nobody was told anything for %g s", timeout);
     for (int each = 0; each < count; each++)
         receive(ready[each].data.ptr);
 }

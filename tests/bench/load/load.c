@@ -7,7 +7,7 @@
        game NAME SEAT            what is played, and what its first seat is called
        script TOLD TAB SAID ...  a match that was drawn: of each move how it is told, and how it is said
        address HOST PORT         where the server is; bots come to each of several in turn
-       patience SECONDS          how long nobody may be told anything
+       timeout SECONDS          how long nobody may be told anything
        come BOTS MATCHES         connect so many pairs of such bots; said when they are here: here
        play SECONDS              said when it is over: played MOVES TIMES CPU, and so many floats, seconds of each move
 
@@ -25,7 +25,7 @@
 
 char game_name[32], first_seat[16];
 
-static double patience = 10.0; /* seconds without a word for anybody: then something is wrong */
+static double timeout = 10.0; /* seconds without a word for anybody: then something is wrong */
 static double begun;
 static unsigned moves;
 static float *took; /* seconds from each move to what came of it */
@@ -88,7 +88,7 @@ static void play(double seconds)
     double before = clock_of(CLOCK_PROCESS_CPUTIME_ID);
     begun = now();
     while (now() < begun + seconds)
-        listen_for(patience);
+        listen_for(timeout);
     printf("played %u %zu %.9f\n", moves, took_count, clock_of(CLOCK_PROCESS_CPUTIME_ID) - before);
     fwrite(took, sizeof *took, took_count, stdout);
 }
@@ -121,8 +121,8 @@ static void obey(const char *order)
         read_script(order + 7);
     else if (sscanf(order, "address %63s %u", word, &number) == 2)
         add_address(word, number);
-    else if (sscanf(order, "patience %lf", &seconds) == 1)
-        patience = seconds;
+    else if (sscanf(order, "timeout %lf", &seconds) == 1)
+        timeout = seconds;
     else if (sscanf(order, "come %63s %u", word, &number) == 2)
         come(word, number);
     else if (sscanf(order, "play %lf", &seconds) == 1)

@@ -51,7 +51,7 @@ void prepare(struct connection *connection, unsigned number, Take *take, void *b
 void say(struct connection *connection, const char *bytes, size_t count);
 
 /* Wait until something comes, and have it taken; fail after so many seconds without a word for anybody. */
-void listen_for(double patience);
+void listen_for(double timeout);
 
 /* scripts.c */
 

@@ -38,9 +38,9 @@ async def test_names_that_nobody_answers_for_hold_up_nothing_but_names(autojump_
 
     async def wait_for(name: str) -> None:
         nonlocal given_up
-        with trio.move_on_after(3) as patience:
+        with trio.move_on_after(3) as timeout:
             await look_ups.addresses(name)
-        given_up += patience.cancelled_caught
+        given_up += timeout.cancelled_caught
 
     try:
         async with trio.open_nursery() as nursery:

@@ -195,7 +195,7 @@ async def test_messages_of_all_sizes_come_whole() -> None:
 
 
 @wires
-async def test_waiting_for_the_last_bytes_ends_with_them_or_with_the_patience(
+async def test_waiting_for_the_last_bytes_ends_with_them_or_with_the_time(
     kind: str, autojump_clock: trio.testing.MockClock
 ) -> None:
     async with connected(kind) as (outbox, _, client):

@@ -47,15 +47,15 @@ async def test_whoever_gives_up_takes_no_place_with_it(autojump_clock: MockClock
     """Also in the moment in which it was given one."""
     shares, taken = Shares(1), Counter[str]()
 
-    async def come(whose: str, patience: float) -> None:
-        with trio.move_on_after(patience):
+    async def come(whose: str, seconds: float) -> None:
+        with trio.move_on_after(seconds):
             async with shares.one(whose):
                 taken[whose] += 1
                 await trio.sleep(2.0)
 
     async with trio.open_nursery() as nursery:
-        for whose, patience in (("ann", 9.0), ("bob", 1.0), ("cas", 2.0), ("dan", 9.0)):
-            nursery.start_soon(come, whose, patience)
+        for whose, seconds in (("ann", 9.0), ("bob", 1.0), ("cas", 2.0), ("dan", 9.0)):
+            nursery.start_soon(come, whose, seconds)
             await trio.testing.wait_all_tasks_blocked()
     async with shares.one("eve"):
         taken["eve"] += 1

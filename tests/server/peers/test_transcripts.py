@@ -10,7 +10,7 @@ from tests.server.doors import Page, pages
 from tests.server.peers.several import several
 from tests.server.transcripts import CLOCK, Line, Stage, Transcript, opened_as
 
-PATIENCE = 1.0  # seconds in which another host has heard what this one has just done
+HEARD_IN = 1.0  # seconds in which another host has heard what this one has just done
 
 
 class Patient(Stage):
@@ -18,7 +18,7 @@ class Patient(Stage):
 
     async def expect(self, who: str, line: Line) -> None:
         await trio.testing.wait_all_tasks_blocked()
-        with trio.move_on_after(PATIENCE):
+        with trio.move_on_after(HEARD_IN):
             while not self._bots[who].heard:  # noqa: ASYNC110
                 await trio.sleep(0.01)
         await super().expect(who, line)
@@ -42,7 +42,7 @@ async def test_a_transcript_happens(page: Page, transcript: Transcript, autojump
             await hosts[2].table(game)
         if "tournament" in transcript.settings:
             await hosts[0].found(transcript.settings["tournament"], opened_as(transcript.settings))
-        await trio.sleep(PATIENCE)
+        await trio.sleep(HEARD_IN)
         stage = Patient(transcript.name, doors, nursery, page.over, 0.0)
         for line in transcript.lines:
             await stage.perform(line)

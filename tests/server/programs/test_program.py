@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 CONNECT4 = catalogue()["connect-4"]
 SOONEST = ("tic-tac-toe", "hexagon-dots")  # of which moves have little in common
-QUICK = 0.4  # seconds of patience, for programs that never answer
+QUICK = 0.4  # seconds to wait for an answer of programs that never give one
 HOUSE = """
 import json, sys
 sys.path.insert(0, ROOT)
@@ -67,9 +67,9 @@ def test_a_good_program_passes_every_trial(trial: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", BROKEN)
 def test_each_fault_is_found_and_told_in_a_sentence(name: str, tmp_path: Path) -> None:
     trial, words = BROKEN[name]
-    patience = QUICK if name in ("mute", "unflushed") else 10.0
+    timeout = QUICK if name in ("mute", "unflushed") else 10.0
     with pytest.raises(Broke) as broke:
-        TRIALS[trial](Ground(command(tmp_path, name), CONNECT4, patience))
+        TRIALS[trial](Ground(command(tmp_path, name), CONNECT4, timeout))
     assert words in str(broke.value)
 
 

@@ -209,7 +209,7 @@ async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_cloc
         assert len(await bob.messages("turn")) == 1
 
 
-async def test_whoever_is_let_in_at_the_very_end_of_the_patience_is_in(autojump_clock: MockClock) -> None:
+async def test_whoever_is_let_in_at_the_very_end_of_the_time_is_in(autojump_clock: MockClock) -> None:
     """Five times, because it is by chance which task runs first."""
     for _ in range(5):
         async with room(limits=Limits(hello_seconds=4.0), store=SlowToEnter()) as hall:

@@ -13,7 +13,7 @@ from tests.simulation.doors.web import Client
 
 PATHS = ("/api/events", "/api/matches/{0}-1/events", "/api/tournaments/{0}/standings", "/api/tournaments/{0}")
 PAUSE = 60.0  # seconds, at most, before somebody looks again
-PATIENCE = 100.0  # seconds, at most, that somebody looks at the same
+LONGEST_LOOK = 100.0  # seconds, at most, that somebody looks at the same
 
 
 async def look_on(name: str, how: str, town: Town, chance: Random) -> None:
@@ -22,7 +22,7 @@ async def look_on(name: str, how: str, town: Town, chance: Random) -> None:
     while True:
         await trio.sleep(chance.uniform(0, PAUSE))
         try:
-            with trio.move_on_after(chance.uniform(0, PATIENCE)):
+            with trio.move_on_after(chance.uniform(0, LONGEST_LOOK)):
                 await _look(client, how, chance.choice(PATHS).format(town.name))
         except Gone:
             pass
