@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from server.host.wire_log import TapeSnapshot
-from server.net.limits import Spent
+from server.net.limits import BudgetLeft
 from server.net.wire import Piece
 from tournament.player import Seat
 
@@ -26,7 +26,7 @@ class Passed(Struct, frozen=True, eq=False):
     peer: str
     secure: bool
     words: str  # what its dialect remembers of the bot, in that dialect's words
-    spent: Spent | None  # of what the bot may say
+    budget: BudgetLeft | None  # of what the bot may say
     descriptor: socket.socket
 
 
@@ -46,13 +46,13 @@ class Passing(Protocol):
         pieces: Sequence[Piece],
         tape: TapeSnapshot,
         home: tuple[Seat, int] | None,
-        spent: Spent | None,
+        budget: BudgetLeft | None,
         *,
         acknowledged: bool,
     ) -> None:
         """It is served here again, from these bytes on. Its match is over, or is `home` and goes on in that
         seat; of so many events there the bot has been told. `acknowledged`: it has said something, and of
-        what it may say so much is `spent`."""
+        what it may say so much `budget` is left."""
         ...
 
     def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:

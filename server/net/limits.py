@@ -148,7 +148,7 @@ class Bucket:
         return True
 
 
-class Spent(Struct, frozen=True, array_like=True):
+class BudgetLeft(Struct, frozen=True, array_like=True):
     """What is left of a bot's budget for talking, for another process to go on from."""
 
     messages: tuple[float, float] | None  # of a bucket, if one was needed

@@ -12,7 +12,7 @@ import trio
 
 from server.host.passing import Passed
 from server.host.wire_log import TapeSnapshot
-from server.net.limits import Limits, Spent
+from server.net.limits import BudgetLeft, Limits
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
 from server.net.wire import Piece, Wire
@@ -71,7 +71,7 @@ class Passable:
             self._wire.peer,
             self._wire.secure,
             words,
-            talk.attendance.budget.spent,
+            talk.attendance.budget.left,
             passed,
         )
 
@@ -85,7 +85,7 @@ class Passable:
         pieces: Sequence[Piece],
         tape: TapeSnapshot,
         home: tuple[Seat, int] | None,
-        spent: Spent | None,
+        budget: BudgetLeft | None,
         *,
         acknowledged: bool,
     ) -> None:
@@ -94,7 +94,7 @@ class Passable:
         self.stay()
         if (talk := self._movable) is not None:
             self._note(talk, tape)
-            talk.attendance.budget.go_on(spent)
+            talk.attendance.budget.go_on(budget)
             talk.came_back(acknowledged=acknowledged, over=home is None)
             if home is not None and talk.attendance.current:
                 talk.attendance.go_on(*home)

@@ -149,7 +149,7 @@ class Guests:
             connection = websocket.Connection(host, wire, outbox, sit.path, _nothing, words=sit.words)
             talk = connection.talk
         if talk is not None:
-            talk.attendance.budget.go_on(sit.spent)
+            talk.attendance.budget.go_on(sit.budget)
             self._guests[sit.number] = Guest(sit.number, connection, wire)
             self._attendances[sit.number] = talk.attendance
 
@@ -199,8 +199,8 @@ class Guests:
             else:
                 attendance.hand_back()
                 pieces = ((unread + rest, arrived),) if unread or rest else ()
-                spent = attendance.budget.spent
-                self._say(Returned(guest.number, pieces, self._tape(guest), spent, guest.acknowledged))
+                budget = attendance.budget.left
+                self._say(Returned(guest.number, pieces, self._tape(guest), budget, guest.acknowledged))
 
     def _tape(self, guest: Guest) -> TapeSnapshot:
         playing = guest.playing

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from server.host.wire_log import TapeSnapshot
-from server.net.limits import Spent
+from server.net.limits import BudgetLeft
 from server.net.wire import Piece
 from tournament.asides import Aside
 from tournament.lent import Beginning, Course, Report
@@ -27,7 +27,7 @@ class Sit(Struct, tag="sit", frozen=True, array_like=True):
     peer: str
     secure: bool
     words: str  # the dialect's own
-    spent: Spent | None  # of what the bot may say
+    budget: BudgetLeft | None  # of what the bot may say
 
 
 class Play(Struct, tag="play", frozen=True, array_like=True):
@@ -78,7 +78,7 @@ class Returned(Struct, tag="returned", frozen=True, array_like=True):
     number: int
     pieces: tuple[Piece, ...]
     tape: TapeSnapshot
-    spent: Spent | None
+    budget: BudgetLeft | None
     acknowledged: bool  # whether the bot has said something
 
 

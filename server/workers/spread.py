@@ -119,7 +119,14 @@ class Pair:
             self._out[number] = Out(connection, outside, seat)
             sits.append(
                 Sit(
-                    number, each.door, each.dialect, each.path, each.peer, each.secure, each.words, each.spent
+                    number,
+                    each.door,
+                    each.dialect,
+                    each.path,
+                    each.peer,
+                    each.secure,
+                    each.words,
+                    each.budget,
                 )
             )
         one, other = sits

@@ -4,7 +4,7 @@ The caller tells the time, and decides what to do when the budget runs out. Move
 that a referee refuses are counted by the referee, and not here.
 """
 
-from server.net.limits import Bucket, Limits, Spent
+from server.net.limits import Bucket, BudgetLeft, Limits
 
 
 class TalkBudget:
@@ -20,19 +20,19 @@ class TalkBudget:
         self._answered = False  # and no empty message has come since
 
     @property
-    def spent(self) -> Spent | None:
+    def left(self) -> BudgetLeft | None:
         """What another process has to know that serves the bot from now on; None if nothing was spent."""
         messages, junk = self._messages, self._junk
         if messages is None and junk is None:
             return None
-        return Spent(messages and messages.left, junk and junk.left, self._junk_left)
+        return BudgetLeft(messages and messages.left, junk and junk.left, self._junk_left)
 
-    def go_on(self, spent: Spent | None) -> None:
-        """Go on from what was spent in another process."""
-        if spent is not None:
-            self._messages = spent.messages and Bucket(self._limits.messages, *spent.messages)
-            self._junk = spent.junk and Bucket(self._limits.junk, *spent.junk)
-            self._junk_left = spent.junk_left
+    def go_on(self, left: BudgetLeft | None) -> None:
+        """Go on from what another process has left."""
+        if left is not None:
+            self._messages = left.messages and Bucket(self._limits.messages, *left.messages)
+            self._junk = left.junk and Bucket(self._limits.junk, *left.junk)
+            self._junk_left = left.junk_left
 
     def asked(self) -> None:
         """The bot was asked something: its next message is the answer, which costs nothing."""
