@@ -12,6 +12,7 @@ from msgspec import Struct
 FIRST, SECOND = b"PROXY ", b"\r\n\r\n\x00\r\nQUIT\n"  # how the versions begin
 LINE = 107  # bytes of the longest line of version 1, including its end
 HEAD = 16  # bytes of version 2 before the addresses
+LAST_PORT = 65535
 MOST = 2048  # bytes of version 2 in all: proxies add names and certificates, which are skipped
 LOCAL, PASSED_ON = 0x20, 0x21  # of version 2: the proxy speaks for itself, or for somebody
 
@@ -21,7 +22,8 @@ NO_ADDRESSES = {0x00, 0x12, 0x22, 0x31, 0x32}  # unknown, UDP, Unix: no address 
 
 _LINE = re.compile(
     rb"PROXY (?:UNKNOWN[^\r]*"
-    rb"|TCP(?P<version>[46]) (?P<source>[0-9A-Fa-f.:]+) [0-9A-Fa-f.:]+ \d{1,5} \d{1,5})\r\n"
+    rb"|TCP(?P<version>[46]) (?P<source>[0-9A-Fa-f.:]+) (?P<target>[0-9A-Fa-f.:]+)"
+    rb" (?P<source_port>0|[1-9]\d{0,4}) (?P<target_port>0|[1-9]\d{0,4}))\r\n"
 )
 
 
@@ -59,9 +61,12 @@ def _first(begun: bytes) -> Header | None:
         return Header("", end)
     kind = IPv4Address if found["version"] == b"4" else IPv6Address
     try:
-        return Header(_plain(kind(found["source"].decode())), end)
+        source, _ = (kind(address.decode()) for address in found.group("source", "target"))
     except ValueError:
-        raise BadHeader("expected an address of the kind that the PROXY line names") from None
+        raise BadHeader("expected addresses of the kind that the PROXY line names") from None
+    if any(int(port) > LAST_PORT for port in found.group("source_port", "target_port")):
+        raise BadHeader(f"expected ports up to {LAST_PORT} in a PROXY line")
+    return Header(_plain(source), end)
 
 
 def _second(begun: bytes) -> Header | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 import trio
@@ -17,7 +17,10 @@ from games.tictactoe import GAME as TIC_TAC_TOE
 from server.host.thinker import Busy, Failed
 from server.net.limits import Limits
 from server.protocols.arena.advanced import advanced
+from server.protocols.arena.battle import Battle, Extras
 from server.protocols.arena.cases import CASES, oppose
+from server.protocols.arena.evaluation import Evaluate, Evaluations
+from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import FLIP
 from tests.effort import tries
 from tests.hang import HANG
@@ -406,6 +409,44 @@ async def test_after_a_fault_the_arena_flips_the_table(
         assert await fighter.flip() == (423, "Battle already ended")
         score, why = await outcome(here)
         assert (score, why.split(":")[0]) == (0, "the bot")
+
+
+class Book:
+    """Every battle that is opened, in a book of its own."""
+
+    def __init__(self, here: Lists) -> None:
+        self._here = here
+        self.opened: list[Battle] = []
+
+    def __call__(self, seat: Seat, **extras: Unpack[Extras]) -> Battle:
+        host = self._here.host
+        battle = Battle(seat, {}, host.guard, host.limits, lambda battle: None, **extras)
+        self.opened.append(battle)
+        return battle
+
+
+async def test_the_first_battle_is_open_when_its_name_is_told(autojump_clock: MockClock) -> None:
+    """Catches a bot that opens its stream at once, as the old system let it, and is told 409."""
+    async with lists() as here:
+        here.host.thinker, invitations, book = Direct(), Invitations(here.telephone), Book(here)
+        asked = Evaluate(here.telephone.connect(NUMBER))
+        begun = await Evaluations(here.host, invitations, book).begin(
+            "tic-tac-toe", asked, peer="192.0.2.1", from_here=False
+        )
+        assert [battle.name for battle in book.opened] == [*begun.cases][:1]
+
+
+async def test_but_nobody_waits_for_it_while_the_bot_is_in_another(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        here.host.thinker, invitations, book = Direct(), Invitations(here.telephone), Book(here)
+        asked = Evaluate(here.telephone.connect(NUMBER))
+        bot = await invitations.checked(asked.teamUrl, "tic-tac-toe", from_here=False, origin="192.0.2.1")
+        async with invitations.turn(bot):
+            with trio.fail_after(1.0):
+                await Evaluations(here.host, invitations, book).begin(
+                    "tic-tac-toe", asked, peer="192.0.2.1", from_here=False
+                )
+            assert not book.opened
 
 
 async def test_after_lateness_the_arena_flips_the_table(autojump_clock: MockClock) -> None:
