@@ -11,6 +11,7 @@ between rounds, every few milliseconds. Where there is no epoll, a wire waits as
 
 import select
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
@@ -38,11 +39,13 @@ OPTIONS = [
         (socket.IPPROTO_TCP, "TCP_NOTSENT_LOWAT", UNSENT),
         (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
         (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 60),
+        (socket.IPPROTO_TCP, "TCP_KEEPALIVE", 60),  # what macOS calls the same
         (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 15),
         (socket.IPPROTO_TCP, "TCP_KEEPCNT", 4),
     )
     if hasattr(socket, name)
 ]
+INHERITED = sys.platform == "linux"  # elsewhere what is accepted may have some of them, and not others
 
 
 def set_options(of: socket.socket) -> None:
@@ -51,7 +54,7 @@ def set_options(of: socket.socket) -> None:
     So most connections have them already, and finding that out takes a sixth of the time.
     """
     with suppress(OSError):  # a pair of Unix sockets has no such options
-        if not of.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY):
+        if not INHERITED or not of.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY):
             for level, option, value in OPTIONS:
                 of.setsockopt(level, option, value)
 

@@ -2,6 +2,8 @@
 
 import contextvars
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 
@@ -15,6 +17,7 @@ from server.net.sockets import OPTIONS, ROUND, UNSENT, Readiness, SocketWire, re
 from server.net.wire import READ, Wire
 from tests.hang import HANG
 from tests.server.connected import EPOLL, PLAIN, connected, linux, sockets, wires
+from tests.server.served import ROOT
 
 
 @sockets
@@ -43,6 +46,21 @@ async def test_a_connection_has_the_options_whether_it_has_them_from_the_listeni
             with closing(SocketWire(accepted)):
                 has = {(level, name): accepted.getsockopt(level, name) for level, name, _ in OPTIONS}
     assert has == {(level, name): value for level, name, value in OPTIONS}
+
+
+def test_a_peer_whose_machine_has_gone_is_noticed_within_minutes_where_the_option_has_another_name() -> None:
+    """Catches the two hours that macOS waits by itself, whose name for the option is not Linux's."""
+    program = (
+        "import socket, trio\n"
+        "vars(socket).pop('TCP_KEEPIDLE', None)\n"
+        "socket.TCP_KEEPALIVE = 16\n"
+        "from server.net.sockets import OPTIONS\n"
+        "print((socket.IPPROTO_TCP, 16, 60) in OPTIONS)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "True\n"
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_NOTSENT_LOWAT"), reason="this system cannot be told")
