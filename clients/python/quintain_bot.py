@@ -786,8 +786,9 @@ def _be_quick(sock: socket.socket) -> None:
     """Send at once what is sent; and notice, while listening, that the other end is no more."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    if hasattr(socket, "TCP_KEEPIDLE"):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20)
+    for name in ("TCP_KEEPIDLE", "TCP_KEEPALIVE"):  # the latter is what macOS calls the same
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), 20)
 
 
 def _words(error: Exception) -> str:

@@ -31,17 +31,18 @@ STEP = 0.003  # seconds of work after which other tasks get their turn, in the m
 # nothing. What is under way does not count, so whoever reads gets as much a second as before.
 UNSENT = 131_072  # bytes
 
-# A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
+# A move is sent at once. A peer whose machine has gone is noticed, by the kernel, within two minutes. Routers
+# that forget whoever is silent for a minute hear something before, even if one packet is lost.
 OPTIONS = [
     (level, getattr(socket, name), value)
     for level, name, value in (
         (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
         (socket.IPPROTO_TCP, "TCP_NOTSENT_LOWAT", UNSENT),
         (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
-        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 60),
-        (socket.IPPROTO_TCP, "TCP_KEEPALIVE", 60),  # what macOS calls the same
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 30),
+        (socket.IPPROTO_TCP, "TCP_KEEPALIVE", 30),  # what macOS calls the same
         (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 15),
-        (socket.IPPROTO_TCP, "TCP_KEEPCNT", 4),
+        (socket.IPPROTO_TCP, "TCP_KEEPCNT", 6),
     )
     if hasattr(socket, name)
 ]

@@ -48,6 +48,16 @@ async def test_a_connection_has_the_options_whether_it_has_them_from_the_listeni
     assert has == {(level, name): value for level, name, value in OPTIONS}
 
 
+@pytest.mark.skipif(not hasattr(socket, "TCP_KEEPCNT"), reason="this system cannot be told")
+def test_a_bot_that_thinks_for_minutes_is_not_forgotten_by_a_router_that_remembers_a_minute() -> None:
+    """Catches bots that cannot be told of a move, nor heard: neither end notices."""
+    options = {option: value for _, option, value in OPTIONS}
+    idle = [name for name in ("TCP_KEEPIDLE", "TCP_KEEPALIVE") if hasattr(socket, name)]
+    silent, interval = options[getattr(socket, idle[0])], options[socket.TCP_KEEPINTVL]
+    assert silent + interval < 60, "also where one packet is lost"
+    assert silent + interval * options[socket.TCP_KEEPCNT] <= 120, "a machine that has gone is noticed"
+
+
 def test_a_peer_whose_machine_has_gone_is_noticed_within_minutes_where_the_option_has_another_name() -> None:
     """Catches the two hours that macOS waits by itself, whose name for the option is not Linux's."""
     program = (
@@ -55,7 +65,7 @@ def test_a_peer_whose_machine_has_gone_is_noticed_within_minutes_where_the_optio
         "vars(socket).pop('TCP_KEEPIDLE', None)\n"
         "socket.TCP_KEEPALIVE = 16\n"
         "from server.net.sockets import OPTIONS\n"
-        "print((socket.IPPROTO_TCP, 16, 60) in OPTIONS)\n"
+        "print((socket.IPPROTO_TCP, 16, 30) in OPTIONS)\n"
     )
     run = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
