@@ -676,3 +676,17 @@ def test_a_host_whose_machine_has_gone_is_noticed_where_the_option_has_another_n
     command, there = [sys.executable, "-c", program], ROOT / "clients/python"
     run = subprocess.run(command, cwd=there, capture_output=True, text=True, check=True)
     assert run.stdout == "20\n"
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system has no such option")
+def test_a_host_that_cannot_be_reached_any_more_is_noticed_within_a_minute() -> None:
+    """Catches a laptop in another network, whose bot waited for a quarter of an hour and had lost by then."""
+    with socket.socket() as connection:
+        quintain_bot._be_quick(connection)
+        names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
+        set_to = [connection.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in names]
+    idle, interval, count, unconfirmed = set_to
+    assert idle + interval * count < 60
+    assert 10_000 < unconfirmed < 30_000, (
+        "milliseconds: before the host settles the match, after a short outage"
+    )
