@@ -43,6 +43,7 @@ OPTIONS = [
         (socket.IPPROTO_TCP, "TCP_KEEPALIVE", 30),  # what macOS calls the same
         (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 15),
         (socket.IPPROTO_TCP, "TCP_KEEPCNT", 6),
+        (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 120_000),  # milliseconds, after something was sent
     )
     if hasattr(socket, name)
 ]
