@@ -194,6 +194,16 @@ def test_every_locked_requirement_is_pinned_and_hashed() -> None:
             assert "--hash=sha256:" in requirement, f"{lock.name}: {requirement[:80]}"
 
 
+def test_no_lock_knows_only_what_one_machine_has() -> None:
+    """A package has more than one file: one for each platform and Python, or a wheel and its source.
+
+    A lock with the only wheel that an index nearby had installs on that Python and that platform alone.
+    """
+    for lock in sorted((ROOT / "requirements").glob("*.txt")):
+        for requirement in lock.read_text().replace("\\\n", "").splitlines():
+            assert requirement.count("--hash=sha256:") > 1, f"{lock.name}: {requirement[:80]}"
+
+
 def test_what_is_declared_is_locked() -> None:
     """Catches a dependency added to pyproject.toml without `make lock`."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())

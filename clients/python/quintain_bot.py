@@ -783,11 +783,21 @@ class _Http(_Connection):
 
 
 def _be_quick(sock: socket.socket) -> None:
-    """Send at once what is sent; and notice, while listening, that the other end is no more."""
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    if hasattr(socket, "TCP_KEEPIDLE"):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20)
+    """Send at once what is sent; and notice, within a minute, that the other end cannot be reached any more.
+
+    It is no more, or this machine has another address, or a router on the way has forgotten the connection.
+    """
+    for level, name, value in (
+        (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
+        (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 20),
+        (socket.IPPROTO_TCP, "TCP_KEEPALIVE", 20),  # what macOS calls the same
+        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 5),
+        (socket.IPPROTO_TCP, "TCP_KEEPCNT", 4),
+        (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 20_000),  # milliseconds, after something was sent
+    ):
+        if hasattr(socket, name):
+            sock.setsockopt(level, getattr(socket, name), value)
 
 
 def _words(error: Exception) -> str:

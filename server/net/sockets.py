@@ -11,6 +11,7 @@ between rounds, every few milliseconds. Where there is no epoll, a wire waits as
 
 import select
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
@@ -30,19 +31,23 @@ STEP = 0.003  # seconds of work after which other tasks get their turn, in the m
 # nothing. What is under way does not count, so whoever reads gets as much a second as before.
 UNSENT = 131_072  # bytes
 
-# A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
+# A move is sent at once. A peer whose machine has gone is noticed, by the kernel, within two minutes. Routers
+# that forget whoever is silent for a minute hear something before, even if one packet is lost.
 OPTIONS = [
     (level, getattr(socket, name), value)
     for level, name, value in (
         (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
         (socket.IPPROTO_TCP, "TCP_NOTSENT_LOWAT", UNSENT),
         (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
-        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 60),
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 30),
+        (socket.IPPROTO_TCP, "TCP_KEEPALIVE", 30),  # what macOS calls the same
         (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 15),
-        (socket.IPPROTO_TCP, "TCP_KEEPCNT", 4),
+        (socket.IPPROTO_TCP, "TCP_KEEPCNT", 6),
+        (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 120_000),  # milliseconds, after something was sent
     )
     if hasattr(socket, name)
 ]
+INHERITED = sys.platform == "linux"  # elsewhere what is accepted may have some of them, and not others
 
 
 def set_options(of: socket.socket) -> None:
@@ -51,7 +56,7 @@ def set_options(of: socket.socket) -> None:
     So most connections have them already, and finding that out takes a sixth of the time.
     """
     with suppress(OSError):  # a pair of Unix sockets has no such options
-        if not of.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY):
+        if not INHERITED or not of.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY):
             for level, option, value in OPTIONS:
                 of.setsockopt(level, option, value)
 

@@ -57,7 +57,7 @@ def reading(path: Path) -> Connection:
     connection = connected(path)
     try:
         connection.execute("PRAGMA user_version")
-    except sqlite3.OperationalError as error:
+    except sqlite3.Error as error:  # also that it is no database
         connection.close()
         if primary_code(error) not in UNWRITABLE:
             raise

@@ -7,6 +7,7 @@ import hashlib
 import json
 import socket
 import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -659,3 +660,33 @@ def test_what_is_no_message_ends_the_connection_and_not_the_bot() -> None:
     with pytest.raises(Refused, match="no room"):
         quintain_bot.run(first_free, game="quoridor", name="ann", url=f"tcp://127.0.0.1:{script.port}")
     script.join()
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_KEEPIDLE"), reason="this system has no such option")
+def test_a_host_whose_machine_has_gone_is_noticed_where_the_option_has_another_name() -> None:
+    """Catches the two hours that macOS waits by itself."""
+    program = (
+        "import socket\n"
+        "socket.TCP_KEEPALIVE = idle = vars(socket).pop('TCP_KEEPIDLE')\n"
+        "import quintain_bot\n"
+        "with socket.socket() as connection:\n"
+        "    quintain_bot._be_quick(connection)\n"
+        "    print(connection.getsockopt(socket.IPPROTO_TCP, idle))\n"
+    )
+    command, there = [sys.executable, "-c", program], ROOT / "clients/python"
+    run = subprocess.run(command, cwd=there, capture_output=True, text=True, check=True)
+    assert run.stdout == "20\n"
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system has no such option")
+def test_a_host_that_cannot_be_reached_any_more_is_noticed_within_a_minute() -> None:
+    """Catches a laptop in another network, whose bot waited for a quarter of an hour and had lost by then."""
+    with socket.socket() as connection:
+        quintain_bot._be_quick(connection)
+        names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
+        set_to = [connection.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in names]
+    idle, interval, count, unconfirmed = set_to
+    assert idle + interval * count < 60
+    assert 10_000 < unconfirmed < 30_000, (
+        "milliseconds: before the host settles the match, after a short outage"
+    )

@@ -113,6 +113,13 @@ def test_the_service_is_not_started_again_with_a_configuration_that_cannot_be_us
     assert {"Restart=on-failure", f"RestartPreventExitStatus={MISUSED}"} <= {*lines}
 
 
+def test_the_service_runs_nothing_but_quintain_and_the_shell() -> None:
+    """Catches a reload that fails where there is no /bin/kill: small systems are without it."""
+    lines = (DEPLOY / "quintain.service").read_text().splitlines()
+    programs = [line.partition("=")[2].split()[0] for line in lines if line.startswith("Exec")]
+    assert set(programs) == {"/opt/quintain/.venv/bin/quintain", "/bin/sh"}
+
+
 def test_the_service_is_started_again_for_as_long_as_what_makes_it_fail_lasts() -> None:
     """Catches a disk that is full for a minute: systemd gives up after five starts in ten seconds."""
     lines = (DEPLOY / "quintain.service").read_text().splitlines()

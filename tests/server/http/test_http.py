@@ -16,6 +16,7 @@ from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.listening import listeners, serve
 from tests.server.at_once import TIMES, connections, say_in_order
+from tests.server.connected import linux
 from tests.server.web import HEAD, STREAM, TRIED, Holds, echo, get, post, serving
 from tests.server.windowed import Weather, on_virtual_time
 
@@ -232,6 +233,7 @@ async def test_a_second_answer_is_a_mistake_that_is_not_sent() -> None:
             assert not server.guard.caught
 
 
+@linux
 @pytest.mark.slow
 async def test_requests_that_come_together_are_looked_into_in_the_order_of_coming() -> None:
     """The first of two bots that join a game is first in it, also when the answers take a moment."""

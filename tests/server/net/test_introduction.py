@@ -20,6 +20,7 @@ from server.net.proxy_header import SECOND
 from server.net.wire import Wire
 from tests.hang import HANG
 from tests.server.at_once import TIMES, connections, say_in_order
+from tests.server.connected import linux
 
 HEADER = b"PROXY TCP4 203.0.113.9 192.0.2.1 56324 8000\r\n"
 BINARY = SECOND + b"\x21\x11\x00\x0c" + bytes([203, 0, 113, 9, 192, 0, 2, 1]) + b"\x12\x34\x1f\x40"
@@ -130,6 +131,7 @@ async def test_one_address_has_no_more_connections_through_a_proxy_than_without(
             await stream.aclose()
 
 
+@linux
 @pytest.mark.slow
 async def test_bots_behind_a_proxy_are_served_in_the_order_in_which_what_they_say_came() -> None:
     """One connection of the proxy that says nothing holds up nobody."""

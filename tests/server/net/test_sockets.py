@@ -2,6 +2,8 @@
 
 import contextvars
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 
@@ -15,6 +17,7 @@ from server.net.sockets import OPTIONS, ROUND, UNSENT, Readiness, SocketWire, re
 from server.net.wire import READ, Wire
 from tests.hang import HANG
 from tests.server.connected import EPOLL, PLAIN, connected, linux, sockets, wires
+from tests.server.served import ROOT
 
 
 @sockets
@@ -43,6 +46,34 @@ async def test_a_connection_has_the_options_whether_it_has_them_from_the_listeni
             with closing(SocketWire(accepted)):
                 has = {(level, name): accepted.getsockopt(level, name) for level, name, _ in OPTIONS}
     assert has == {(level, name): value for level, name, value in OPTIONS}
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_KEEPCNT"), reason="this system cannot be told")
+def test_a_bot_that_thinks_for_minutes_is_not_forgotten_by_a_router_that_remembers_a_minute() -> None:
+    """Catches bots that cannot be told of a move, nor heard: neither end notices."""
+    options = {option: value for _, option, value in OPTIONS}
+    idle = [name for name in ("TCP_KEEPIDLE", "TCP_KEEPALIVE") if hasattr(socket, name)]
+    silent, interval = options[getattr(socket, idle[0])], options[socket.TCP_KEEPINTVL]
+    assert silent + interval < 60, "also where one packet is lost"
+    gone = silent + interval * options[socket.TCP_KEEPCNT]
+    assert gone <= 120, "a machine that has gone is noticed"
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        assert options[socket.TCP_USER_TIMEOUT] == 1000 * gone, "also one that was told something meanwhile"
+
+
+def test_a_peer_whose_machine_has_gone_is_noticed_within_minutes_where_the_option_has_another_name() -> None:
+    """Catches the two hours that macOS waits by itself, whose name for the option is not Linux's."""
+    program = (
+        "import socket, trio\n"
+        "vars(socket).pop('TCP_KEEPIDLE', None)\n"
+        "socket.TCP_KEEPALIVE = 16\n"
+        "from server.net.sockets import OPTIONS\n"
+        "print((socket.IPPROTO_TCP, 16, 30) in OPTIONS)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "True\n"
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_NOTSENT_LOWAT"), reason="this system cannot be told")

@@ -75,7 +75,8 @@ async def test_a_game_that_was_made_has_an_address_and_a_board(autojump_clock: M
         (b'{"rows\xff":5,"cols":5}', "expected .*: a body is UTF-8, and this one is not"),
         (b'{"rows":5,"cols":5,"unknown":"\xff"}', "expected .*: a body is UTF-8, and this one is not"),
         (b"[" * 4000, "expected .*"),
-        (b'{"x":' + b"[" * 4000, "expected .*: this body is nested too deeply"),
+        # Newer Pythons read on, to the end that is missing.
+        (b'{"x":' + b"[" * 4000, "expected .*: this (body is nested too deeply|is not JSON: )"),
         (b"", "expected .*"),
     ],
     ids=lambda value: repr(value)[:30],

@@ -1,7 +1,9 @@
 """The journal in an SQLite file: real faults of real disks, upgrades, copies."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -15,7 +17,7 @@ from server.store.copies import backups, whole_or_none
 from server.store.journal import Jot
 from server.store.reserve import Reserve
 from server.store.sqlite import MIGRATIONS, Sqlite
-from server.store.sqlite_database import Connection, connected
+from server.store.sqlite_database import Connection, connected, reading
 from tests.server.store.faults import little_room
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
@@ -254,6 +256,21 @@ def test_what_is_no_database_is_refused_with_the_newest_backup(path: Path) -> No
     path.write_bytes(b"a letter, and no database at all\n" * 100)
     with pytest.raises(ConfigError, match="cannot be used: file is not a database"):
         Sqlite(path)
+
+
+def test_what_is_no_database_does_not_stay_open(path: Path) -> None:
+    """Catches a connection that goes with the garbage, of which Python 3.13 warns."""
+    path.write_bytes(b"a letter, and no database at all\n" * 100)
+    with pytest.raises(sqlite3.DatabaseError) as kept:  # and with it whatever was open meanwhile
+        reading(path)
+    assert not any(is_open(number, path) for number in range(256)), kept.value
+
+
+def is_open(number: int, path: Path) -> bool:
+    """Whether this descriptor is of this file."""
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(number), path.stat())
+    return False
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """A worker's store: what it asks worker 0 to keep is kept once, in order, and safe when that is confirmed."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -83,13 +83,14 @@ class Both:
 
 
 @pytest.fixture
-def both(tmp_path: Path) -> Both:
-    return Both(Faulty(Sqlite(tmp_path / "quintain.sqlite")))
+def both(engine: Faulty) -> Both:
+    return Both(engine)
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Faulty:
-    return Faulty(Sqlite(tmp_path / "quintain.sqlite"))
+def engine(tmp_path: Path) -> Iterator[Faulty]:
+    with closing(Sqlite(tmp_path / "quintain.sqlite")) as engine:
+        yield Faulty(engine)
 
 
 @pytest.mark.parametrize("seed", range(5))
