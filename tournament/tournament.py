@@ -124,6 +124,8 @@ class Tournament:
         self._wall = wall
         self._told = told
         self.gone_on = trio.Event()  # set when all matches that can go on after a restart do so
+        if record.state is State.FINISHED:  # none was in play, and it does not run before it goes on again
+            self.gone_on.set()
         self._news = trio.Event()
         self._waiting: trio.Event | None = None  # set at the next change, for the task that waits for one
         self._halted = False
@@ -136,7 +138,10 @@ class Tournament:
         self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
 
     async def run(self) -> None:
-        """Run until the tournament is finished; forever, if its format has no end."""
+        """Run until the tournament is finished; forever, if its format has no end.
+
+        A match may be voided after the end. Then it has to be run again.
+        """
         name, in_rounds = self.record.name, not self.record.format.endless
         stop_listening = self._lobby.listen(self._heard, name, in_rounds=in_rounds)
         try:
@@ -271,11 +276,6 @@ class Tournament:
     async def finished(self) -> None:
         """Wait until it is over, or deleted."""
         while self.record.state not in (State.FINISHED, State.DELETED):
-            await self.changed()
-
-    async def taken_up(self) -> None:
-        """Wait until the tournament is no longer over: a match may be voided after the end."""
-        while self.record.state is State.FINISHED:
             await self.changed()
 
     async def quiet(self) -> None:

@@ -159,9 +159,12 @@ class Host:
         """Run until cancelled, and go on with every tournament in the store that is not over."""
         async with trio.open_nursery() as self._house, open_guard() as self._guard:
             self._holding.nursery = self._house
-            await self._go_on(self._house)
-            task_status.started()
-            await trio.sleep_forever()
+            try:
+                await self._go_on(self._house)
+                task_status.started()
+                await trio.sleep_forever()
+            finally:
+                self._holding.nursery = None
 
     async def _go_on(self, house: trio.Nursery) -> None:
         """Start the store, the clocks and the thinker, and go on with all that is not over."""
@@ -492,7 +495,7 @@ class Host:
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
-                self._holding.current.sort(record)
+                self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
             if record.state is State.DELETED and self._holding.remove(record):
