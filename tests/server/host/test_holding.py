@@ -1,10 +1,13 @@
 """Holding tournaments: each has a task while it goes on, and none once it is over."""
 
-from collections.abc import AsyncIterator
+import gc
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
+from games.game import Game
 from server.host.holding import Holding
 from server.host.host import Host
 from server.store.ledger import InThread, Ledger
@@ -26,6 +30,7 @@ from tournament.timekeeper import Timekeeper
 
 GAME = "tic-tac-toe"
 HOUR = 3600.0
+BOTS = ("ann", "bob")
 
 
 @asynccontextmanager
@@ -41,16 +46,16 @@ async def running(path: Path, in_thread: InThread = at_once) -> AsyncIterator[Ho
         engine.close()
 
 
-async def evening(host: Host, *names: str) -> None:
-    """Hold some round robins of the same two bots, one after another."""
+async def evening(host: Host, *names: str, bots: Sequence[str] = BOTS) -> None:
+    """Hold some round robins of the same bots, one after another."""
     for name in names:
-        cup = await host.open(name, Opened(GAME, "round-robin", 2))
-        await play_out(host, name)
+        cup = await host.open(name, Opened(GAME, "round-robin", len(bots)))
+        await play_out(host, name, bots)
         assert cup.record.state is State.FINISHED
 
 
-async def play_out(host: Host, name: str) -> None:
-    visits = [await host.arrive(bot, GAME, tournament=name) for bot in ("ann", "bob")]
+async def play_out(host: Host, name: str, bots: Sequence[str] = BOTS) -> None:
+    visits = [await host.arrive(bot, GAME, tournament=name) for bot in bots]
     async with trio.open_nursery() as nursery:
         for visit in visits:
             nursery.start_soon(play, visit.player, first)
@@ -79,6 +84,33 @@ async def test_what_is_over_has_no_task_also_after_a_restart(
     async with running(tmp_path / "one") as host:
         assert len(host.tournaments) == len(cups)
         assert await tasks() == before
+
+
+async def test_beside_its_record_as_much_is_kept_of_a_large_tournament_that_is_over_as_of_a_small_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    """Catches absences, and lengths of matches, of those who took part."""
+    async with running(tmp_path / "one") as host:
+        await evening(host, "small")
+        await evening(host, "large", bots=[*BOTS, *"cdefg"])
+        await trio.sleep(HOUR)
+        small, large = (known_beside(host, name) for name in ("small", "large"))
+        assert small == large
+
+
+def known_beside(host: Host, name: str) -> Counter[str]:
+    """The kinds of objects that only a tournament has, beside its record."""
+    cup = host.tournaments[name]
+    shared = [cup.record, host, *vars(host).values()]
+    found, known, looked = Counter[str](), {*map(id, shared)}, [vars(cup)]
+    while looked:
+        each = looked.pop()
+        if id(each) in known or isinstance(each, type | FunctionType | ModuleType | Game):
+            continue
+        known.add(id(each))
+        found[type(each).__name__] += 1
+        looked += gc.get_referents(each)
+    return found
 
 
 async def test_what_goes_on_after_its_end_has_a_task_for_as_long(
