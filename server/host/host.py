@@ -396,17 +396,21 @@ class Host:
     def note_called(self, visit: Visit, called: Called) -> None:
         """Keep where a bot is called to its matches, or that it is not, for when the host is started again.
 
-        Nothing is kept of open tables, nor of strangers on a ladder.
+        Without an end, a stranger is called as well, in one tournament at a time.
         """
         tournament = self.tournaments.get(visit.player.place or "")
         if tournament is None or self._house is None or self.draining:
             return
         record = tournament.record
-        if record.state is State.FINISHED:
+        if record.state is State.FINISHED or not (record.format.endless or called.name in record.entrants):
             return
-        kept = record.called.get(called.name, Called(called.name))
-        if called != kept and called.name in record.entrants and not record.name.startswith(OPEN):
-            self._house.start_soon(tournament.keep, called)
+        if called == record.called.get(called.name, Called(called.name)):
+            return
+        self._house.start_soon(tournament.keep, called)
+        for other in self.going_on if called.url else ():
+            elsewhere = other.record.called if other.record.format.endless else {}
+            if other is not tournament and called.name in elsewhere and other.game is tournament.game:
+                self._house.start_soon(other.keep, Called(called.name))
 
     def here(self, tournament: str) -> Here:
         """The bots that are present in a tournament."""
