@@ -48,7 +48,6 @@ ELSEWHERE = {
     "server/commands/import_match.py": "server/test_commands_host.py",
     "server/host/claims.py": "server/host/test_seats.py",
     "server/host/happened.py": "server/peers/test_watching.py",
-    "server/host/holding.py": "server/host/test_host.py",
     "server/host/remaking.py": "server/host/test_boards.py",
     "server/peers/following.py": "server/peers/test_abroad.py",
     "server/peers/looking.py": "server/peers/test_health.py",

@@ -95,9 +95,7 @@ class Tournament:
         self.game = game
         self._lobby = lobby
         self._newcomers: dict[str, Entrant] = {}  # entrants of whom nothing is kept yet
-        self._presence = Presence(record, game.name, lobby, timekeeper, grace, self._newcomers, wall)
         self._keeper = Keeper(record, store, wall, self._added)
-        self._draws = Draws(record, self._presence, elsewhere)
         self._play = InPlay(
             record,
             game,
@@ -117,13 +115,16 @@ class Tournament:
         self._play.decided = self._concluding.decided
         self._resuming = Resuming(record, game.name, lobby, self._play, awaited)
         self._at_once = inf if at_once is None else at_once
-        self._dealing = Dealing(
-            record, self._presence, self._play, self.keep, self._at_once, self._keeper.now
-        )
+        self._grace = grace
+        self._timekeeper = timekeeper
+        self._elsewhere = elsewhere
         self._store = store
         self._wall = wall
         self._told = told
+        self._know_nothing()
         self.gone_on = trio.Event()  # set when all matches that can go on after a restart do so
+        if record.state is State.FINISHED:  # none was in play, and it does not run before it goes on again
+            self.gone_on.set()
         self._news = trio.Event()
         self._waiting: trio.Event | None = None  # set at the next change, for the task that waits for one
         self._halted = False
@@ -131,12 +132,14 @@ class Tournament:
         self._entering = Entering(record, self.deciding, self.keep)
         self.voiding = set[str]()  # matches of which somebody has ordered that, and waits until it is done
         self._checking_in = False  # whether entrants check in
-        self._forecast = Forecast(record)
         self._known_missing: list[Missing] | None = None  # as of the latest change
         self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
 
     async def run(self) -> None:
-        """Run until the tournament is finished; forever, if its format has no end."""
+        """Run until the tournament is finished; forever, if its format has no end.
+
+        A match may be voided after the end. Then it has to be run again, and starts as after a restart.
+        """
         name, in_rounds = self.record.name, not self.record.format.endless
         stop_listening = self._lobby.listen(self._heard, name, in_rounds=in_rounds)
         try:
@@ -159,6 +162,20 @@ class Tournament:
         finally:
             stop_listening()
             self._dealing.drop_challenges()
+        self._know_nothing()
+
+    def _know_nothing(self) -> None:
+        """Know no more than the record: not who is here, nor how long matches last."""
+        record = self.record
+        self._presence = Presence(
+            *(record, self.game.name, self._lobby, self._timekeeper, self._grace),
+            *(self._newcomers, self._wall),
+        )
+        self._draws = Draws(record, self._presence, self._elsewhere)
+        self._dealing = Dealing(
+            record, self._presence, self._play, self.keep, self._at_once, self._keeper.now
+        )
+        self._forecast = Forecast(record)
 
     @property
     def awaits_the_invited(self) -> bool:
@@ -271,11 +288,6 @@ class Tournament:
     async def finished(self) -> None:
         """Wait until it is over, or deleted."""
         while self.record.state not in (State.FINISHED, State.DELETED):
-            await self.changed()
-
-    async def taken_up(self) -> None:
-        """Wait until the tournament is no longer over: a match may be voided after the end."""
-        while self.record.state is State.FINISHED:
             await self.changed()
 
     async def quiet(self) -> None:

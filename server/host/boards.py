@@ -24,6 +24,7 @@ from tournament.standings import Row
 EVERY = 1.0  # seconds between the starts of two computations of a board, at the least
 WAIT = 2.0  # seconds to wait for the current board
 AT_ONCE = 4  # boards of different tournaments that are computed at once
+KEPT = 500  # boards of tournaments that are archived: some 30 KB each, three times what the archive takes
 
 Work = Callable[[], Any]
 Run = Callable[[Work], Awaitable[Any]]
@@ -67,6 +68,7 @@ class Boards:
         self._guard = guard
         self._wall = wall
         self._kept: WeakKeyDictionary[Record, Kept] = WeakKeyDictionary()
+        self._ending: WeakKeyDictionary[Record, None] = WeakKeyDictionary()  # with an end, the latest last
         self._room = trio.CapacityLimiter(AT_ONCE)
         self._telling = trio.Lock()  # held while somebody is told a board in words …
         self._said: tuple[Board, Words, bytes] | None = None  # … the latest of which are these
@@ -166,7 +168,22 @@ class Boards:
                 begun = trio.current_time()
                 self.made += 1
                 kept.board = await self._board(record, sheet)
+            if not record.format.endless:
+                self._let_go_of_old(record)
             if record.state is not State.FINISHED:  # a finished one hardly ever needs another
                 kept.sheet = sheet
         finally:
             kept.remaking.over(begun)
+
+    def _let_go_of_old(self, made: Record) -> None:
+        """Let go of boards of tournaments that are archived, if there are too many. One was just `made`."""
+        self._ending.pop(made, None)
+        self._ending[made] = None
+        for _ in range(2):  # more than come, as not each of them can go
+            if len(self._ending) > KEPT:
+                oldest = next(iter(self._ending))
+                del self._ending[oldest]
+                if oldest.archived is None:
+                    self._ending[oldest] = None
+                else:
+                    self._kept.pop(oldest, None)

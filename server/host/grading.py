@@ -90,11 +90,21 @@ class Summary:
         self.read = 0  # how many of the record's endings
         self.reading = False
         self._counted: dict[str, Counted] = {}  # in the order of their ends
+        self.settled: int | None = None  # so many are in the sums, not told apart; None: all are
         self._failing: dict[int, Failing] = {}  # by the numbers of their ends
 
     @property
     def matches(self) -> int:
-        return len(self._counted)
+        return len(self._counted) if self.settled is None else self.settled
+
+    def settle(self, record: Record) -> None:
+        """Remember the sums alone, if all that is over is in them: each match takes some 300 bytes.
+
+        Then none can be taken back. So this is for records that are archived, and what is known of one that
+        has left the archive is added up again.
+        """
+        if self.read == record.ended and not (self.reading or self._failing):
+            self.settled, self._counted = self.matches, {}
 
     def add(self, number: int, over: Concluded, grades: Judgement) -> None:
         if over.score is None or len(over.moves) <= grades.ungraded:
@@ -157,6 +167,7 @@ class Grader:
         self._known: dict[Key, Judgement] = {}  # the latest that was asked for last
         self._asked: dict[Key, Asked] = {}
         self._summaries: WeakKeyDictionary[Record, Summary] = WeakKeyDictionary()
+        self._unsettled: WeakKeyDictionary[Record, None] = WeakKeyDictionary()  # the latest looked at last
 
     async def run(self) -> None:
         """Run until cancelled, then end the child."""
@@ -185,13 +196,29 @@ class Grader:
         """What is known by now about the bots of a tournament; grading the rest is begun."""
         if not self.grades(record):
             return None
-        summary = self._summaries.setdefault(record, Summary(estimate=estimated(record)))
+        summary = self._summaries.get(record)
+        if summary is not None and summary.settled is not None and record.archived is not None:
+            return summary
+        if summary is None or summary.settled is not None:
+            summary = self._summaries[record] = Summary(estimate=estimated(record))
+            self._settle_old(record)
         summary.clear(record)
         behind = summary.read < len(record.endings) or summary.due(trio.current_time())
         if behind and not summary.reading:
             summary.reading = True
             self._guard().start_soon(self._sum_up, record, fetch, summary)
         return summary
+
+    def _settle_old(self, begun: Record) -> None:
+        """Settle summaries of tournaments that are archived by now, a few at a time. One was just `begun`."""
+        for _ in range(2):  # more than come, as not each of them can be settled
+            if (oldest := next(iter(self._unsettled), None)) is not None:
+                del self._unsettled[oldest]
+                if oldest.archived is not None:
+                    self._summaries[oldest].settle(oldest)
+                if self._summaries[oldest].settled is None:
+                    self._unsettled[oldest] = None
+        self._unsettled[begun] = None
 
     def _latest(self, key: Key) -> Judgement | None:
         grades = self._known.pop(key, None)

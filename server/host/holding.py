@@ -1,10 +1,12 @@
-"""The tournaments that this process holds: each is run until the host stops."""
+"""The tournaments that this process holds: each is run until it is over, and again if it goes on after that.
 
-from math import inf
+What is over has no task: there may be thousands.
+"""
 
 import trio
 
-from server.host.current import Current
+from server.host.current import ENDS, Current
+from tournament.facts import State
 from tournament.record import Record
 from tournament.tournament import Tournament
 
@@ -12,19 +14,25 @@ from tournament.tournament import Tournament
 class Holding:
     def __init__(self) -> None:
         self.tournaments: dict[str, Tournament] = {}
-        self.nursery: trio.Nursery | None = None  # None: the host does not run yet
+        self.nursery: trio.Nursery | None = None  # None: the host does not run yet, or no more
         self.current = Current()
-        self._scopes: dict[str, trio.CancelScope] = {}  # by the names under which they are kept
+        self._scopes: dict[str, trio.CancelScope] = {}  # of those that run, by the names they are kept under
         self._leaving: set[str] = set()  # those that are being let go, by the same names
         self._let_go = trio.Event()  # set when the last of these has been let go
 
     def add(self, tournament: Tournament) -> None:
+        self.tournaments[tournament.record.name] = tournament
+        self.turned(tournament)
+
+    def turned(self, tournament: Tournament) -> None:
+        """A tournament is new, or its state has changed: it is run, unless it is over."""
         record = tournament.record
-        self.tournaments[record.name] = tournament
         self.current.sort(record)
-        if self.nursery is not None and not _is_ending(self.nursery):
+        if self.nursery is None or self.nursery.cancel_scope.cancel_called:
+            return
+        if record.state not in ENDS and record.kept_as not in self._scopes:
             self._scopes[record.kept_as] = trio.CancelScope()
-            self.nursery.start_soon(self._hold, tournament)
+            self.nursery.start_soon(self._run, tournament)
 
     def remove(self, record: Record) -> bool:
         """Stop holding a tournament that is deleted; returns whether it was held here."""
@@ -46,22 +54,16 @@ class Holding:
         if self._leaving:
             await self._let_go.wait()
 
-    async def _hold(self, tournament: Tournament) -> None:
-        """Run a tournament until the host stops: one that is over may be taken up again."""
-        name = tournament.record.kept_as
+    async def _run(self, tournament: Tournament) -> None:
+        record = tournament.record
+        name = record.kept_as
         try:
             with self._scopes[name]:
-                while True:
+                while record.state is not State.FINISHED:  # it may go on again just as it ends
                     await tournament.run()
-                    await tournament.taken_up()
         finally:
             del self._scopes[name]
             if name in self._leaving:
                 self._leaving.remove(name)
                 if not self._leaving:
                     self._let_go.set()
-
-
-def _is_ending(nursery: trio.Nursery) -> bool:
-    """Whether no more tasks can be started in it: it has failed, or the caller is being cancelled with it."""
-    return nursery.cancel_scope.cancel_called or trio.current_effective_deadline() == -inf

@@ -159,9 +159,12 @@ class Host:
         """Run until cancelled, and go on with every tournament in the store that is not over."""
         async with trio.open_nursery() as self._house, open_guard() as self._guard:
             self._holding.nursery = self._house
-            await self._go_on(self._house)
-            task_status.started()
-            await trio.sleep_forever()
+            try:
+                await self._go_on(self._house)
+                task_status.started()
+                await trio.sleep_forever()
+            finally:
+                self._holding.nursery = None
 
     async def _go_on(self, house: trio.Nursery) -> None:
         """Start the store, the clocks and the thinker, and go on with all that is not over."""
@@ -393,17 +396,21 @@ class Host:
     def note_called(self, visit: Visit, called: Called) -> None:
         """Keep where a bot is called to its matches, or that it is not, for when the host is started again.
 
-        Nothing is kept of open tables, nor of strangers on a ladder.
+        Without an end, a stranger is called as well, in one tournament at a time.
         """
         tournament = self.tournaments.get(visit.player.place or "")
         if tournament is None or self._house is None or self.draining:
             return
         record = tournament.record
-        if record.state is State.FINISHED:
+        if record.state is State.FINISHED or not (record.format.endless or called.name in record.entrants):
             return
-        kept = record.called.get(called.name, Called(called.name))
-        if called != kept and called.name in record.entrants and not record.name.startswith(OPEN):
-            self._house.start_soon(tournament.keep, called)
+        if called == record.called.get(called.name, Called(called.name)):
+            return
+        self._house.start_soon(tournament.keep, called)
+        for other in self.going_on if called.url else ():
+            elsewhere = other.record.called if other.record.format.endless else {}
+            if other is not tournament and called.name in elsewhere and other.game is tournament.game:
+                self._house.start_soon(other.keep, Called(called.name))
 
     def here(self, tournament: str) -> Here:
         """The bots that are present in a tournament."""
@@ -492,7 +499,7 @@ class Host:
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
-                self._holding.current.sort(record)
+                self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
             if record.state is State.DELETED and self._holding.remove(record):

@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import httptools
 import trio
 
+from server.net.tls import untie
 from server.net.trusted import trusted
 
 SECONDS = 10.0  # for all of it
@@ -58,6 +59,7 @@ async def _status(url: str, body: bytes, secret: str, tls: ssl.SSLContext | None
         await stream.send_all(head.encode() + body)
         return await _answered(stream)
     finally:
+        untie(stream)
         await trio.aclose_forcefully(stream)
 
 

@@ -455,7 +455,6 @@ async def test_a_match_that_is_voided_after_the_end_is_played_again(
         cup = host.tournaments["cup"]
         await cup.finished()
         await Desk(cup).void("cup-1", "a cable")
-        await cup.taken_up()
         await cup.finished()
         assert list(cup.record.matches) == ["cup-1", "cup-1.2"]
         assert cup.record.matches["cup-1.2"].ending is Ending.PLAYED

@@ -87,9 +87,7 @@ class Guests:
         visit = await guest.arrive(peer, asked, unheard)
         self._guests[where] = guest
         guest.enter(visit, exchange, url)
-        if guest.is_called_for_now and not self._waiting:
-            self._waiting = True
-            self.host.guard.start_soon(self._send_away)
+        self._send_away_later(guest)
 
     def recall(self, tournament: Tournament) -> None:
         """Go on calling the bots of a tournament that another process, or this host before, has called.
@@ -103,6 +101,8 @@ class Guests:
             where = (game, key(name))
             if name in record.out or where in self._guests or (several and called.from_here):
                 continue
+            if record.format.endless and self.host.roll.awaits(name, game):
+                continue  # it is called there
             try:
                 url = taken_apart(called.url)
             except BadUrl:  # by the rules of today
@@ -112,7 +112,15 @@ class Guests:
             if visit is not None:
                 origin = network_of(called.address, self.host.limits.trust_loopback)
                 guest = self._guests[where] = Guest(self, where, called.address)
+                if record.format.endless:
+                    tournament.receive(name)
                 guest.recall(visit, called, structs.replace(url, from_here=called.from_here, origin=origin))
+                self._send_away_later(guest)
+
+    def _send_away_later(self, guest: "Guest") -> None:
+        if guest.is_called_for_now and not self._waiting:
+            self._waiting = True
+            self.host.guard.start_soon(self._send_away)
 
     async def _send_away(self) -> None:
         """Forget bots that have been called at an open table for long enough, whether or not they played."""
@@ -178,6 +186,12 @@ class Guest:
     def _at_open_table(self) -> bool:
         visit = self.attendance.visit
         return visit is None or (visit.player.place or OPEN).startswith(OPEN)
+
+    @property
+    def _is_without_end(self) -> bool:
+        visit = self.attendance.visit
+        held = None if visit is None else self._host.tournaments.get(visit.player.place or "")
+        return held is not None and held.record.format.endless
 
     @property
     def _has_been_here_long(self) -> bool:
@@ -255,6 +269,7 @@ class Guest:
         does not come.
         """
         player, self.url = visit.player, url
+        self.until = trio.current_time() + self._host.limits.table_seconds
         self._is_recalled = True
         has_token = self._host.reception.digest(visit) is not None
         player.key = ("" if has_token else CALLED) + called.digest
@@ -383,8 +398,12 @@ class Guest:
         here.ended()
         if self.url is None:
             self._wait_for_return()
-        elif here.current and self._at_open_table and (not battle.started or self._has_been_here_long):
+        elif here.current and self._at_open_table and (self._has_missed(battle) or self._has_been_here_long):
             self._go(for_good=True)
+
+    def _has_missed(self, battle: Battle) -> bool:
+        """Whether it was called to a battle and did not come; to one that a restart cut short it is not."""
+        return not (battle.started or (self._is_recalled and battle.match.interrupted))
 
     # Going
 
@@ -436,6 +455,9 @@ class Guest:
         self._go(for_good=True)
 
     def _go(self, *, for_good: bool = False) -> None:
+        if self.url is not None and self._is_without_end:
+            self.url = None
+            self._note_called()
         self.attendance.lost(for_good=for_good)
         self._guests.forget(self)
 

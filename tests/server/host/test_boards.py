@@ -10,9 +10,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.host.boards import EVERY, WAIT, Boards, NoBoard
+from server.host.boards import EVERY, KEPT, WAIT, Boards, NoBoard
 from server.net.guard import Guard
 from tests.effort import tries
+from tests.tournament.test_archive import round_robin
 from tests.tournament.test_score_sheet import NAMES, event, play
 from tournament.facts import Froze
 from tournament.record import Record
@@ -177,3 +178,23 @@ async def test_a_computation_that_fails_is_begun_anew_and_costs_nobody_else(
         worker.broken = False
         assert (await shown.current(record)).rows == board_of(record, 0.0).rows
         assert sum(guard.caught.values()) == len(worker.begun) - 1
+
+
+async def test_of_many_that_are_archived_the_latest_boards_are_kept_and_of_others_all(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that is years old, and remembers the final table of each tournament."""
+    archived = [round_robin(3, f"old-{number}") for number in range(KEPT + 50)]
+    going_on = [played()[0] for _ in range(3)]
+    for record in archived:
+        record.archive()
+    async with boards(Worker(0.0)) as (kept, _):
+        for record in (*going_on, *archived):
+            await kept.exact(record)
+        assert all(kept.latest(record) for record in going_on)
+        made = kept.made
+        for record in archived[-KEPT // 2 :]:
+            assert (await kept.exact(record)).rows
+        assert kept.made == made
+        assert sum(kept.latest(record) is not None for record in archived) <= KEPT
+        assert (await kept.exact(archived[0])).rows, "it is made anew"

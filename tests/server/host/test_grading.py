@@ -29,7 +29,7 @@ from tests.hang import HANG
 from tests.server.pages.gallery import Gallery, gallery
 from tests.server.served import Served
 from tournament.events import Ending
-from tournament.facts import Concluded, Drew, Entered, Opened, Voided
+from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned, Voided
 from tournament.format import Pairing
 from tournament.record import Record
 
@@ -230,6 +230,36 @@ async def test_what_is_voided_after_it_was_added_up_counts_for_nothing(autojump_
         after_a_restart = figures(await added_up(again, record))
     assert voided == after_a_restart
     assert voided[0] == 4
+
+
+async def test_of_matches_of_tournaments_that_are_archived_the_sums_are_remembered_alone(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that is years old, and remembers each match of each tournament that was looked at."""
+    records = [finished(3, f"cup~{number}") for number in range(20)]
+    async with grading(Worker()) as here:
+        for record in records:
+            before = figures(await added_up(here, record))
+            record.archive()
+            assert before[0] == 3
+        told_apart = [record for record in records if len(here._summaries[record]._counted)]
+        assert len(told_apart) <= 2
+        for record in records:
+            assert figures(await added_up(here, record)) == before
+        records[0].add(Voided("cup-1", "a fault"))
+        assert figures(await added_up(here, records[0]))[0] == 2
+
+
+def finished(matches: int, kept_as: str) -> Record:
+    """As `event`, and over; several of a name are kept under different ones."""
+    record = Record("cup", Opened(GAME.name, "double-round-robin"), kept_as=kept_as)
+    pairings = [Pairing(number, number, "ann", "bob") for number in range(1, matches + 1)]
+    for fact in (*map(Entered, ("ann", "bob")), Turned(State.RUNNING), Drew(tuple(pairings))):
+        record.add(fact)
+    for number in range(1, matches + 1):
+        record.add(over(number))
+    record.add(Turned(State.FINISHED))
+    return record
 
 
 async def test_a_match_that_is_voided_while_it_is_graded_counts_for_nothing(

@@ -12,7 +12,6 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import HeldAbroad, Wanted
-from server.host.holding import Holding
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.reception import Unwelcome, Visit
@@ -23,7 +22,7 @@ from tournament.format import Pairing, Terms
 from tournament.match import Match
 from tournament.record import Record
 from tournament.refusals import Refusal
-from tournament.store import Memory, Stale
+from tournament.store import Memory
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
@@ -326,18 +325,3 @@ async def test_whoever_comes_back_and_asks_for_what_is_not_there_keeps_its_seat(
         assert again.player is ann.player
         assert again.player.seat is not None
         assert again.player.seat.match.verdict is None
-
-
-async def test_a_host_that_ends_by_a_fault_begins_nothing_more_and_the_fault_is_all_that_is_told() -> None:
-    """Catches a host from which others have taken over, and which takes up what it has gained meanwhile."""
-    held = Host(store=Memory()).hold(Record("cup", Opened(GAME, "round-robin", 2)))
-    holding = Holding()
-
-    async def fail() -> None:
-        raise Stale("others have taken over")
-
-    with pytest.RaisesGroup(Stale):
-        async with trio.open_nursery() as holding.nursery:
-            holding.nursery.start_soon(fail)
-    holding.add(held)
-    assert holding.tournaments == {"cup": held}

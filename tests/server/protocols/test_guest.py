@@ -33,7 +33,7 @@ from tests.server.transcripts import hosting, opened_as
 from tests.server.web import Client, get
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.facts import Called, Concluded, Entered, State, Turned
+from tournament.facts import Called, Concluded, Entered, Opened, State, Turned
 from tournament.match import GRACE
 from tournament.store import Memory
 
@@ -1295,6 +1295,62 @@ async def test_whoever_is_called_and_waits_is_called_to_its_match_after_a_restar
         await here.join("bob")
         await trio.sleep(1.0)
         assert len(battles(here, NUMBERS[0])) == 1
+
+
+@pytest.mark.parametrize("name", ["open-tic-tac-toe", "ladder"])
+async def test_a_stranger_is_called_on_after_a_restart_where_there_is_no_end(
+    name: str, autojump_clock: MockClock
+) -> None:
+    """Catches a program that waits to be called for ever, as nobody knows of it any more."""
+    store, limits = Memory(), Limits(table_seconds=HOUR)
+    async with lists(store=store, limits=limits) as here:
+        await open_ladder(here)
+        url = here.telephone.connect(NUMBERS[0])
+        await here.says("/tic-tac-toe/join", {"name": "ann", "teamUrl": url, "tournament": name})
+        await trio.sleep(1.0)
+    for life in range(3):  # however often
+        store = Late(store)
+        async with lists(store=store, limits=limits) as here:
+            connected(here)
+            await trio.sleep(1.0)
+            assert ("ann", name) in [(player.name, player.place) for player in here.host.lobby.players()]
+            await here.join(f"bob-{life}", tournament=name)
+            await trio.sleep(GRACE + 1.0)  # after a match that the stop has cut short
+            assert len(battles(here, NUMBERS[0])) == 1
+    store = Late(store)
+    async with lists(store=store, limits=limits) as here:
+        connected(here)
+        await trio.sleep(HOUR + 1.0)
+        stays = name == "ladder"  # whoever is called from an open table is for an hour
+        assert [*here.host.tournaments[name].record.called] == ["ann"] * stays
+    async with lists(store=Late(store), limits=limits) as here:
+        await trio.sleep(1.0)
+        assert [player.name for player in here.host.lobby.players()] == ["ann"] * stays
+
+
+HOUR = 3600.0
+
+
+async def open_ladder(here: Lists) -> None:
+    await Desk(await here.host.open("ladder", Opened("tic-tac-toe", "ladder"))).start()
+
+
+async def test_whoever_is_called_in_another_place_is_called_there_alone_after_a_restart(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is led back to the open table, where it has waited before."""
+    store = Memory()
+    async with lists(store=store) as here:
+        await open_ladder(here)
+        asked = {"name": "ann", "teamUrl": here.telephone.connect(NUMBERS[0]), "token": OWN}
+        for name in ("open-tic-tac-toe", "ladder"):
+            assert (await here.says("/tic-tac-toe/join", {**asked, "tournament": name}))[0] == 202
+            await trio.sleep(1.0)
+        called = {held.record.name: [*held.record.called] for held in here.host.tournaments.values()}
+        assert called == {"ladder": ["ann"], "open-tic-tac-toe": []}
+    async with lists(store=Late(store)) as here:
+        await trio.sleep(1.0)
+        assert [player.place for player in here.host.lobby.players()] == ["ladder"]
 
 
 @pytest.mark.parametrize("token", [None, OWN])
