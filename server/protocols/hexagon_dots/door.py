@@ -40,7 +40,7 @@ from server.protocols.common.unwelcome import status_of
 from server.protocols.hexagon_dots.bot import Bot, plain
 from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.gates import Gates
-from server.protocols.hexagon_dots.messages import LINES, Joiner, Wanted
+from server.protocols.hexagon_dots.messages import Joiner, Wanted
 
 DOOR = "hexagon-dots"
 MADE, FOUND_BY_HOST = "made", "found"  # kinds of addresses in a way back, by who arranges the match
@@ -65,7 +65,7 @@ class HexagonDots:
         self._host = host
         self._game = game
         self._in_order = lru_cache(SIZES)(self._check)
-        self._gates = Gates(host, self._expect_board)
+        self._gates = Gates(host)
         self._bots: dict[str, list[Bot]] = {}  # bots that wait or play, by the key of their name
         self._tokens: dict[str, Bot] = {}
         self._done: deque[Bot] = deque()  # bots whose last requests can still be repeated
@@ -133,18 +133,15 @@ class HexagonDots:
     # Games
 
     def _create(self, exchange: Exchange) -> None:
-        board = msgspec.to_builtins(_read(exchange, Wanted, '{"rows":5,"cols":5}'))
+        wanted = _read(exchange, Wanted, '{"rows":5,"cols":5}')
         try:
-            self._expect_board(board)
+            self._in_order(wanted.rows, wanted.cols)
+            self._game.opening({"end": wanted.end})
         except BadOption as error:
             raise Bad(str(error)) from None
         if not self._is_stopping(exchange):
-            self._locate(exchange, self._gates.make(board, fixed=True, peer=exchange.request.peer))
-
-    def _expect_board(self, options: Mapping[str, Any]) -> None:
-        """Raise `BadOption` for a board that no game has."""
-        self._in_order(options["rows"], options["cols"])
-        self._game.opening({"end": options.get("end", LINES)})
+            board, peer = msgspec.to_builtins(wanted), exchange.request.peer
+            self._locate(exchange, self._gates.make(board, fixed=True, peer=peer))
 
     def _check(self, rows: int, cols: int) -> None:
         """Raise `BadOption` for an impossible board. Cached: building the largest takes 30 ms."""

@@ -6,32 +6,26 @@ Nothing here knows of requests: `door.py` answers them, and `gate.py` is one add
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
 import trio
 
-from games.game import BadOption
 from server.host.host import Host
 from server.net.budgets import address_of
 from server.protocols.hexagon_dots.gate import Gate
-from server.protocols.hexagon_dots.messages import FOUND, LINES
+from server.protocols.hexagon_dots.messages import FOUND
 
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 
-DRAWN = 3  # bytes of an address that are drawn; one more says whether a host gave it out
-# A game's address, with the board of a game that somebody has made
-AT = re.compile("/g/([0-9a-f]{6})([0-9a-f]{2})((?:-[0-9]{1,2}x[0-9]{1,2}(?:-[a-z]{1,9})?)?)")
-
-Options = Mapping[str, Any]
+DRAWN = 3  # bytes of an address that are drawn; one more says whether the game was found
+AT = re.compile("/g/[0-9a-f]{8}")  # a game's address
 
 
 class Gates:
-    def __init__(self, host: Host, check: Callable[[Options], None]) -> None:
-        """`check` raises `BadOption` for a board that no game has."""
+    def __init__(self, host: Host) -> None:
         self._host = host
-        self._check = check
         self._by_path: dict[str, Gate] = {}  # in the order of their making
         self._idle: dict[Gate, None] = {}  # gates that nobody needs
         self._strange: set[Gate] = set()  # gates that no host has told of and where nobody has joined
@@ -68,51 +62,32 @@ class Gates:
             return None
         return next((gate for gate in reversed(self._idle) if gate.unused and not gate.fixed), None)
 
-    def make(self, options: Options, fixed: bool, peer: str) -> Gate:
+    def make(self, options: Mapping[str, Any], fixed: bool, peer: str) -> Gate:
         """Make a gate with a new address, for whoever is at `peer`, who may be about to come there."""
         maker = address_of(peer)
         self._make_room(maker)
-        board = _board(options) if fixed else ""
-        path = _drawn(board)
+        path = _drawn(fixed)
         while path in self._by_path:
-            path = _drawn(board)
+            path = _drawn(fixed)
         self._host.on_key_of_game(_made(path))
         made = self.open(path, options, fixed, maker)
         if fixed:
             made.send_at(made.at)
         return made
 
-    def open(self, path: str, options: Options, fixed: bool, maker: str = "") -> Gate:
+    def open(self, path: str, options: Mapping[str, Any], fixed: bool, maker: str = "") -> Gate:
         made = self._by_path[path] = Gate(path, options, fixed, trio.current_time(), self._idle, maker)
         return made
 
     def opened_before(self, path: str) -> Gate | None:
         """The gate of an address that another host has made, or this one before it was started again."""
-        if (parts := AT.fullmatch(path)) is None:
+        if not AT.fullmatch(path):
             return None
-        digits, check, board = parts.groups()
-        given_out = check == check_digits(digits + board)
-        options = self._options(board) if given_out and board else None
-        given_out &= not board or options is not None
         self._make_room()
-        gate = self.open(path, options or FOUND, fixed=options is not None)
-        if not (given_out or self._host.is_key(_made(path)) or self._host.is_key(path)):
+        gate = self.open(path, FOUND, fixed=False)
+        if not (_is_found(path) or self._host.is_key(_made(path)) or self._host.is_key(path)):
             self._strange.add(gate)
         return gate
-
-    def _options(self, board: str) -> Options | None:
-        """The options of a game that somebody has made, by what its address says of the board.
-
-        None: there is no such board.
-        """
-        _, size, *end = board.split("-")
-        rows, cols = size.split("x")
-        options = {"rows": int(rows), "cols": int(cols)} | ({"end": end[0]} if end else {})
-        try:
-            self._check(options)
-        except BadOption:
-            return None
-        return options
 
     def is_strange(self, gate: Gate) -> bool:
         """Whether no host is known to have told of a gate's address, and nobody has joined there."""
@@ -139,24 +114,26 @@ class Gates:
             self.forget(max(idle, key=lambda gate: (made[gate.maker], gate.maker == maker)))
 
 
-def _board(options: Options) -> str:
-    """What an address says of the board of a game that somebody has made: `-5x5`."""
-    end = "" if options.get("end", LINES) == LINES else f"-{options['end']}"
-    return f"-{options['rows']}x{options['cols']}{end}"
+def _drawn(fixed: bool) -> str:
+    """A new address. It says whether somebody has made the game, or has found it."""
+    while True:
+        digits = secrets.token_hex(DRAWN)
+        path = f"/g/{digits}{_check(digits)}" if not fixed else f"/g/{digits}{secrets.token_hex(1)}"
+        if _is_found(path) != fixed:
+            return path
 
 
-def _drawn(board: str) -> str:
-    """A new address.
+def _is_found(path: str) -> bool:
+    """Whether an address is one that `GET /match` gives out, or, one time in 256, any other.
 
-    Such a game is there again after a restart, when nobody knows of it any more: the address says which
-    board somebody has made, and all games that `GET /match` gives out are alike.
+    So such a game is there again after a restart, when nobody knows of it any more: the host deals its
+    matches, and all such games are alike. The board of a game that somebody has made would not be known.
     """
-    digits = secrets.token_hex(DRAWN)
-    return f"/g/{digits}{check_digits(digits + board)}{board}"
+    digits = path.removeprefix("/g/")
+    return digits[2 * DRAWN :] == _check(digits[: 2 * DRAWN])
 
 
-def check_digits(digits: str) -> str:
-    """By which an address is known that a host gave out, or, one time in 256, any other."""
+def _check(digits: str) -> str:
     return blake2b(digits.encode(), digest_size=1).hexdigest()
 
 

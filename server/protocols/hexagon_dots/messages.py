@@ -15,7 +15,6 @@ from tournament.events import Ended, Ending
 from tournament.match import Match
 
 FOUND = {"rows": 5, "cols": 5, "end": "hexagons"}  # `GET /match`, which bots of 2011 use: as it was then
-LINES = "lines"  # the end of a game for which nothing else was asked
 
 Standing = tuple[HexagonDots, tuple[str, str], Ended | None]  # a position, the players' names, the end
 
@@ -25,7 +24,7 @@ class Wanted(Struct, frozen=True, omit_defaults=True):
 
     rows: int
     cols: int
-    end: Any = LINES  # anything: the game checks it
+    end: Any = "lines"  # anything: the game checks it
 
 
 class Joiner(Struct, frozen=True):

@@ -6,7 +6,6 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.protocols.hexagon_dots.gates import check_digits
 from tests.server.protocols.interrupted import Late
 from tests.server.protocols.table import OPEN, SIDES, Dots, Table, drawn, results, said, table
 from tournament.events import CUT_SHORT, Ending
@@ -273,47 +272,19 @@ async def test_whoever_a_tournament_awaits_is_led_there_from_the_address_of_any_
         assert await _asked(ann) or await _asked(bob)
 
 
-@pytest.mark.parametrize("end", [{}, {"end": "hexagons"}], ids=["lines", "hexagons"])
-async def test_a_game_that_somebody_made_and_that_had_not_begun_is_joined_after_a_restart_with_its_board(
-    end: Mapping[str, str], autojump_clock: MockClock
+async def test_a_game_that_somebody_made_and_that_had_not_begun_is_not_there_after_a_restart(
+    autojump_clock: MockClock,
 ) -> None:
-    """Catches a bot that is told that there is no such game, or that plays on another board."""
+    """Nor is one that nobody ever made; looking at an address makes none."""
     store = Memory()
     async with table(store=store) as here:
-        made, ann = await here.made(3, 4, **end), here.bot("ann")
-        await ann.join(made)
-        assert await ann.heard() is None
-    for late in (Late(store), Late(store)):  # however often
-        async with table(store=late) as here:
-            ann, bob = here.bot("ann"), here.bot("bob")
-            for bot in (ann, bob):
-                await bot.join(made)
-            assert await _asked(ann)
-            (match,) = here.host.tournaments[OPEN].matches.values()
-            assert match.options == {"rows": 3, "cols": 4, **end}
-            third = await here.caller().ask("POST", f"{made}/players", {"name": "cas"})
-            assert third.status == 410, "it is a game for two"
-
-
-async def test_no_game_is_found_at_an_address_that_nobody_was_given(autojump_clock: MockClock) -> None:
-    """Nor does a look at an address make a game, nor is there one with a board that no game has."""
-    store = Memory()
-    async with table(store=store) as here:
-        made, found = await here.made(3, 3), await here.found()
-    wrong = [_spelled(board) for board in ("-4x4", "-99x3", "-3x3-squares")]
-    wrong += [_spelled("") + "-3x3", _spelled("-3x3").removesuffix("-3x3"), "/g/abcdef00", "/g/abcdef00-3x3"]
+        addresses = [await here.made(3, 3) for _ in range(100)]
     async with table(store=Late(store)) as here:
         ann = here.caller()
-        for address in (made, found):
+        for address in addresses:
+            assert (await ann.ask("POST", f"{address}/players", {"name": "ann"})).status == 404
             assert (await ann.ask("GET", f"{address}/players")).status == 404
-        for address in wrong:
-            assert (await ann.ask("POST", f"{address}/players", {"name": "ann"})).status == 404, address
         assert await here.read("/games") == {"games": []}
-
-
-def _spelled(board: str) -> str:
-    """An address as a host would give it out if there were such a board."""
-    return f"/g/abcdef{check_digits(f'abcdef{board}')}{board}"
 
 
 async def _asked(bot: Dots) -> bool:
