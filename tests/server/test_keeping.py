@@ -191,6 +191,18 @@ def test_an_export_needs_less_memory_than_the_tournament_does(tmp_path: Path) ->
     assert peaks[2] - peaks[1] < size / 4
 
 
+def test_verify_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
+    """Catches a gigabyte for fifty thousand matches, of a command that an author of a bot may run as well."""
+    peaks, size = list[int](), 0
+    for matches in (1, 100, 300):
+        table_of_long_matches(tmp_path / f"{matches}.sqlite", matches)
+        (tmp_path / "exported.jsonl").write_bytes(b"".join(moved(tmp_path / f"{matches}.sqlite")))
+        size = (tmp_path / "exported.jsonl").stat().st_size
+        with (tmp_path / "exported.jsonl").open("rb") as source:
+            peaks.append(peak_of(lambda: verify(source)))
+    assert peaks[2] - peaks[1] < size / 4
+
+
 def test_an_export_that_goes_on_while_a_host_keeps_more_is_as_of_when_it_began(tmp_path: Path) -> None:
     table_of_long_matches(tmp_path / "old.sqlite", 2)
     before = moved(tmp_path / "old.sqlite")
