@@ -44,7 +44,7 @@ WHENCE = "an import takes what `quintain export` has written, and not what the A
 
 def leaving(reader: Reader, names: Collection[str], signer: Signer | None = None) -> Iterator[bytes]:
     """Lines of these tournaments, or of all without names; of none is more in memory than its record."""
-    there = list(dict.fromkeys(row.tournament for row in reader.kept()))
+    there = list(reader.latest())
     wanted = {_kept_under(name, there) for name in names}
     for name in sorted(there, key=lambda name: name != HOST):
         if name in wanted or not names:
