@@ -10,7 +10,7 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -917,7 +917,7 @@ def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path:
             assert states(tmp_path, ports=ports)["tcp"] is State.OK
 
 
-def test_the_doctor_finds_a_certificate_with_which_no_host_starts_and_one_that_no_client_trusts(
+def test_the_doctor_finds_a_certificate_that_starts_no_host_or_that_clients_do_not_trust_for_long(
     tmp_path: Path,
 ) -> None:
     tls = {"certificate": str(tmp_path / "host.pem"), "key": str(tmp_path / "host.key")}
@@ -925,6 +925,8 @@ def test_the_doctor_finds_a_certificate_with_which_no_host_starts_and_one_that_n
     issue(authority, tmp_path)
     assert states(tmp_path, tls=tls)["certificate"] is State.OK
     issue(authority, tmp_path, not_after=datetime(2020, 1, 1, tzinfo=UTC))
+    assert states(tmp_path, tls=tls)["certificate"] is State.WARNING
+    issue(authority, tmp_path, not_after=datetime.now(UTC) + timedelta(days=10))
     assert states(tmp_path, tls=tls)["certificate"] is State.WARNING
     authority.issue_cert("localhost").private_key_pem.write_to_path(tls["key"])
     assert states(tmp_path, tls=tls)["certificate"] is State.FAULT
