@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, LiteralString
 
@@ -340,9 +341,9 @@ def _there(session: Connection, entry: Entry) -> bytes | None:
 
 def _link_all(session: Connection) -> None:
     """Give every entry its head, and a salt where it needs one."""
-    known, after = Heads(lambda _: START), 0
-    while page := session.execute(PAGE_OF_ALL, (after, PAGE)).fetchall():
-        rows = [salted(Entry(*row)) for row in page]
+    known = Heads(lambda _: START)
+    entries = paged(lambda after: session.execute(PAGE_OF_ALL, (after, PAGE)).fetchall(), 0)
+    upgraded = map(salted, schema.upgrading(entries))
+    while rows := list(islice(upgraded, PAGE)):
         linked = zip(rows, heads(rows, known), strict=True)
         session.execute(LINK, columns((row.number, row.salt, head) for row, head in linked))
-        after = rows[-1].number
