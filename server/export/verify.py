@@ -16,6 +16,7 @@ The lines and facts of a tournament are on disk meanwhile: half a million matche
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from math import inf
 from pathlib import Path
 from tempfile import gettempdir
@@ -26,6 +27,7 @@ from msgspec import Struct
 from games.game import quoted
 from server.exits import Failure
 from server.export import read, read_facts
+from server.export.passing import More, counted, nobody_looks, watched
 from server.export.read import LONGEST, Finding, MatchLine, Section, sections
 from server.export.read_facts import Link, facts_of, links
 from server.export.verify_causes import cause_objections
@@ -37,6 +39,7 @@ from tournament.entries import PRIVATE
 from tournament.facts import AnyFact, Concluded, Opened, State
 from tournament.record import Record
 
+PASSES = 2  # over a file: its lines are read, and checked
 SET_BACK = 1.0  # seconds by which a wall clock may be set back between two facts
 
 
@@ -49,18 +52,18 @@ class Verdict(Struct):
     receipt_found: bool | None = None  # None: no receipt was given
 
 
-def verify(source: Iterable[bytes], receipt: str | None = None) -> Verdict:
+def verify(source: Iterable[bytes], receipt: str | None = None, more: More = nobody_looks) -> Verdict:
     """Findings about what does not follow in a file of JSON Lines, in the order of its lines.
 
     With a `receipt`, it also says whether that is a head of one of the file's chains. Raises `Failure` if
-    there is no room for temporary files.
+    there is no room for temporary files. `more` is called with the bytes that have been read, or checked.
     """
     verdict = Verdict()
     seen, end = set[str](), 1
     sought = None if receipt is None else Sought(bytes.fromhex(receipt))
     folder = _temporary()
     with read.on_disk(folder) as kept_lines, read_facts.on_disk(folder) as facts:
-        for section in sections(source, verdict.findings, kept_lines.emptied):
+        for section in sections(counted(source, more), verdict.findings, kept_lines.emptied):
             if not isinstance(section, Section):
                 continue  # a fact of the host itself
             if section.kept_as in seen:
@@ -76,7 +79,7 @@ def verify(source: Iterable[bytes], receipt: str | None = None) -> Verdict:
             for link in links(section, verdict.findings):
                 facts.append(link)
             verdict.chains.append(followed(section, facts, verdict.findings, sought))
-            verdict.findings += dict.fromkeys(_checked(section, facts))
+            verdict.findings += dict.fromkeys(_checked(section, facts, kept_lines.size, more))
             end = section.last
     if sought is not None:
         verdict.receipt_found = sought.found
@@ -124,7 +127,7 @@ class Deciding(Sequence[tuple[int, AnyFact]]):
         return link.line, cast("AnyFact", link.fact)
 
 
-def _checked(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
+def _checked(section: Section, links: Sequence[Link], size: int, more: More) -> Iterator[Finding]:
     numbered: Sequence[tuple[int, AnyFact]] = Deciding(links)
     in_order = bool(numbered)  # whether these are the original facts, and not only their outcome
     numbered = numbered or facts_of(section)
@@ -136,8 +139,7 @@ def _checked(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
         return
     record = Record(section.name, opened, kept_as=section.kept_as)
     try:
-        for index in range(1, len(numbered)):
-            number, fact = numbered[index]
+        for index, (number, fact) in islice(enumerate(watched(numbered, size, more)), 1, None):
             if isinstance(fact, Concluded) and (played := section.played(fact.match)):
                 yield from _played(opened, fact, number, *played, in_order)
             wrong = list(objections(record, fact, in_order))
