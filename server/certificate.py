@@ -1,4 +1,4 @@
-"""The host's certificate: read at the start, and again at every SIGHUP.
+"""The host's certificate: read at the start, and again at every SIGHUP; and the log warns before it runs out.
 
 A certificate lasts for weeks, and a host runs for months. A service without a certificate is told by the
 same signal to read everything again, and goes on. Where there is a terminal, the signal says that it was
@@ -8,9 +8,12 @@ closed, and a host without a certificate ends.
 import os
 import signal
 import ssl
+import time
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Never
+from typing import NamedTuple, Never
 
 import structlog
 import trio
@@ -18,18 +21,43 @@ import trio
 from server.config import Tls
 from server.exits import ConfigError
 
-DATES = (9, 10)  # OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED
+DAY = 86_400.0  # seconds
+SOON = 14 * DAY  # before its end, a certificate that is renewed by itself was renewed weeks ago …
+LAST_PART = 1 / 4  # … but one that lasts for less than 56 days has as much of its life left
+AT_ANY_TIME = 0x200000  # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, which Python has no name for
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Dates(NamedTuple):
+    """From when and until when clients trust a certificate, in seconds since the epoch."""
+
+    begins: float
+    ends: float
+
+    def refused(self, now: float) -> str:
+        """Why clients refuse it at that time, in OpenSSL's words; empty if they do not."""
+        if now < self.begins:
+            return "certificate is not yet valid"
+        return "certificate has expired" if now > self.ends else ""
+
+    def runs_out(self, now: float) -> bool:
+        """Whether it should have been renewed by then: those of a week are renewed days before their end."""
+        return self.ends - now < min(SOON, (self.ends - self.begins) * LAST_PART)
+
+    @property
+    def until(self) -> str:
+        return datetime.fromtimestamp(self.ends, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 class Certificate:
     """The host's certificate, as it was last read."""
 
-    def __init__(self, tls: Tls) -> None:
-        """Raises `ConfigError` if the files cannot be used."""
+    def __init__(self, tls: Tls, wall: Callable[[], float] = time.time) -> None:
+        """Raises `ConfigError` if the files cannot be used. `wall` tells the time."""
         self._tls = tls
-        self._context = _usable(tls)
+        self._wall = wall
+        self.read_again()
 
     def now(self) -> ssl.SSLContext:
         """The TLS context of a connection that begins now."""
@@ -41,15 +69,25 @@ class Certificate:
         One context is never given another certificate: where its key does not follow, because somebody is
         just replacing the files, it would have none.
         """
-        self._context = _usable(self._tls)
+        self._context = made = context(self._tls)
+        self.dates = dates(self._tls, made)
+        self._look()
 
+    async def watch(self) -> None:
+        """Look at the dates every day: a host runs for longer than a certificate lasts."""
+        while True:
+            await trio.sleep(DAY)
+            self._look()
 
-def _usable(tls: Tls) -> ssl.SSLContext:
-    """The context; the log says so if no client will like it, of which nothing else tells an organiser."""
-    made = context(tls)
-    if why := out_of_date(tls, made):
-        log.warning("no client trusts the certificate", certificate=tls.certificate, why=why)
-    return made
+    def _look(self) -> None:
+        """Have the log say so if clients refuse it, or soon will: nothing else tells an organiser."""
+        if self.dates is None:
+            return
+        file, now = self._tls.certificate, self._wall()
+        if why := self.dates.refused(now):
+            log.warning("no client trusts the certificate", certificate=file, why=why)
+        elif self.dates.runs_out(now):
+            log.warning("the certificate runs out", certificate=file, until=self.dates.until)
 
 
 def context(tls: Tls) -> ssl.SSLContext:
@@ -73,26 +111,26 @@ def context(tls: Tls) -> ssl.SSLContext:
     return made
 
 
-def out_of_date(tls: Tls, host: ssl.SSLContext) -> str:
-    """Why clients refuse the certificate by its dates, by this machine's clock; empty if they do not.
+def dates(tls: Tls, host: ssl.SSLContext) -> Dates | None:
+    """The dates of the certificate; None if a client has other reasons to refuse it.
 
-    A client in this process, which trusts whoever has issued it, looks at it: nothing else in Python's
-    own library reads dates.
+    A client in this process, which trusts whoever has issued it at any time, looks at it: nothing else in
+    Python's own library reads dates.
     """
     to_host, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     try:
         client = ssl.create_default_context(cafile=tls.certificate)
         client.check_hostname = False
-        client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-        ends = client.wrap_bio(to_client, to_host), host.wrap_bio(to_host, to_client, server_side=True)
+        client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | AT_ANY_TIME
+        looking = client.wrap_bio(to_client, to_host)
+        ends = looking, host.wrap_bio(to_host, to_client, server_side=True)
         for end in (*ends, *ends):  # a hello, the certificate, and what the client says to that
             with suppress(ssl.SSLWantReadError):
                 end.do_handshake()
-    except ssl.SSLCertVerificationError as error:
-        return error.verify_message if error.verify_code in DATES else ""
-    except OSError:
-        pass  # they do not agree about something else, or somebody is just replacing the file
-    return ""
+        shown = looking.getpeercert() or {}
+        return Dates(*(float(ssl.cert_time_to_seconds(str(shown[end]))) for end in ("notBefore", "notAfter")))
+    except (OSError, ValueError, KeyError):
+        return None  # they do not agree about something, or somebody is just replacing the file
 
 
 def _objection(tls: Tls, error: OSError) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from server.certificate import context, out_of_date
+from server.certificate import context, dates
 from server.config import Settings, Tls
 from server.exits import ConfigError, Unavailable
 from server.net.limits import Limits
@@ -205,13 +205,18 @@ def _space(folder: Path) -> Answer:
 
 def _certificate(tls: Tls) -> Answer:
     try:
-        why = out_of_date(tls, context(tls))
+        found = dates(tls, context(tls))
     except ConfigError as error:
         return Answer("certificate", State.FAULT, str(error), "no host starts with it")
-    if why:
-        advice = "renew it, and send a running host SIGHUP"
+    if found is None:
+        return Answer("certificate", State.OK, f"{tls.certificate} can be used; its dates cannot be read")
+    advice = "renew it, and send a running host SIGHUP"
+    if why := found.refused(time.time()):
         return Answer("certificate", State.WARNING, f"no client trusts {tls.certificate}: {why}", advice)
-    return Answer("certificate", State.OK, f"{tls.certificate} can be used today")
+    said = f"{tls.certificate} can be used until {found.until}"
+    if found.runs_out(time.time()):
+        return Answer("certificate", State.WARNING, said, advice)
+    return Answer("certificate", State.OK, said)
 
 
 def _ports(settings: Settings, running: bool) -> Iterator[Answer]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from server.certificate import Certificate
 from server.config import Settings
 from server.host.exposition import Family, Sample, single
 from server.net.open_files import room_for_files
@@ -44,6 +45,12 @@ def backups(copies: RegularBackups) -> Iterator[Family]:
     yield single(name, "gauge", "When the latest backup was made; 0: never.", copies.made or 0.0)
     failures = "quintain_backup_failures_total"
     yield single(failures, "counter", "Backups that could not be made, or were damaged.", copies.failures)
+
+
+def certificate(used: Certificate) -> Iterator[Family]:
+    if used.dates is not None:
+        name = "quintain_certificate_end_timestamp_seconds"
+        yield single(name, "gauge", "Until when clients trust the certificate in use.", used.dates.ends)
 
 
 def webhooks(settings: Settings, last: Callable[[], int]) -> Iterator[Family]:

@@ -244,6 +244,9 @@ async def _serve(
                 )
                 nursery.start_soon(admit)
         await nursery.start(certificate.renew, tls)
+        if tls is not None:
+            nursery.start_soon(tls.watch)
+            host.figures.append(partial(figures.certificate, tls))
         nursery.start_soon(watch_lag, host.measures.lag)
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm(interpreter.LARGE_SURPLUS)

@@ -74,17 +74,20 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
         All tournaments, and the orders to the host itself.
     """
     from server.export.signing import known_signer
-    from server.export.transfer import leaving
+    from server.export.transfer import READINGS, leaving
     from server.programs.printing import printing
+    from server.programs.terminal import share
     from server.store.choice import beside
 
     if bool(names) == all:
         raise Misuse("name the tournaments to export, or use --all")
     found = where.settings()
     with closing(beside(found)) as reader:
-        for line in leaving(reader, names, known_signer(Path(found.data))):
-            with printing():
-                sys.stdout.buffer.write(line)
+        shown = all and not sys.stdout.isatty()  # of some, nobody knows how much there is
+        with share("export", READINGS * reader.last() if shown else 0) as more:
+            for line in leaving(reader, names, known_signer(Path(found.data)), more):
+                with printing():
+                    sys.stdout.buffer.write(line)
     with printing():
         sys.stdout.buffer.flush()
     return DONE
@@ -107,9 +110,9 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     file
         JSON Lines from `quintain export`; - is standard input.
     """
-    from server.export.transfer import bring_in
+    from server.export.transfer import STAGES, bring_in
     from server.export.verify import bounded_lines
-    from server.programs.terminal import note, say
+    from server.programs.terminal import note, say, share, size_of
     from server.store.choice import opened
     from server.store.data_folder import locked, prepared
     from tournament.folding import ANEW
@@ -121,8 +124,9 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
             sys.stdin.buffer if file == "-" else Path(file).open("rb") as source,
             locked(folder),
             closing(opened(found, folder)) as engine,
+            share("import", STAGES * size_of(source)) as more,
         ):
-            new = bring_in(bounded_lines(source), engine, folder)
+            new = bring_in(bounded_lines(source), engine, folder, more)
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     for kept_as, count in new.items():

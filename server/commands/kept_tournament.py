@@ -1,5 +1,6 @@
 """A tournament from a data folder, in the shape of the API's answer, for when there is no host to ask."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,15 @@ from server.export.json_views import entrants_shown, tournament_summed
 from server.store.choice import beside
 from server.store.journal import kept
 from tournament.facts import State
-from tournament.folding import fold
+from tournament.folding import called, fold
 
 
 def kept_tournament(data: Path, name: str) -> dict[str, Any]:
     """The tournament; raises `Failure` if there is none. Only a host knows who is missing, and until when."""
-    reader = beside(Settings(data=str(data)))
-    try:
-        records = fold(map(kept, reader.kept())).values()
-    finally:
-        reader.close()
-    there = [each for each in records if each.name == name and each.state is not State.DELETED]
+    with closing(beside(Settings(data=str(data)))) as reader:
+        own = (each for each in reader.latest() if called(each) == name)  # others may be millions of matches
+        records = fold(kept(row) for each in own for row in reader.kept(0, each)).values()
+    there = [each for each in records if each.state is not State.DELETED]
     if not there:
         raise Failure(f"{data}: there is no tournament {name!r} in its journal")
     record = there[-1]

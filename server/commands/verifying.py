@@ -7,7 +7,7 @@ from pathlib import Path
 from server.commands.flags import File, Flag
 from server.exits import DONE, FAILED, Failure, Misuse
 from server.net.escaping import json_line, safe
-from server.programs.terminal import say
+from server.programs.terminal import say, share, size_of
 
 WIDE = 400  # characters of a finding that are printed
 
@@ -35,11 +35,14 @@ def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> 
     """
     if receipt is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", receipt):
         raise Misuse(f"--receipt: expected 64 hexadecimal digits, not {safe(receipt)!r}")
-    from server.export.verify import bounded_lines, verify
+    from server.export.verify import PASSES, bounded_lines, verify
 
     try:
-        with sys.stdin.buffer if file == "-" else Path(file).open("rb") as source:
-            verdict = verify(bounded_lines(source), receipt)
+        with (
+            sys.stdin.buffer if file == "-" else Path(file).open("rb") as source,
+            share("verify", PASSES * size_of(source)) as more,
+        ):
+            verdict = verify(bounded_lines(source), receipt, more)
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     if json:

@@ -51,6 +51,11 @@ class OnDisk(Sequence[T], Generic[T]):
         del self._ends[1:]
         return self
 
+    @property
+    def size(self) -> int:
+        """The bytes of all values."""
+        return self._ends[-1]
+
     def __len__(self) -> int:
         return len(self._ends) - 1
 

@@ -22,7 +22,8 @@ from tournament.format import Score, Terms
 from tournament.kinds import BOTS, Kinds
 from tournament.notes import Notes
 
-LONGEST = 64 * 1024 * 1024  # bytes of a line: the standings of a hundred thousand entrants have fewer
+# Bytes of a line. The draw of the largest round robin is one: a million pairings, each of two names.
+LONGEST = 256 * 1024 * 1024
 
 
 class Finding(Struct, frozen=True):

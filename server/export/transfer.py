@@ -20,6 +20,7 @@ from msgspec import structs
 from games.game import quoted
 from server.exits import Failure
 from server.export import read, read_facts
+from server.export.passing import More, counted, nobody_looks, watched
 from server.export.read import Finding, Section, sections
 from server.export.read_facts import Link, links
 from server.export.signing import Signer
@@ -37,24 +38,33 @@ from tournament.format import OPEN as OPEN_TABLE
 from tournament.record import Record
 
 BATCH = 200  # entries in memory at a time
+READINGS = 3  # of each entry that is exported: for the record, for its matches, and for its facts
+STAGES = 3  # of an import: its lines are read, its facts are checked, and they are kept
 OPENED, CONCLUDED = entries.kind(Opened), entries.kind(Concluded)
 DELETED = entries.body(Turned(State.DELETED))
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"
 
 
-def leaving(reader: Reader, names: Collection[str], signer: Signer | None = None) -> Iterator[bytes]:
-    """Lines of these tournaments, or of all without names; of none is more in memory than its record."""
-    there = list(dict.fromkeys(row.tournament for row in reader.kept()))
+def leaving(
+    reader: Reader, names: Collection[str], signer: Signer | None = None, more: More = nobody_looks
+) -> Iterator[bytes]:
+    """Lines of these tournaments, or of all without names; of none is more in memory than its record.
+
+    `more` is called for each entry that has been read; that happens `READINGS` times.
+    """
+    there = list(reader.latest())
     wanted = {_kept_under(name, there) for name in names}
     for name in sorted(there, key=lambda name: name != HOST):
         if name in wanted or not names:
-            own = partial(_up_to, reader.last(), reader, name)
+            own = partial(_up_to, reader.last(), reader, name, more)
             yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(own, signer))
 
 
-def _up_to(last: int, reader: Reader, name: str) -> Iterator[Entry]:
+def _up_to(last: int, reader: Reader, name: str, more: More) -> Iterator[Entry]:
     """The entries of a tournament up to that number: a host may keep more between two readings."""
-    return takewhile(lambda row: row.number <= last, reader.kept(0, name))
+    for row in takewhile(lambda row: row.number <= last, reader.kept(0, name)):
+        yield row
+        more(1)
 
 
 def _kept_under(name: str, there: Sequence[str]) -> str:
@@ -92,8 +102,12 @@ def _line(line: dict[str, Any]) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-def bring_in(source: Iterable[bytes], engine: Engine, folder: Path) -> dict[str, int | None]:
+def bring_in(
+    source: Iterable[bytes], engine: Engine, folder: Path, more: More = nobody_looks
+) -> dict[str, int | None]:
     """Keep what a file has; returns how many facts of each tournament were new. Raises `Failure`.
+
+    `more` is called with the bytes that have passed a stage; there are `STAGES` of them.
 
     None stands for a tournament that is there already and is another, or went on in another way. It is left
     as it is. The largest tournament need not fit in memory: there has to be room for it in the folder.
@@ -103,7 +117,7 @@ def bring_in(source: Iterable[bytes], engine: Engine, folder: Path) -> dict[str,
     orders: list[Entry] = []
     findings: list[Finding] = []
     with read.on_disk(folder) as lines, read_facts.on_disk(folder) as facts:
-        for found in sections(source, findings, lines.emptied):
+        for found in sections(counted(source, more), findings, lines.emptied):
             if isinstance(found, Kept):
                 orders.append(entries.entry(0, HOST, found.when, found.fact))
                 continue
@@ -111,13 +125,14 @@ def bring_in(source: Iterable[bytes], engine: Engine, folder: Path) -> dict[str,
             for link in links(found, findings):
                 facts.append(link)
             followed(found, facts, findings)
-            findings += _impossible(found, facts)
+            findings += _impossible(found, facts, lines.size, more)
             _refuse(findings)
             deleted = any(link.row.body == DELETED for link in facts)
             if live.get(found.name, found.kept_as) != found.kept_as and not deleted:
                 new[found.kept_as] = None  # a host shows one tournament of a name
                 continue
             new[found.kept_as] = _keep(engine, found.kept_as, facts)
+            more(lines.size)
             if new[found.kept_as] is not None and not deleted:
                 live[found.name] = found.kept_as
     _refuse(findings)
@@ -147,7 +162,7 @@ def _refuse(findings: Sequence[Finding]) -> None:
         raise Failure(f"line {first.line}: {first.why}; nothing of this tournament or of later ones was kept")
 
 
-def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
+def _impossible(section: Section, links: Sequence[Link], size: int, more: More) -> Iterator[Finding]:
     """Why a host could not go on from these facts."""
     if not links:
         yield Finding(section.opening.number, f"{section.name} has no facts; {WHENCE}")
@@ -167,7 +182,7 @@ def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
     if wrong or not isinstance(opened, Opened):
         return
     record = Record(section.name, opened, kept_as=section.kept_as)
-    for link in islice(links, 1, None):
+    for link in islice(watched(links, size, more), 1, None):
         if (fact := link.fact) is None:
             continue
         try:

@@ -47,10 +47,17 @@ class Chain(Struct, frozen=True):
         return f"{'' if self.signed else 'not '}signed by the key {self.key}"
 
 
+class Sought(Struct):
+    """A receipt that somebody has, and whether it was met in a chain."""
+
+    head: bytes
+    found: bool = False
+
+
 def followed(
-    section: Section, links: Sequence[Link], findings: list[Finding], heads: set[bytes] | None = None
+    section: Section, links: Sequence[Link], findings: list[Finding], sought: Sought | None = None
 ) -> Chain:
-    """Follow the chain of a section, and collect its `heads`; findings for the lines that do not follow."""
+    """Follow the chain of a section, looking for a receipt; findings for the lines that do not follow."""
     ends = section.ends
     findings += (Finding(number, "a chain ends once, and this one has ended above") for number, _ in ends[1:])
     if not ends and not any(link.head for link in links):
@@ -61,8 +68,8 @@ def followed(
         expected, true = linked(head, own), linked(true, own)
         findings += (Finding(link.line, why) for why in _objections(link, expected.hex()))
         head = _bytes(link.head) or expected  # the next line is not blamed for this one
-        if heads is not None:
-            heads.add(true)
+        if sought is not None and true == sought.head:
+            sought.found = True
     if not ends:
         findings.append(
             Finding(section.last, "there is no line of type head, which says where the chain ends")

@@ -5,6 +5,7 @@ says less: that is what `in_order` is for.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec import UNSET
 
@@ -243,20 +244,23 @@ def can_be_added(record: Record, fact: AnyFact) -> bool:
     return record.dealt.get(fact.match) == fact.pairing or fact.pairing in record.open
 
 
-def decided(record: Record, facts: Sequence[AnyFact], index: int) -> str | None:
+def decided(record: Record, facts: Sequence[tuple[int, AnyFact]], index: int) -> str | None:
     """Why a decision, the fact of that index, does not follow from the record before it; None if it does.
+
+    Each fact stands beside the number of its line.
 
     A result may be on its way to the store when something is decided: then it stands before a
     decision that was made without it. So results directly before a decision may count for it or not.
     """
-    fact, rules = facts[index], f"a {record.format.name}"
+    _, fact = facts[index]
+    rules = f"a {record.format.name}"
     if fact == Turned(State.FINISHED):
-        return None if record.format.endless or not _drawn(record) else _unfinished(record, facts[:index])
+        return None if record.format.endless or not _drawn(record) else _unfinished(record, facts, index)
     if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):
         return None  # what a format without an end draws depends on who was there
     while not _follows(record, fact):
         index -= 1
-        if not isinstance(facts[index], Concluded):
+        if not isinstance(facts[index][1], Concluded):
             if isinstance(fact, Withdrew):
                 return f"this is not what was done with the results of {fact.name} by the rules of {rules}"
             if fact.rules != record.format.rules:
@@ -265,7 +269,7 @@ def decided(record: Record, facts: Sequence[AnyFact], index: int) -> str | None:
                 )
             return f"this is not what was drawn by the rules of {rules}"
         record = Record(record.name, record.opened)
-        for earlier in facts[1:index]:
+        for _, earlier in islice(facts, 1, index):
             if not any(objections(record, earlier, True)) or can_be_added(record, earlier):
                 record.add(earlier)
     return None
@@ -287,10 +291,11 @@ def _drawn(record: Record) -> tuple[Pairing, ...]:
     return tuple(record.format.draw(list(record.entrants.values()), *record.past(), record.terms))
 
 
-def _unfinished(record: Record, facts: Sequence[AnyFact]) -> str:
+def _unfinished(record: Record, facts: Sequence[tuple[int, AnyFact]], index: int) -> str:
     """Why a tournament is not over whose format has more to draw."""
     rules = f"a {record.format.name}"
-    made = next((fact.rules for fact in reversed(facts) if isinstance(fact, Drew)), record.format.rules)
+    before = (facts[each][1] for each in reversed(range(index)))
+    made = next((fact.rules for fact in before if isinstance(fact, Drew)), record.format.rules)
     if made != record.format.rules:
         return other_rules(f"held by version {made} of the rules of {rules}", record.format.rules)
     return f"it cannot have finished: by the rules of {rules} there is more to draw"

@@ -1,6 +1,7 @@
 """Whether the lines of an export are those that its record would be exported as, field by field."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from math import isclose
 from typing import Any
 
@@ -10,7 +11,7 @@ from games.game import quoted
 from server.export.json_views import plain_rows
 from server.export.read import Finding, Line, Section, StandingsLine, kind_of
 from server.export.verify_facts import other_rules
-from server.export.write import export
+from server.export.write import after_matches, before_matches, match_line
 from tournament.facts import Concluded
 from tournament.record import Record
 
@@ -37,17 +38,10 @@ NOTHING: tuple[object, ...] = (None, [], [None, None], ["bot", "bot"])
 
 def differences(section: Section, record: Record, matches: Iterable[Concluded]) -> Iterator[Finding]:
     """Where a line differs from what follows, and lines that are missing, surplus or out of order."""
-    wanted: dict[tuple[str, Any], bytes] = {}  # as JSON, which takes less memory
-    standings: dict[str, Any] = {}
-    for expected in export(record, matches, everything=True):  # from public facts, that is only what they say
-        if (kind := expected["type"]) in KEYS:
-            wanted[kind, expected[KEYS[kind]]] = msgspec.json.encode(expected)
-        else:
-            standings = msgspec.json.decode(msgspec.json.encode(expected))
+    standings: dict[str, Any] = _plain(after_matches(record))
     known = standings.pop("rules")
-    order = list(wanted)
-    seen: list[tuple[str, Any]] = []
-    for line in (section.opening, *section.lines):
+    wanted = Wanted(record, matches)
+    for line in chain((section.opening,), section.lines):
         match line.read:
             case StandingsLine(rules=rules):
                 wrong = list(_between(line, standings))
@@ -58,20 +52,62 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
                         )
                     yield from wrong
             case _ if (kind := kind_of(line.read)) in KEYS:
-                key = kind, line.found[KEYS[kind]]
-                if key in wanted:
-                    seen.append(key)
-                    yield from _between(line, msgspec.json.decode(wanted.pop(key)))
-                else:
+                if (expected := wanted.pop((kind, line.found[KEYS[kind]]))) is None:
                     yield Finding(
                         line.number, f"nothing says that there is this {kind}, or it is there twice"
                     )
+                else:
+                    yield from _between(line, expected)
             case _:
                 pass
-    for kind, key in wanted:
+    for kind, key in wanted.rest():
         yield Finding(section.last, f"before this, the line of the {kind} {quoted(key)} is missing")
-    if seen != [key for key in order if key not in wanted]:
+    if not wanted.in_order:
         yield Finding(section.last, "the lines before this are not in the order of what happened")
+
+
+Key = tuple[str, Any]
+
+
+class Wanted:
+    """The lines up to the standings as they should be: those that a file has in its place are not kept."""
+
+    def __init__(self, record: Record, matches: Iterable[Concluded]) -> None:
+        self.in_order = True  # whether all lines so far were
+        first = before_matches(record, everything=True)  # from public facts, that is only what they say
+        self._lines = enumerate(chain(first, (match_line(record, match) for match in matches)))
+        self._passed: dict[Key, tuple[int, bytes]] = {}  # by others in the file; as JSON: less memory
+        self._latest = -1  # the place of the latest line that was there
+
+    def pop(self, key: Key) -> dict[str, Any] | None:
+        """The line with this key; None if there is none, or it was there already."""
+        if key in self._passed:
+            place, text = self._passed.pop(key)
+            return self._there(place, msgspec.json.decode(text))
+        for place, line in self._lines:
+            if (own := _key(line)) == key:
+                return self._there(place, _plain(line))
+            self._passed[own] = place, msgspec.json.encode(line)
+        return None
+
+    def rest(self) -> Iterator[Key]:
+        """The keys of all lines that were not there."""
+        yield from self._passed
+        yield from (_key(line) for _, line in self._lines)
+
+    def _there(self, place: int, line: dict[str, Any]) -> dict[str, Any]:
+        self.in_order = self.in_order and place > self._latest
+        self._latest = place
+        return line
+
+
+def _key(line: dict[str, Any]) -> Key:
+    return line["type"], line[KEYS[line["type"]]]
+
+
+def _plain(line: dict[str, Any]) -> dict[str, Any]:
+    """A line as whoever reads its JSON has it."""
+    return msgspec.json.decode(msgspec.json.encode(line))
 
 
 def _between(line: Line, expected: Any) -> Iterator[Finding]:

@@ -5,15 +5,19 @@ are for a terminal only, and colours not where `NO_COLOR` is set.
 """
 
 import io
+import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
+from typing import BinaryIO
 
 from server.log_writer import tell
 from server.net.escaping import safe
 from server.programs.printing import printing
 
 Step = Callable[..., None]
+More = Callable[[float], None]
+HUNDREDTHS = 100
 WIDTH = 100  # characters of a table, unless the words in it need more
 ENDLESS = 10**6  # characters, wider than any table
 WIDE_ENOUGH = 60  # characters: below, there is no bar, or nothing would be left for words and figures
@@ -102,6 +106,32 @@ def progress(what: str, total: int, done: int = 0) -> "Generator[Step]":
     with Progress(*shown, console=screen, transient=True) as bar:
         task = bar.add_task(described(what), total=total, completed=done)
         yield step
+
+
+@contextmanager
+def share(what: str, whole: float) -> Generator[More]:
+    """A bar in hundredths, for what has too many steps to be told of each; none if the `whole` is 0.
+
+    It yields a function to call with how much more of the whole is done.
+    """
+    with progress(what, HUNDREDTHS) if whole else nullcontext(_nothing) as step:
+        done, shown = 0.0, 0
+
+        def more(amount: float) -> None:
+            nonlocal done, shown
+            done += amount
+            while shown < HUNDREDTHS and done * HUNDREDTHS >= (shown + 1) * whole:
+                step()
+                shown += 1
+
+        yield more
+
+
+def size_of(file: BinaryIO) -> int:
+    """How many bytes a file has; 0 for a pipe, of which nobody knows."""
+    with suppress(OSError):
+        return os.fstat(file.fileno()).st_size
+    return 0
 
 
 def _nothing(now: str | None = None) -> None:

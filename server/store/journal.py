@@ -32,6 +32,7 @@ LATEST = """
     SELECT tournament,
            (SELECT at FROM journal WHERE tournament = kept.tournament ORDER BY number DESC LIMIT 1)
     FROM kept WHERE tournament IS NOT NULL
+    ORDER BY (SELECT number FROM journal WHERE tournament = kept.tournament ORDER BY number LIMIT 1)
 """
 
 
@@ -57,7 +58,7 @@ class Reader(Protocol):
         ...
 
     def latest(self) -> dict[str, float]:
-        """When the latest entry of each tournament was kept."""
+        """When the latest entry of each tournament was kept, in the order of their first ones."""
         ...
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:

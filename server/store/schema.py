@@ -1,17 +1,22 @@
 """What every engine does about a journal from an older or newer Quintain, and about none at all."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import structlog
 
+from server import supervised
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.data_folder import FULL
 
 CHAINED = 2  # the first schema in which entries have heads
+MUCH = 100_000  # entries, between two lines of the log about an upgrade: some seconds
 NO_COPY = "the copy before an upgrade cannot be written"
+
+T = TypeVar("T")
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -60,6 +65,7 @@ def keep_a_copy(
             return
         private.make_folder(copies)
         log.info("what an older Quintain has kept is copied before it is upgraded", copy=str(kept))
+        supervised.notify(supervised.MORE_TIME)
         copy(kept)
     except OSError as error:
         kind = Failure if error.errno in FULL else ConfigError
@@ -67,3 +73,16 @@ def keep_a_copy(
     except sqlite3.OperationalError as error:  # any other error is damage in what would be copied
         raise Failure(f"{kept}: {NO_COPY}: {error}") from None
     log.info("a copy was kept before the upgrade", copy=str(kept))
+
+
+def upgrading(rows: Iterable[T]) -> Iterator[T]:
+    """Rows that are upgraded one after the other, which takes minutes if there are millions.
+
+    The log says how far it is, and the service manager is asked to wait, or it would end the host, and have
+    it begin again.
+    """
+    for number, row in enumerate(rows, 1):
+        yield row
+        if number % MUCH == 0:
+            log.info("what an older Quintain has kept is upgraded", entries=number)
+            supervised.notify(supervised.MORE_TIME)

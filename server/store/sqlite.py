@@ -388,7 +388,8 @@ class Sqlite(SqliteReader):
         """Give every entry its head, and a salt where it needs one."""
         query = f"SELECT {COLUMNS} FROM journal WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608
         known = Heads(lambda _: START)
-        for row in paged(lambda number: self._writer.execute(query, (number, PAGE)).fetchall(), 0):
+        rows = paged(lambda number: self._writer.execute(query, (number, PAGE)).fetchall(), 0)
+        for row in schema.upgrading(rows):
             row = salted(row)
             values = (row.salt, heads([row], known)[0], row.number)
             self._writer.execute("UPDATE journal SET salt = ?, head = ? WHERE number = ?", values)

@@ -17,7 +17,8 @@ import pytest
 import trustme
 
 from server import figures
-from server.config import Settings
+from server.certificate import Certificate
+from server.config import Settings, Tls
 from server.exits import MISUSED
 from server.host.exposition import exposition
 from server.host.metrics import metrics
@@ -28,6 +29,7 @@ from tests.deploy.make_dashboard import DASHBOARD, text
 from tests.hang import HANG
 from tests.lacking import lacking
 from tests.server.protocols.room import room
+from tests.server.test_certificate import issue
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +92,8 @@ def every_other_figure(folder: Path) -> Any:
     yield from figures.waiting({"journal": lambda: 0})
     yield from figures.webhooks(settings, lambda: 0)
     yield from figures.backups(RegularBackups(engine, folder, settings.backups))
+    issue(trustme.CA(), folder)
+    yield from figures.certificate(Certificate(Tls(str(folder / "host.pem"), str(folder / "host.key"))))
 
 
 def test_the_dashboard_is_what_its_program_writes() -> None:

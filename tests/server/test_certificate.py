@@ -23,7 +23,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from structlog.testing import capture_logs
 
-from server.certificate import Certificate, context, out_of_date
+from server import figures
+from server.certificate import DAY, Certificate, Dates, context, dates
 from server.config import Tls
 from server.exits import ConfigError
 from tests.hang import HANG
@@ -148,12 +149,64 @@ def test_a_certificate_out_of_its_dates_is_used_and_the_log_says_that_no_client_
     tls = Tls(str(tmp_path / "host.pem"), str(tmp_path / "host.key"))
     with capture_logs() as told:
         certificate = Certificate(tls)
-    assert (out_of_date(tls, certificate.now()), told) == ("", [])
+    assert told == []
     issue(authority, tmp_path, not_after=datetime(2020, 1, 1, tzinfo=UTC))
     with capture_logs() as told:
         certificate.read_again()
-    assert out_of_date(tls, certificate.now()) == "certificate has expired"
-    assert [line["event"] for line in told] == ["no client trusts the certificate"]
+    assert [(line["event"], line["why"]) for line in told] == [
+        ("no client trusts the certificate", "certificate has expired")
+    ]
+
+
+def test_clients_trust_a_certificate_from_its_first_second_to_its_last(tmp_path: Path) -> None:
+    end = datetime(2035, 3, 1, 12, tzinfo=UTC)
+    issue(trustme.CA(), tmp_path, not_after=end)
+    tls = Tls(str(tmp_path / "host.pem"), str(tmp_path / "host.key"))
+    found = dates(tls, context(tls))
+    assert found is not None
+    assert (found.ends, found.until) == (end.timestamp(), "2035-03-01 12:00 UTC")
+    assert (found.refused(found.begins), found.refused(found.ends)) == ("", "")
+    assert found.refused(found.begins - 1) == "certificate is not yet valid"
+    assert found.refused(found.ends + 1) == "certificate has expired"
+
+
+@pytest.mark.parametrize(("lasts", "days"), [(398, 14), (90, 14), (6, 1.5)])
+def test_a_certificate_runs_out_days_before_its_end_and_sooner_where_it_lasts_for_less(
+    lasts: float, days: float
+) -> None:
+    here = Dates(0.0, lasts * DAY)
+    assert not here.runs_out(here.ends - days * DAY)
+    assert here.runs_out(here.ends - days * DAY + 1)
+
+
+async def test_a_host_that_runs_for_months_says_every_day_that_its_certificate_runs_out_and_then_that_it_has(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Catches silence between the start of a host and the morning on which no bot could come in."""
+    begun = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    end = datetime.fromtimestamp(begun + 30.5 * DAY, UTC)
+    issue(trustme.CA(), tmp_path, not_after=end)
+    tls = Tls(str(tmp_path / "host.pem"), str(tmp_path / "host.key"))
+    with capture_logs() as told:
+        certificate = Certificate(tls, lambda: begun + trio.current_time())
+        with trio.move_on_after(32.5 * DAY):
+            await certificate.watch()
+    runs_out, refused = "the certificate runs out", "no client trusts the certificate"
+    assert [line["event"] for line in told] == [runs_out] * 14 + [refused] * 2
+    assert told[0]["until"] == "2026-01-31 12:00 UTC"
+    issue(trustme.CA(), tmp_path)
+    with capture_logs() as told:
+        certificate.read_again()
+    assert told == []
+
+
+def test_a_monitor_is_told_until_when_clients_trust_the_certificate_in_use(tmp_path: Path) -> None:
+    end = datetime(2035, 3, 1, 12, tzinfo=UTC)
+    issue(trustme.CA(), tmp_path, not_after=end)
+    certificate = Certificate(Tls(str(tmp_path / "host.pem"), str(tmp_path / "host.key")))
+    issue(trustme.CA(), tmp_path)  # which nobody has told the host
+    (family,) = figures.certificate(certificate)
+    assert [sample.value for sample in family.samples] == [end.timestamp()]
 
 
 @pytest.mark.slow

@@ -8,9 +8,9 @@ import sqlite3
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +23,7 @@ from structlog.testing import capture_logs
 
 from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, import_, restore
+from server.commands.kept_tournament import kept_tournament
 from server.config import settings
 from server.doctor import Answer, State, examination
 from server.exits import DONE, FAILED, INTERRUPTED, MISUSED, ConfigError, Failure, Unavailable, Unusable
@@ -189,6 +190,38 @@ def test_an_export_needs_less_memory_than_the_tournament_does(tmp_path: Path) ->
         with closing(SqliteReader(tmp_path / f"{matches}.sqlite")) as reader:
             peaks.append(peak_of(lambda: all(leaving(reader, ()))))
     assert peaks[2] - peaks[1] < size / 4
+
+
+def test_verify_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
+    """Catches a gigabyte for fifty thousand matches, of a command that an author of a bot may run as well."""
+    peaks, size = list[int](), 0
+    for matches in (1, 100, 300):
+        table_of_long_matches(tmp_path / f"{matches}.sqlite", matches)
+        (tmp_path / "exported.jsonl").write_bytes(b"".join(moved(tmp_path / f"{matches}.sqlite")))
+        size = (tmp_path / "exported.jsonl").stat().st_size
+        with (tmp_path / "exported.jsonl").open("rb") as source:
+            peaks.append(peak_of(lambda: verify(source)))
+    assert peaks[2] - peaks[1] < size / 4
+
+
+class OfOne(SqliteReader):
+    """Has only the entries of one tournament."""
+
+    def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
+        assert tournament == "one"
+        return super().kept(after, tournament)
+
+
+def test_whoever_asks_for_one_tournament_does_not_read_all_others(tmp_path: Path) -> None:
+    """Catches a minute and a half for a tournament of six matches, beside two million others."""
+    path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
+    filled(path)
+    with closing(OfOne(path)) as reader:
+        assert json.loads(next(leaving(reader, ["one"])))["tournament"] == "one"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE journal SET body = 'unreadable' WHERE tournament <> 'one'")
+        connection.commit()
+    assert kept_tournament(tmp_path / "data", "one")["tournament"] == "one"
 
 
 def test_an_export_that_goes_on_while_a_host_keeps_more_is_as_of_when_it_began(tmp_path: Path) -> None:
@@ -884,7 +917,7 @@ def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path:
             assert states(tmp_path, ports=ports)["tcp"] is State.OK
 
 
-def test_the_doctor_finds_a_certificate_with_which_no_host_starts_and_one_that_no_client_trusts(
+def test_the_doctor_finds_a_certificate_that_starts_no_host_or_that_clients_do_not_trust_for_long(
     tmp_path: Path,
 ) -> None:
     tls = {"certificate": str(tmp_path / "host.pem"), "key": str(tmp_path / "host.key")}
@@ -892,6 +925,8 @@ def test_the_doctor_finds_a_certificate_with_which_no_host_starts_and_one_that_n
     issue(authority, tmp_path)
     assert states(tmp_path, tls=tls)["certificate"] is State.OK
     issue(authority, tmp_path, not_after=datetime(2020, 1, 1, tzinfo=UTC))
+    assert states(tmp_path, tls=tls)["certificate"] is State.WARNING
+    issue(authority, tmp_path, not_after=datetime.now(UTC) + timedelta(days=10))
     assert states(tmp_path, tls=tls)["certificate"] is State.WARNING
     authority.issue_cert("localhost").private_key_pem.write_to_path(tls["key"])
     assert states(tmp_path, tls=tls)["certificate"] is State.FAULT

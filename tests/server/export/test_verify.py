@@ -14,13 +14,17 @@ import pytest
 
 from games.catalogue import catalogue
 from games.game import Illegal
+from server.export.read import LONGEST
 from server.export.read import lines as read_lines
 from server.export.signing import Signer
 from server.export.verify import Verdict, verify
+from server.host.names import LONGEST as LONGEST_NAME
 from tests.effort import IS_CAMPAIGN, tries
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
+from tournament.format import Pairing
+from tournament.sizes import AT_ONCE
 
 pytestmark = pytest.mark.slow
 
@@ -77,6 +81,15 @@ WITHOUT_FACTS = {
 
 def verdict(lines: list[Any]) -> Verdict:
     return verify(text(lines))
+
+
+@pytest.mark.parametrize("letter", ["x", "ż", "あ"])
+def test_the_draw_of_the_largest_tournament_is_no_line_that_is_too_long(letter: str) -> None:
+    """Catches the whole export of a round robin of 1,414 bots, refused because of its draw."""
+    number = AT_ONCE // 2
+    pairing = Pairing(number, number, letter * LONGEST_NAME, letter * LONGEST_NAME)
+    draw = len(msgspec.json.encode([pairing])) * number
+    assert draw + 1_000 < LONGEST  # with what stands around it
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def objection(drew: Drew) -> str | None:
     record = Record("cup", OPENED)
     for fact in BEFORE[1:]:
         record.add(fact)
-    return decided(record, [*BEFORE, drew], len(BEFORE))
+    return decided(record, list(enumerate([*BEFORE, drew], 1)), len(BEFORE))
 
 
 def finished(before: list[AnyFact]) -> str | None:
@@ -33,7 +33,7 @@ def finished(before: list[AnyFact]) -> str | None:
     record = Record("cup", opened)
     for fact in later:
         record.add(fact)
-    return decided(record, [*before, Turned(State.FINISHED)], len(before))
+    return decided(record, list(enumerate([*before, Turned(State.FINISHED)], 1)), len(before))
 
 
 def drawn() -> tuple[Pairing, ...]:

@@ -5,10 +5,11 @@ import pty
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
 
 import pytest
 
-from server.programs.terminal import progress, say, table
+from server.programs.terminal import progress, say, share, size_of, table
 
 
 class Screen:
@@ -54,6 +55,28 @@ def test_how_it_stands_can_be_read_on_a_narrow_terminal(
     seen = screen.written()
     assert "=0" in seen
     assert "2/2" in seen
+
+
+def test_much_work_is_shown_in_hundredths_and_nothing_where_nobody_knows_how_much_it_is(
+    screen: Screen,
+) -> None:
+    with redirect_stderr(screen.stderr):
+        with share("verify", 0) as more:
+            more(7)
+        assert screen.written() == "END"
+        with share("verify", 400) as more:
+            more(399)
+            more(10)
+    assert "100/100" in screen.written()
+
+
+def test_a_file_has_a_size_and_a_pipe_has_none(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"seven")
+    with (tmp_path / "file").open("rb") as file:
+        assert size_of(file) == 5
+    reading, writing = os.pipe()
+    with open(reading, "rb") as pipe, open(writing, "wb"):
+        assert size_of(pipe) == size_of(BytesIO(b"seven")) == 0
 
 
 def test_no_color_takes_the_colours_and_leaves_the_bar(

@@ -1,6 +1,7 @@
 """The chain of a tournament's facts: what holds of it in every store, and of journals from before it."""
 
 import shutil
+import socket
 import sqlite3
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -9,9 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
+from server import supervised
 from server.exits import Unavailable
-from server.store import journal
+from server.store import journal, schema
 from server.store.copies import backups
 from server.store.journal import Engine, Jot, jot
 from server.store.snapshots import folded
@@ -252,6 +255,23 @@ def test_a_journal_of_schema_1_is_upgraded_with_every_result_as_it_was_and_a_cop
         engine.close()
 
 
+def test_an_upgrade_says_how_far_it_is_and_the_service_manager_is_asked_to_wait(
+    old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches an upgrade of millions that systemd ended after ten minutes, and had begin again."""
+    monkeypatch.setattr(schema, "MUCH", 100)
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "manager"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "manager"))
+        manager.setblocking(False)
+        with capture_logs() as told:
+            Sqlite(old).close()
+        upgraded = [line["entries"] for line in told if "is upgraded" in line["event"] and "entries" in line]
+        assert upgraded == list(range(100, len(raw(old)) + 1, 100)) != []
+        for _ in range(1 + len(upgraded)):  # the first before the copy
+            assert manager.recv(100).decode() == supervised.MORE_TIME
+
+
 def test_no_two_lines_have_the_same_salt() -> None:
     """Catches salts that are drawn in advance and given out twice: equal facts would have equal seals."""
     seated = Seated("ann", "tcp", "192.0.2.1")
@@ -308,4 +328,4 @@ def test_an_engine_knows_when_the_latest_of_each_tournament_was_kept(engine: Eng
     assert engine.latest() == {}
     rows = [("b", 3.0), ("", 2.0), ("a", 5.0), ("b", 1.5), ("a~2", 4.0)]
     engine.write([Entry(n, name, when, "ordered", None, "{}") for n, (name, when) in enumerate(rows, 1)])
-    assert engine.latest() == {"": 2.0, "a": 5.0, "a~2": 4.0, "b": 1.5}
+    assert list(engine.latest().items()) == [("b", 1.5), ("", 2.0), ("a", 5.0), ("a~2", 4.0)]
