@@ -31,8 +31,15 @@ class Current:
         return (record for going in self._going.values() for record in going.values())
 
     def taking(self, game: str) -> Iterator[Record]:
-        """Those of them that take entrants, the oldest first; an open table is not among them."""
-        return filter(takes_entrants, self._admitting.get(game, NONE).values())
+        """Those of them that take entrants, the oldest first, but ladders last; no open table is among them.
+
+        A ladder takes bots for ever, so nobody would come to a tournament that was opened later.
+        """
+        admitting = self._admitting.get(game, NONE).values()
+        for endless in (False, True):
+            for record in admitting:
+                if record.format.endless == endless and takes_entrants(record):
+                    yield record
 
     def sort(self, record: Record) -> None:
         """Note a new tournament, or that its state has changed."""

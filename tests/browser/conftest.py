@@ -39,6 +39,7 @@ NOTE = """
 """
 expect.set_options(timeout=1000 * HANG)
 SCHEMES: dict[Literal["dark", "light"], list[str]] = {"dark": ["color-contrast"], "light": []}  # by the rules
+TARGETS = {"rules": {"target-size": {"enabled": True}}}  # beside axe's own rules: fingers find every link
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
@@ -112,7 +113,7 @@ def faults(page: Page, axe: str) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     for scheme, rules in SCHEMES.items():
         page.emulate_media(color_scheme=scheme)
-        asked = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
+        asked = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else TARGETS)
         told = page.evaluate("(asked) => axe.run(asked)", asked)
         found += [
             (f"{fault['id']} in the {scheme}", node["html"][:200], node["failureSummary"])

@@ -58,6 +58,9 @@ class Inside:
                 self._audit(exchange, session)
             case ["tournaments", name] if name in self._host.tournaments:
                 return self.tournament(exchange, session, self._host.tournaments[name])
+            case ["tournaments", name, "delete"] if name in self._host.tournaments:
+                record = self._host.tournaments[name].record
+                self.give(exchange, session, "delete", record=record, decided=record.decided)
             case ["tournaments", name, action] if name in self._host.tournaments and action in PREVIEWED:
                 tournament = self._host.tournaments[name]
                 return self._previewed(exchange, session, tournament, action, query)

@@ -51,6 +51,16 @@ def test_a_ladder_takes_whoever_comes_after_its_start_and_an_open_table_nobody_w
     assert [*current.of(GAME)] == [OPEN + GAME, "ladder"]
 
 
+def test_a_tournament_takes_whoever_comes_before_a_ladder_does_however_old_that_is() -> None:
+    ladder = record("ladder", Turned(State.RUNNING), opened=Opened(GAME, "ladder"))
+    cup = record("cup")
+    current = sorted_in(ladder, cup)
+    assert taking(current) == ["cup", "ladder"]
+    for name in ("ann", "bob"):
+        cup.add(Entered(name))
+    assert taking(current) == ["ladder"]
+
+
 @pytest.mark.parametrize("end", [State.FINISHED, State.DELETED])
 def test_what_is_over_is_not_among_them_until_it_goes_on_again(end: State) -> None:
     ladder = record("ladder", opened=Opened(GAME, "ladder"))

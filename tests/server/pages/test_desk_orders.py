@@ -177,12 +177,27 @@ async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_th
         assert 'href="/admin/tournaments/cup/withdraw?name=bob"' in page
 
 
-async def test_a_tournament_that_is_over_is_deleted_and_its_name_is_free(autojump_clock: MockClock) -> None:
+async def test_a_tournament_is_deleted_only_after_a_question(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await played(here, "ann", "bob")
         browser = await here.log_in()
         page = await browser.read("/admin/tournaments/cup")
-        await browser.send(page, "/admin/tournaments/cup/delete")
+        assert 'action="/admin/tournaments/cup/delete"' not in page
+        assert 'href="/admin/tournaments/cup/delete"' in page
+        question = await browser.read("/admin/tournaments/cup/delete")
+        assert "1 of 1 match is over" in question
+        assert "No order brings it back" in question
+        assert list(here.host.tournaments) == ["cup"]
+        await browser.send(question, "/admin/tournaments/cup/delete")
+        assert list(here.host.tournaments) == []
+
+
+async def test_a_tournament_that_is_over_is_deleted_and_its_name_is_free(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await played(here, "ann", "bob")
+        browser = await here.log_in()
+        question = await browser.read("/admin/tournaments/cup/delete")
+        await browser.send(question, "/admin/tournaments/cup/delete")
         assert list(here.host.tournaments) == []
         await played(here, "cas", "dot")
         record = here.host.tournaments["cup"].record
@@ -641,7 +656,8 @@ async def test_pages_show_nothing_of_an_earlier_tournament_of_the_same_name(
         for path in paths:
             assert "kay" in await browser.read(path)
         open_before = await here.watch("page=/tournaments/cup")
-        await browser.send(await browser.read("/admin/tournaments/cup"), "/admin/tournaments/cup/delete")
+        question = await browser.read("/admin/tournaments/cup/delete")
+        await browser.send(question, "/admin/tournaments/cup/delete")
         await trio.sleep(1.0)
         assert "kay" not in await browser.read("/")
         await played(here, "cas", "dot")
