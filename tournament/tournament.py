@@ -168,8 +168,13 @@ class Tournament:
         """Know no more than the record: not who is here, nor how long matches last."""
         record = self.record
         self._presence = Presence(
-            *(record, self.game.name, self._lobby, self._timekeeper, self._grace),
-            *(self._newcomers, self._wall),
+            record,
+            self.game.name,
+            self._lobby,
+            self._timekeeper,
+            self._grace,
+            self._newcomers,
+            self._wall,
         )
         self._draws = Draws(record, self._presence, self._elsewhere)
         self._dealing = Dealing(
