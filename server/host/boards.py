@@ -9,7 +9,7 @@ get the latest board, which says when it was made.
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import trio
@@ -26,6 +26,7 @@ WAIT = 2.0  # seconds to wait for the current board
 AT_ONCE = 4  # boards of different tournaments that are computed at once
 KEPT = 500  # boards of tournaments that are archived: some 30 KB each, three times what the archive takes
 
+T = TypeVar("T")
 Work = Callable[[], Any]
 Run = Callable[[Work], Awaitable[Any]]
 Rank = Callable[[Record], Awaitable[Sequence[Row] | None]]
@@ -72,6 +73,8 @@ class Boards:
         self._room = trio.CapacityLimiter(AT_ONCE)
         self._telling = trio.Lock()  # held while somebody is told a board in words …
         self._said: tuple[Board, Words, bytes] | None = None  # … the latest of which are these
+        self._making = trio.Lock()  # held while something is made of a record …
+        self._made: tuple[Record, int, Callable[[Record], Any], Any] | None = None  # … and this is the latest
         self._waiting = 0  # how many wait for an exact board
         self._nobody_waits = trio.Event()  # set when the last of them has it, and then replaced
 
@@ -128,6 +131,18 @@ class Boards:
                 return self._said[2]
         finally:
             self._waits_no_more()
+
+    async def made_of(self, record: Record, make: Callable[[Record], T]) -> T:
+        """What `make` makes of a record, which may take a second; the latest is remembered.
+
+        One is made at a time: anybody may ask, as often as they like.
+        """
+        async with self._making:
+            known = self._made
+            if known is None or known[:3] != (record, record.facts, make):
+                facts, made = record.facts, await self.run(partial(make, record.after()))
+                known = self._made = record, facts, make, made
+            return cast("T", known[3])
 
     async def quiet(self) -> None:
         """Wait until nobody waits for an exact board."""

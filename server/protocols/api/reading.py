@@ -273,10 +273,17 @@ async def _give_csv(call: Look, board: Board, record: Record) -> None:
 
 
 async def _trf(call: Look, record: Record) -> Response:
+    made = await call.view.boards.made_of(record, _trf_or_why_not)
+    if isinstance(made, NotInTrf):
+        raise HttpError(409, str(made))
+    return _text(TEXT, made)
+
+
+def _trf_or_why_not(record: Record) -> str | NotInTrf:
     try:
-        return _text(TEXT, await call.view.boards.run(partial(trf, record.after())))
+        return trf(record)
     except NotInTrf as error:
-        raise HttpError(409, str(error)) from None
+        return error.with_traceback(None)  # which would keep the record
 
 
 def _csv(rows: Iterable[Row], record: Record, *, head: bool) -> str:

@@ -52,6 +52,30 @@ def played() -> tuple[Record, Random]:
     return record, random
 
 
+async def test_what_is_made_of_a_record_is_made_once_until_the_record_changes(
+    autojump_clock: MockClock,
+) -> None:
+    worker, (record, random) = Worker(0.3), played()
+
+    def count(of: Record) -> int:
+        return len(of.matches)
+
+    async with boards(worker) as (shown, _), trio.open_nursery() as nursery:
+        found: list[int] = []
+
+        async def ask() -> None:
+            found.append(await shown.made_of(record, count))
+
+        for _ in range(100):
+            nursery.start_soon(ask)
+        await trio.sleep(0.5)
+        assert found == [1] * 100
+        assert len(worker.begun) == 1
+        play(record, random, *NAMES[1:3])
+        assert await shown.made_of(record, count) == 2
+        assert len(worker.begun) == 2
+
+
 async def test_a_hundred_who_ask_share_one_computation(autojump_clock: MockClock) -> None:
     worker, (record, _) = Worker(0.3), played()
     async with boards(worker) as (shown, _):
