@@ -186,7 +186,7 @@ async def test_a_tournament_is_deleted_only_after_a_question(autojump_clock: Moc
         assert 'href="/admin/tournaments/cup/delete"' in page
         question = await browser.read("/admin/tournaments/cup/delete")
         assert "1 of 1 match is over" in question
-        assert "No order brings it back" in question
+        assert "This cannot be undone" in question
         assert list(here.host.tournaments) == ["cup"]
         await browser.send(question, "/admin/tournaments/cup/delete")
         assert list(here.host.tournaments) == []
