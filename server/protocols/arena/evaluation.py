@@ -63,7 +63,7 @@ class Run:
         self.callback = callback
         self.cases = {str(uuid4()): case for case in cases}  # by their battles, in the order of playing
         self.played: list[Played] = []
-        self.under_way = trio.Event()  # its first battle is open, or it is over
+        self.begun = trio.Event()  # its first battle is open, or waits until the bot is free, or it is over
         self.done = False
 
     @property
@@ -120,24 +120,25 @@ class Evaluations:
                 429, f"{len(running)} evaluations are going on, which is the limit: come again later"
             )
         run = self._runs[name] = Run(name, game, bot, callback, cases)
-        at_once = not self._invitations.turn(bot).locked()
         self._host.guard.start_soon(self._run, run)
-        if at_once:  # whoever is told the battle's name can open its stream
-            await run.under_way.wait()
+        await run.begun.wait()  # whoever is told the battle's name can open its stream, if the bot is free
         return run
 
     async def _run(self, run: Run) -> None:
         missed = forgiven = 0  # cases in a row: no address is called on and on just because somebody gave it
         try:
             for battle, case in run.cases.items():
-                async with self._invitations.turn(run.bot):
+                turn = self._invitations.turn(run.bot)
+                if turn.locked():
+                    run.begun.set()
+                async with turn:
                     came = await self._play(run, battle, case)
                 missed, forgiven = (0, MISSED) if came else (missed + 1, forgiven)
                 if missed > forgiven:
                     break
         finally:
             run.done = True
-            run.under_way.set()
+            run.begun.set()
             self._forget_old()
         log.info("evaluated", game=run.game, run=run.name, score=run.score)
         if run.callback is not None:
@@ -156,7 +157,7 @@ class Evaluations:
         seat = Seat(match, 1 - house, host.timekeeper)
         battle = self._enrol(seat, name=name, wronged=partial(case.wronged, match))
         battle.expect(trio.current_time() + host.limits.start_seconds)
-        run.under_way.set()
+        run.begun.set()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._invite, run.bot, battle)
             await oppose(match, Seat(match, house, host.timekeeper), case.opponent(lots, host.thinker))

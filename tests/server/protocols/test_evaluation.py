@@ -15,6 +15,7 @@ from games.game import Game
 from games.tictactoe import FIELDS
 from games.tictactoe import GAME as TIC_TAC_TOE
 from server.host.thinker import Busy, Failed
+from server.net.addresses import Url
 from server.net.limits import Limits
 from server.protocols.arena.advanced import advanced
 from server.protocols.arena.battle import Battle, Extras
@@ -447,6 +448,27 @@ async def test_but_nobody_waits_for_it_while_the_bot_is_in_another(autojump_cloc
                     "tic-tac-toe", asked, peer="192.0.2.1", from_here=False
                 )
             assert not book.opened
+
+
+async def test_nor_if_another_battle_takes_the_bot_just_before_the_first(autojump_clock: MockClock) -> None:
+    async def take(evaluations: Evaluations, invitations: Invitations, bot: Url) -> None:
+        while evaluations.find("mine") is None:
+            await trio.lowlevel.checkpoint()
+        async with invitations.turn(bot):
+            await trio.sleep(HANG)
+
+    async with lists() as here:
+        here.host.thinker = Direct()
+        for _ in range(tries(10, 100)):  # which of two tasks trio runs first is a matter of chance
+            invitations = Invitations(here.telephone)
+            evaluations = Evaluations(here.host, invitations, Book(here))
+            asked = Evaluate(here.telephone.connect(NUMBER), runId="mine")
+            bot = await invitations.checked(asked.teamUrl, "tic-tac-toe", from_here=False, origin="192.0.2.1")
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(take, evaluations, invitations, bot)
+                with trio.fail_after(1.0):
+                    await evaluations.begin("tic-tac-toe", asked, peer="192.0.2.1", from_here=False)
+                nursery.cancel_scope.cancel()
 
 
 async def test_after_lateness_the_arena_flips_the_table(autojump_clock: MockClock) -> None:
