@@ -49,6 +49,7 @@ ELSEWHERE = {
     "server/host/claims.py": "server/host/test_seats.py",
     "server/host/happened.py": "server/peers/test_watching.py",
     "server/host/remaking.py": "server/host/test_boards.py",
+    "server/host/aging.py": "server/host/test_boards.py",
     "server/peers/following.py": "server/peers/test_abroad.py",
     "server/peers/looking.py": "server/peers/test_health.py",
     "server/host/forgetting.py": "server/host/test_throw_away_names.py",

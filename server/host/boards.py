@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import trio
 
+from server.host.aging import Aging
 from server.host.remaking import Remaking
 from server.net.guard import Guard
 from tournament.facts import State
@@ -69,7 +70,7 @@ class Boards:
         self._guard = guard
         self._wall = wall
         self._kept: WeakKeyDictionary[Record, Kept] = WeakKeyDictionary()
-        self._ending: WeakKeyDictionary[Record, None] = WeakKeyDictionary()  # with an end, the latest last
+        self._ending = Aging(spared=KEPT)  # those with an end
         self._room = trio.CapacityLimiter(AT_ONCE)
         self._telling = trio.Lock()  # held while somebody is told a board in words …
         self._said: tuple[Board, Words, bytes] | None = None  # … the latest of which are these
@@ -184,21 +185,10 @@ class Boards:
                 self.made += 1
                 kept.board = await self._board(record, sheet)
             if not record.format.endless:
-                self._let_go_of_old(record)
+                self._ending.add(record)
+                for old in self._ending.archived():
+                    self._kept.pop(old, None)
             if record.state is not State.FINISHED:  # a finished one hardly ever needs another
                 kept.sheet = sheet
         finally:
             kept.remaking.over(begun)
-
-    def _let_go_of_old(self, made: Record) -> None:
-        """Let go of boards of tournaments that are archived, if there are too many. One was just `made`."""
-        self._ending.pop(made, None)
-        self._ending[made] = None
-        for _ in range(2):  # more than come, as not each of them can go
-            if len(self._ending) > KEPT:
-                oldest = next(iter(self._ending))
-                del self._ending[oldest]
-                if oldest.archived is None:
-                    self._ending[oldest] = None
-                else:
-                    self._kept.pop(oldest, None)

@@ -16,6 +16,7 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from games.estimate import Estimate
 from games.perfect import Grades, share
+from server.host.aging import Aging
 from server.host.thinker import COMMAND, Busy, Failed, Thinker
 from server.net.guard import Guard
 from tournament.facts import Concluded
@@ -167,7 +168,7 @@ class Grader:
         self._known: dict[Key, Judgement] = {}  # the latest that was asked for last
         self._asked: dict[Key, Asked] = {}
         self._summaries: WeakKeyDictionary[Record, Summary] = WeakKeyDictionary()
-        self._unsettled: WeakKeyDictionary[Record, None] = WeakKeyDictionary()  # the latest looked at last
+        self._unsettled = Aging()
 
     async def run(self) -> None:
         """Run until cancelled, then end the child."""
@@ -201,7 +202,8 @@ class Grader:
             return summary
         if summary is None or summary.settled is not None:
             summary = self._summaries[record] = Summary(estimate=estimated(record))
-            self._settle_old(record)
+            self._settle_old()
+            self._unsettled.add(record)
         summary.clear(record)
         behind = summary.read < len(record.endings) or summary.due(trio.current_time())
         if behind and not summary.reading:
@@ -209,16 +211,12 @@ class Grader:
             self._guard().start_soon(self._sum_up, record, fetch, summary)
         return summary
 
-    def _settle_old(self, begun: Record) -> None:
-        """Settle summaries of tournaments that are archived by now, a few at a time. One was just `begun`."""
-        for _ in range(2):  # more than come, as not each of them can be settled
-            if (oldest := next(iter(self._unsettled), None)) is not None:
-                del self._unsettled[oldest]
-                if oldest.archived is not None:
-                    self._summaries[oldest].settle(oldest)
-                if self._summaries[oldest].settled is None:
-                    self._unsettled[oldest] = None
-        self._unsettled[begun] = None
+    def _settle_old(self) -> None:
+        """Settle summaries of tournaments that are archived by now, a few at a time."""
+        for old in self._unsettled.archived():
+            self._summaries[old].settle(old)
+            if self._summaries[old].settled is None:
+                self._unsettled.add(old)
 
     def _latest(self, key: Key) -> Judgement | None:
         grades = self._known.pop(key, None)
