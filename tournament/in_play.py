@@ -20,7 +20,7 @@ from tournament.lent import Beginning, Course, Decided, Lent, begun
 from tournament.match import Match
 from tournament.player import Player, Seat
 from tournament.record import Record
-from tournament.store import Store, Story
+from tournament.store import Jottings, Store
 from tournament.timekeeper import Timekeeper
 
 Both = tuple[Player, Player]
@@ -66,7 +66,7 @@ class InPlay:
         self._lend = lend
         self._together = together
 
-    def begin(self, dealt: Dealt, players: Both, kept: Story | None = None) -> None:
+    def begin(self, dealt: Dealt, players: Both, kept: Jottings | None = None) -> None:
         """Begin a match, or go on with it from what was kept of it; raises `Illegal` if that cannot be."""
         record = self._record
         missed = record.missed(dealt.pairing)
@@ -93,7 +93,7 @@ class InPlay:
             for seat in seats:
                 seat.hold(self._resume_seconds)
         self._timekeeper.watch(match)
-        self._store.jot(match.name, match.moves, match.times, match.ply, match.asides)
+        self._store.jot(match.name, Jottings(match.moves, match.times, match.asides))
         if lent is None:
             self._begun(match)
         with self._together():
@@ -130,7 +130,7 @@ class InPlay:
         """Whether another process plays that match, and it has no verdict yet."""
         return self.matches.get(lent.name) is lent and lent.verdict is None
 
-    def lose(self, lent: Lent) -> tuple[Both, Story]:
+    def lose(self, lent: Lent) -> tuple[Both, Jottings]:
         """Give up a match whose process is gone; returns its players, and what was heard of it."""
         del self.matches[lent.name]
         self._timekeeper.forget(lent)
@@ -138,7 +138,7 @@ class InPlay:
         for player in players:
             player.seat = None
         lent.told()  # whoever has come back to it meanwhile waits no longer
-        return players, Story(tuple(lent.moves), tuple(lent.times), tuple(lent.asides))
+        return players, Jottings(tuple(lent.moves), tuple(lent.times), tuple(lent.asides))
 
     def let_go(self) -> None:
         """The host stops, and hangs up on everybody: of what goes wrong from now on nothing is kept."""

@@ -18,7 +18,7 @@ from tournament.clock import ClockState
 from tournament.events import AnyEvent, Ended, Fault, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.notes import Note, Notes, room
-from tournament.store import Story
+from tournament.store import Jottings
 from tournament.thinking import UNTOLD, Seconds
 from tournament.verdicts import Gone
 
@@ -71,7 +71,7 @@ def begun(
     beginning: Beginning,
     at: float,
     decided: Decided,
-    kept: Story | None = None,
+    kept: Jottings | None = None,
 ) -> Match:
     """A match that begins here, or goes on from what was `kept` of it; raises `Illegal` if it cannot."""
     if kept is None:

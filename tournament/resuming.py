@@ -11,7 +11,7 @@ from tournament.lobby import Lobby
 from tournament.player import UNSEEN, Player, Seat
 from tournament.record import Record
 from tournament.settling import as_dealt, both
-from tournament.store import Story
+from tournament.store import Jottings
 
 Awaited = Callable[[Seat, Player, str], None]  # a seat, its player, and how its dialect finds the way back
 
@@ -27,23 +27,23 @@ class Resuming:
         self._play = play
         self._awaited = awaited
 
-    async def go_on(self, stories: Mapping[str, Story]) -> list[str]:
+    async def go_on(self, jotted: Mapping[str, Jottings]) -> list[str]:
         """Go on with every match that can go on from what was kept of it; returns the other matches."""
         void: list[str] = []
         for match in [each for each in self._record.dealt if each not in self._play.matches]:
-            if not self._resume(match, stories.get(match, Story())):
+            if not self._resume(match, jotted.get(match, Jottings())):
                 void.append(match)
             await trio.lowlevel.checkpoint()
         return void
 
-    def _resume(self, match: str, story: Story) -> bool:
+    def _resume(self, match: str, jottings: Jottings) -> bool:
         """Go on with a match for which both players are awaited."""
         record, number = self._record, self._record.dealt[match]
         if match not in record.keys:
             return False
         ways_back = record.ways_back.get(match, ("", ""))
         first, second = map(self._returning, both(record.drawn[number]), record.keys[match], ways_back)
-        begun = first is not None and second is not None and self._goes_on(match, (first, second), story)
+        begun = first is not None and second is not None and self._goes_on(match, (first, second), jottings)
         for player, way_back in zip((first, second), ways_back, strict=True):
             if player is None:
                 pass
@@ -70,9 +70,9 @@ class Resuming:
         player.away()
         return player
 
-    def _goes_on(self, match: str, players: tuple[Player, Player], story: Story) -> bool:
+    def _goes_on(self, match: str, players: tuple[Player, Player], jottings: Jottings) -> bool:
         try:
-            self._play.begin(as_dealt(self._record, match), players, story)
+            self._play.begin(as_dealt(self._record, match), players, jottings)
         except Illegal as illegal:
             log.error("what was kept of a match is no match", match=match, why=str(illegal))
             return False

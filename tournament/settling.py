@@ -16,7 +16,7 @@ from tournament.events import CUT_SHORT, NOBODY, Ended, Ending, Fault
 from tournament.facts import Concluded, Dealt
 from tournament.format import Pairing, Score
 from tournament.record import Record
-from tournament.store import Story
+from tournament.store import Jottings
 from tournament.verdicts import shut_out, stayed_away
 
 POINTS: Mapping[int | None, Score] = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.0, 0.0)}
@@ -94,12 +94,12 @@ def as_dealt(record: Record, match: str) -> Dealt:
     return Dealt(match, record.dealt[match], options, at=at)
 
 
-def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Story]) -> list[Concluded]:
+def cut_short(record: Record, matches: Iterable[str], jotted: Mapping[str, Jottings]) -> list[Concluded]:
     """Matches that had begun when the host stopped, with what is known of each. They are played again."""
-    return [_cut_short(record, match, stories.get(match, Story())) for match in matches]
+    return [_cut_short(record, match, jotted.get(match, Jottings())) for match in matches]
 
 
-def _cut_short(record: Record, match: str, story: Story) -> Concluded:
+def _cut_short(record: Record, match: str, jottings: Jottings) -> Concluded:
     return Concluded(
         match,
         record.dealt[match],
@@ -108,13 +108,13 @@ def _cut_short(record: Record, match: str, story: Story) -> Concluded:
         Ending.VOID,
         CUT_SHORT,
         None,
-        story.moves,
-        story.times,
+        tuple(jottings.moves),
+        tuple(jottings.times),
         options=record.own_options.get(match),
         began=record.dealt_at.get(match),
         fault=Fault.HOST,
-        cause=led(story.asides),
-        notes=noted(story.asides),
+        cause=led(jottings.asides),
+        notes=noted(jottings.asides),
     )
 
 

@@ -22,12 +22,17 @@ from tournament.entries import PAGE, Entry, concluded_key, entry, unique
 from tournament.facts import AnyFact, Concluded, Kept
 
 
-class Story(NamedTuple):
-    """What was jotted down of a match."""
+class Jottings(NamedTuple):
+    """What is jotted down of a match in play."""
 
-    moves: tuple[Any, ...] = ()  # as the game writes them
-    times: tuple[float, ...] = ()  # seconds spent on each
-    asides: tuple[Aside, ...] = ()  # up to the last of these moves
+    moves: Sequence[Any] = ()  # as the game writes them
+    times: Sequence[float] = ()  # seconds spent on each
+    asides: Sequence[Aside] = ()
+
+    def so_far(self) -> "Jottings":
+        """A copy, with the asides up to the last of its moves."""
+        moves = tuple(self.moves)
+        return Jottings(moves, tuple(self.times), tuple(self.asides[: before(self.asides, len(moves))]))
 
 
 class Conflict(Exception):
@@ -72,24 +77,15 @@ class Store(Protocol):
         """A tournament's facts as they are written: up to `PAGE` with numbers greater than `after`."""
         ...
 
-    def jot(
-        self,
-        match: str,
-        moves: Sequence[Any],
-        times: Sequence[float],
-        written: int = 0,
-        asides: Sequence[Aside] = (),
-    ) -> None:
-        """Keep what is added to these lists, before long, until the match is concluded.
+    def jot(self, match: str, jottings: Jottings) -> None:
+        """Keep what is added to the lists of `jottings`, before long, until the match is concluded.
 
-        They hold the moves of a match that begins, as its game writes them, the seconds spent on each, and
-        what there is beside them. The store looks at them from time to time, so a move itself costs
-        nothing. When a match goes on after a restart, the first `written` moves are kept already, and all
-        `asides` that are there then.
+        The store looks at them from time to time, so a move itself costs nothing. What they hold at first is
+        kept already: the match goes on after a restart.
         """
         ...
 
-    def jotted(self) -> Mapping[str, Story]:
+    def jotted(self) -> Mapping[str, Jottings]:
         """What was jotted down for matches that are not concluded."""
         ...
 
@@ -107,7 +103,7 @@ class Memory:
         self._entries: dict[str, list[Entry]] = defaultdict(list)
         self._heads: dict[str, bytes] = defaultdict(lambda: START)
         self._unique: dict[tuple[str, str], tuple[AnyFact, str]] = {}  # each with its receipt
-        self._playing: dict[str, tuple[Sequence[Any], Sequence[float], Sequence[Aside]]] = {}
+        self._playing: dict[str, Jottings] = {}
         for each in kept:
             self._keep(each)
 
@@ -136,21 +132,11 @@ class Memory:
     async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
         return [each for each in self._entries[tournament] if each.number > after][:PAGE]
 
-    def jot(
-        self,
-        match: str,
-        moves: Sequence[Any],
-        times: Sequence[float],
-        written: int = 0,
-        asides: Sequence[Aside] = (),
-    ) -> None:
-        self._playing[match] = moves, times, asides
+    def jot(self, match: str, jottings: Jottings) -> None:
+        self._playing[match] = jottings
 
-    def jotted(self) -> Mapping[str, Story]:
-        return {
-            match: Story(tuple(moves), tuple(times), tuple(asides[: before(asides, len(moves))]))
-            for match, (moves, times, asides) in self._playing.items()
-        }
+    def jotted(self) -> Mapping[str, Jottings]:
+        return {match: jottings.so_far() for match, jottings in self._playing.items()}
 
     async def run(self) -> None:
         await trio.sleep_forever()

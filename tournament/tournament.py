@@ -50,7 +50,7 @@ from tournament.resuming import Awaited, Resuming
 from tournament.rounds import begins_at
 from tournament.sealing import revealed
 from tournament.settling import cut_short, settled
-from tournament.store import Store, Story
+from tournament.store import Jottings, Store
 from tournament.timekeeper import Timekeeper
 
 FRESH = 1.0  # seconds for which a forecast is good, if nothing ends meanwhile
@@ -277,9 +277,9 @@ class Tournament:
         async with self.deciding:
             if not self._play.is_lent(lent):
                 return
-            players, story = self._play.lose(lent)
-            stories = {lent.name: story}
-            await self.keep(*cut_short(self.record, await self._resuming.go_on(stories), stories))
+            players, jottings = self._play.lose(lent)
+            jotted = {lent.name: jottings}
+            await self.keep(*cut_short(self.record, await self._resuming.go_on(jotted), jotted))
             for player in players:
                 if player.seat is None:
                     player.free()
@@ -493,10 +493,10 @@ class Tournament:
 
     async def _go_on(self) -> None:
         """Go on with the matches that were played when the host stopped; those that cannot go on are void."""
-        stories: Mapping[str, Story] = self._store.jotted() if self.record.dealt else {}
-        void = await self._resuming.go_on(stories)
+        jotted: Mapping[str, Jottings] = self._store.jotted() if self.record.dealt else {}
+        void = await self._resuming.go_on(jotted)
         self.gone_on.set()
-        await self.keep(*cut_short(self.record, void, stories))
+        await self.keep(*cut_short(self.record, void, jotted))
 
 
 def _looking_again(seconds: float) -> float:

@@ -18,7 +18,7 @@ from server.store.shared import SharedPostgres
 from tournament.facts import AnyFact, Opened
 from tournament.folding import called
 from tournament.refusals import NotNow
-from tournament.store import Stale, Story
+from tournament.store import Jottings, Stale
 
 MOVED = "another host has just gone on with this tournament: come again"
 UNSURE = "the leases of this host cannot be renewed: another host may go on with its tournaments"
@@ -36,7 +36,7 @@ class SharedLedger(Ledger):
         self._keeping = keeping
         self._unsure = ""
         self._in_trouble = ""  # the trouble of the store itself
-        self._looked_at: Mapping[str, Story] | None = None
+        self._looked_at: Mapping[str, Jottings] | None = None
         self._opened: dict[str, int] = {}  # epochs of leases that began when this host opened the tournament
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
@@ -56,7 +56,7 @@ class SharedLedger(Ledger):
         self._opened[tournament] = self._keeping.leases.epoch(tournament)
         return True
 
-    def jotted(self) -> Mapping[str, Story]:
+    def jotted(self) -> Mapping[str, Jottings]:
         return self._read_jotted() if self._looked_at is None else self._looked_at  # others write it, too
 
     def has_opened(self, tournament: str) -> bool:

@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from server.exits import Unusable
 from tournament import entries as written
-from tournament.asides import Aside, before
+from tournament.asides import Aside
 from tournament.entries import PAGE, Entry
 from tournament.facts import AnyFact, Concluded, Kept
-from tournament.store import Story
+from tournament.store import Jottings
 
 LAST = "SELECT coalesce(max(number), 0) FROM journal"  # in every database
 # From one tournament to the next by the index, as there may be millions of entries.
@@ -204,26 +204,26 @@ def jot_asides(match: str, number: int, asides: Sequence[Aside], epoch: int = 0)
     return Jot(match, -number, _encoder.encode(asides).decode(), "[]", epoch)
 
 
-def stories(jots: Iterable[Jot]) -> dict[str, Story]:
+def jotted(jots: Iterable[Jot]) -> dict[str, Jottings]:
     """What was jotted down, by match, up to the first move that is missing; raises `Unusable`."""
-    found: dict[str, Story] = {}
+    found: dict[str, Jottings] = {}
     beside: dict[str, list[Jot]] = {}  # the asides of each match, the latest first
     for each in jots:
         if each.ply < 0:
             beside.setdefault(each.match, []).append(each)
             continue
-        moves, times, asides = found.get(each.match, Story())
+        moves, times, asides = found.get(each.match, Jottings())
         if each.ply == len(moves) + 1:
             more = _read(each, each.moves, list[Any])
             spent = _read(each, each.times, list[float])
-            found[each.match] = Story((*moves, *more), (*times, *spent), asides)
-    for match, jotted in beside.items():
-        moves, times, _ = found.get(match, Story())
+            found[each.match] = Jottings((*moves, *more), (*times, *spent), asides)
+    for match, latest_first in beside.items():
+        moves, times, _ = found.get(match, Jottings())
         asides = list[Aside]()
-        for each in reversed(jotted):
+        for each in reversed(latest_first):
             if each.ply == -(len(asides) + 1):
                 asides += _read(each, each.moves, list[Aside])
-        found[match] = Story(moves, times, tuple(asides[: before(asides, len(moves))]))
+        found[match] = Jottings(moves, times, asides).so_far()
     return found
 
 

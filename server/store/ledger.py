@@ -20,11 +20,11 @@ from server.exits import Unavailable
 from server.store import journal
 from server.store.journal import Engine, Jot
 from tournament import entries
-from tournament.asides import Aside, before
+from tournament.asides import before
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Kept
 from tournament.folding import called
-from tournament.store import Conflict, Stale, Story
+from tournament.store import Conflict, Jottings, Stale
 
 RETRY = 5.0  # seconds until rows that could not be kept are tried again
 LATE = 5.0  # seconds after which an engine that has not returned may be one that never will
@@ -66,36 +66,27 @@ class Call:
 class Playing:
     """A match in play, and how much of it is written."""
 
-    __slots__ = ("asides", "asides_written", "epoch", "moves", "times", "written")
+    __slots__ = ("asides", "epoch", "jottings", "moves")
 
-    def __init__(
-        self,
-        moves: Sequence[Any],
-        times: Sequence[float],
-        asides: Sequence[Aside],
-        written: int,
-        epoch: int,
-    ) -> None:
-        self.moves = moves
-        self.times = times
-        self.asides = asides
-        self.written = written
-        self.asides_written = len(asides)
+    def __init__(self, jottings: Jottings, epoch: int) -> None:
+        self.jottings = jottings
+        self.moves = len(jottings.moves)  # that are written
+        self.asides = len(jottings.asides)  # that are written
         self.epoch = epoch
 
     def has(self) -> Has:
         """How much there is of it now."""
-        return len(self.moves), before(self.asides, len(self.moves), self.asides_written)
+        moves = len(self.jottings.moves)
+        return moves, before(self.jottings.asides, moves, self.asides)
 
     def unwritten(self, match: str, has: Has) -> Iterator[Unwritten]:
         """What has been added to it, of what there is."""
         moves, asides = has
-        if self.written < moves:
-            which = slice(self.written, moves)
-            yield match, self.epoch, partial(_jot, match, self.moves, self.times, which, self.epoch)
-        if self.asides_written < asides:
-            which = slice(self.asides_written, asides)
-            yield match, self.epoch, partial(_jot_asides, match, self.asides, which, self.epoch)
+        if self.moves < moves:
+            yield match, self.epoch, partial(_jot, match, self.jottings, slice(self.moves, moves), self.epoch)
+        if self.asides < asides:
+            which = slice(self.asides, asides)
+            yield match, self.epoch, partial(_jot_asides, match, self.jottings, which, self.epoch)
 
 
 def unshared(tournament: str) -> int:
@@ -126,7 +117,7 @@ class Ledger:
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
         # What is jotted down, until the next commit: when a host starts, every tournament asks for it.
-        self._jotted: Mapping[str, Story] | None = None
+        self._jotted: Mapping[str, Jottings] | None = None
         self._moves_due = inf  # when to look at the moves played
         self._rested = -inf  # when the next commit may be made, even of few facts
         self._news = trio.Event()  # set when a call waits, or a match is played where there was none
@@ -184,27 +175,20 @@ class Ledger:
             partial(journal.entries, self._engine, tournament, after), limiter=self._reading
         )
 
-    def jot(
-        self,
-        match: str,
-        moves: Sequence[Any],
-        times: Sequence[float],
-        written: int = 0,
-        asides: Sequence[Aside] = (),
-    ) -> None:
+    def jot(self, match: str, jottings: Jottings) -> None:
         if not self._playing:
             self._moves_due = trio.current_time() + SOON
             self._news.set()
         epoch = self._epoch(match.rpartition("-")[0])
-        self._playing[match] = Playing(moves, times, asides, written, epoch)
+        self._playing[match] = Playing(jottings, epoch)
 
-    def jotted(self) -> Mapping[str, Story]:
+    def jotted(self) -> Mapping[str, Jottings]:
         if self._jotted is None:
             self._jotted = self._read_jotted()
         return self._jotted
 
-    def _read_jotted(self) -> Mapping[str, Story]:
-        return journal.stories(self._engine.jotted())
+    def _read_jotted(self) -> Mapping[str, Jottings]:
+        return journal.jotted(self._engine.jotted())
 
     async def keep_moves(self) -> None:
         """Wait until all moves so far of the matches in play are kept. Raises `Unavailable`."""
@@ -331,7 +315,7 @@ class Ledger:
         for match in over:
             self._playing.pop(match, None)
         for _, each, has in lengths:
-            each.written, each.asides_written = has
+            each.moves, each.asides = has
         if moves or not self._playing:
             self._moves_due = trio.current_time() + SOON if self._playing else inf
         for call in batch:
@@ -378,12 +362,12 @@ class Ledger:
                 listener()
 
 
-def _jot(match: str, moves: Sequence[Any], times: Sequence[float], which: slice, epoch: int) -> Jot:
-    return journal.jot(match, which.start + 1, moves[which], times[which], epoch)
+def _jot(match: str, jottings: Jottings, which: slice, epoch: int) -> Jot:
+    return journal.jot(match, which.start + 1, jottings.moves[which], jottings.times[which], epoch)
 
 
-def _jot_asides(match: str, asides: Sequence[Aside], which: slice, epoch: int) -> Jot:
-    return journal.jot_asides(match, which.start + 1, asides[which], epoch)
+def _jot_asides(match: str, jottings: Jottings, which: slice, epoch: int) -> Jot:
+    return journal.jot_asides(match, which.start + 1, jottings.asides[which], epoch)
 
 
 def _entry(number: int, tournament: str, when: float, epoch: int, fact: AnyFact) -> Entry:

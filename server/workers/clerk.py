@@ -14,6 +14,7 @@ from msgspec import Struct
 from server.store.ledger import Call, Ledger
 from server.workers.messages import Jots, Keep, Kept
 from tournament.facts import AnyFact, Concluded
+from tournament.store import Jottings
 
 Safe = Callable[[str, Sequence[AnyFact]], Awaitable[None]]  # a tournament's name in the store, and facts
 
@@ -25,8 +26,7 @@ class Clerk:
         self._say = say
         self._safe = safe
         self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # all are waited for
-        # The lists at which the ledger looks: moves, times, asides.
-        self._playing: dict[str, tuple[list[Any], list[float], list[Any]]] = {}
+        self._playing: dict[str, tuple[list[Any], list[float], list[Any]]] = {}  # as in `Jottings`
 
     def keep(self, asked: Keep) -> None:
         call = self._ledger.ask(asked.tournament, asked.when, asked.facts)
@@ -40,8 +40,8 @@ class Clerk:
             if (playing := self._playing.get(each.match)) is None:
                 known, asides_known = each.ply - 1, each.number - 1  # written before a restart
                 playing = list[Any]([None] * known), [0.0] * known, list[Any]([None] * asides_known)
-                moves, times, asides = self._playing[each.match] = playing
-                self._ledger.jot(each.match, moves, times, known, asides)
+                self._playing[each.match] = playing
+                self._ledger.jot(each.match, Jottings(*playing))
             moves, times, asides = playing
             moves += each.moves
             times += each.times

@@ -16,11 +16,11 @@ from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import READERS, InThread
 from server.workers.messages import Jots, Jotted, Keep, Kept
-from tournament.asides import Aside, before
+from tournament.asides import before
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded
 from tournament.facts import Kept as KeptFact
-from tournament.store import Conflict, Story
+from tournament.store import Conflict, Jottings
 
 SOON = 0.1  # seconds between two looks at moves played: worker 0 writes them a little later
 
@@ -41,26 +41,23 @@ class Call:
 class Playing:
     """A match in play, and how much of it was said."""
 
-    __slots__ = ("asides", "asides_said", "moves", "said", "times")
+    __slots__ = ("asides", "jottings", "moves")
 
-    def __init__(
-        self, moves: Sequence[Any], times: Sequence[float], asides: Sequence[Aside], said: int
-    ) -> None:
-        self.moves = moves
-        self.times = times
-        self.asides = asides
-        self.said = said
-        self.asides_said = len(asides)
+    def __init__(self, jottings: Jottings) -> None:
+        self.jottings = jottings
+        self.moves = len(jottings.moves)  # that were said
+        self.asides = len(jottings.asides)  # that were said
 
     def more(self, match: str) -> Jotted | None:
         """What was not said yet, if there is anything."""
-        said, played = self.said, len(self.moves)
-        asides_said, asides = self.asides_said, before(self.asides, played, self.asides_said)
-        if (said, asides_said) == (played, asides):
+        moves, times, asides = self.jottings
+        said, played = self.moves, len(moves)
+        asides_said, happened = self.asides, before(asides, played, self.asides)
+        if (said, asides_said) == (played, happened):
             return None
-        self.said, self.asides_said = played, asides
-        moves, times = tuple(self.moves[said:played]), tuple(self.times[said:played])
-        return Jotted(match, said + 1, moves, times, asides_said + 1, tuple(self.asides[asides_said:asides]))
+        self.moves, self.asides = played, happened
+        news, spent = tuple(moves[said:played]), tuple(times[said:played])
+        return Jotted(match, said + 1, news, spent, asides_said + 1, tuple(asides[asides_said:happened]))
 
 
 class Linked:
@@ -77,7 +74,7 @@ class Linked:
         self._playing: dict[str, Playing] = {}
         self._listeners: list[Callable[[], None]] = []
         # What is jotted down, until the next look at moves: every tournament asks for it at the start.
-        self._jotted: Mapping[str, Story] | None = None
+        self._jotted: Mapping[str, Jottings] | None = None
         self._closed = False
 
     def listen(self, listener: Callable[[], None]) -> None:
@@ -133,19 +130,12 @@ class Linked:
     async def _read(self, read: Callable[[], Any]) -> Any:
         return await self._in_thread(read, limiter=self._reading)
 
-    def jot(
-        self,
-        match: str,
-        moves: Sequence[Any],
-        times: Sequence[float],
-        written: int = 0,
-        asides: Sequence[Aside] = (),
-    ) -> None:
-        self._playing[match] = Playing(moves, times, asides, written)
+    def jot(self, match: str, jottings: Jottings) -> None:
+        self._playing[match] = Playing(jottings)
 
-    def jotted(self) -> Mapping[str, Story]:
+    def jotted(self) -> Mapping[str, Jottings]:
         if self._jotted is None:
-            self._jotted = journal.stories(self._reader.jotted())
+            self._jotted = journal.jotted(self._reader.jotted())
         return self._jotted
 
     async def run(self) -> None:

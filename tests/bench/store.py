@@ -23,6 +23,7 @@ from server.logs import set_up
 from server.store.journal import Engine
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
+from tests.server.store.jotting import played
 from tournament.entries import entry
 from tournament.events import Ended, Ending
 from tournament.facts import Concluded
@@ -105,7 +106,7 @@ async def through(ledger: Ledger) -> None:
     async def play(first: int) -> None:
         for number in range(first, MATCHES + 1, AT_ONCE):
             concluded = result(number)
-            ledger.jot(concluded.match, concluded.moves, concluded.times)
+            played(ledger, concluded.match, concluded.moves, concluded.times)
             await ledger.keep("cup", 0.0, [concluded])
 
     async with trio.open_nursery() as nursery:

@@ -14,6 +14,7 @@ from server.store.sqlite import Sqlite
 from tests.crashes.world import FILE, at_once
 from tests.deterministic import take_turns_by
 from tests.powercuts.disk import Connection, Disk, PowerCut, unanswered
+from tests.server.store.jotting import played
 from tests.server.store.test_laws import PLAYED
 from tournament.facts import AnyFact, Concluded, Dealt
 
@@ -77,11 +78,9 @@ def keep_matches(engine: Sqlite, safe: list[tuple[str, AnyFact]], seed: int) -> 
         for number in range(1, ROUNDS):
             match = f"{cup}-{number}"
             await ledger.keep(cup, 0.0, [Dealt(match, number)])
-            moves, times = list[str](), list[float]()
-            ledger.jot(match, moves, times)
+            lists = played(ledger, match)
             for _ in range(5):
-                moves.append("NW")
-                times.append(0.5)
+                lists.play("NW")
                 await trio.lowlevel.checkpoint()
             over = structs.replace(PLAYED, match=match, pairing=number)
             await ledger.keep(cup, 0.0, [over])

@@ -11,10 +11,9 @@ from random import Random
 
 import trio
 
-from tournament.asides import Aside
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Disqualified, Kept, Withdrew
-from tournament.store import Memory, Story
+from tournament.store import Jottings, Memory
 
 GROUP = 1 / 256  # seconds between two commits of a group
 
@@ -58,18 +57,11 @@ class Session:
     async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
         return await self._disk.memory.entries(tournament, after)
 
-    def jot(
-        self,
-        match: str,
-        moves: Sequence[object],
-        times: Sequence[float],
-        written: int = 0,
-        asides: Sequence[Aside] = (),
-    ) -> None:
+    def jot(self, match: str, jottings: Jottings) -> None:
         if not self.crashed:
-            self._disk.memory.jot(match, moves, times, written, asides)
+            self._disk.memory.jot(match, jottings)
 
-    def jotted(self) -> Mapping[str, Story]:
+    def jotted(self) -> Mapping[str, Jottings]:
         return self._disk.memory.jotted()
 
     def listen(self, listener: Callable[[], None]) -> None:
@@ -133,7 +125,7 @@ class Disk:
             commit.power.set()
         for match, (moves, times, asides) in self.memory.jotted().items():  # not all is written yet
             kept = max(0, len(moves) - Random(f"{match} {moves}").choice((0, 0, 1, 2)))
-            self.memory.jot(match, moves[:kept], times[:kept], kept, asides)
+            self.memory.jot(match, Jottings(moves[:kept], times[:kept], asides))
         self.busy = trio.Event()
 
     async def _finish(self, last: Commit) -> None:

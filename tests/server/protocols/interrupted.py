@@ -1,6 +1,6 @@
 """What a host leaves behind that stops in the middle of matches, before the last moves were kept."""
 
-from tournament.store import Memory
+from tournament.store import Jottings, Memory
 
 
 class Late(Memory):
@@ -10,4 +10,4 @@ class Late(Memory):
         super().__init__(store.kept())
         for match, (moves, times, asides) in store.jotted().items():
             count = len(moves) - lost
-            self.jot(match, list(moves[:count]), list(times[:count]), count, asides)
+            self.jot(match, Jottings(list(moves[:count]), list(times[:count]), asides))

@@ -1,12 +1,12 @@
 """What holds of every store."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trio
 
 from games.game import Pace
+from tests.server.store.jotting import gone_on_with, played
 from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tournament.asides import Aside, Remark, Thought, Trouble
 from tournament.causes import Refused
@@ -41,7 +41,7 @@ from tournament.facts import (
 )
 from tournament.format import Pairing, Terms
 from tournament.notes import Noted
-from tournament.store import Conflict, Memory, Story
+from tournament.store import Conflict, Jottings, Memory
 
 OPENED = Opened("tic-tac-toe", "round-robin", 2)
 WON = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "three in a row", (1.0, 0.0))
@@ -204,19 +204,17 @@ async def test_a_match_that_is_not_over_cannot_be_read(shelf: Shelf) -> None:
 
 async def test_what_is_jotted_down_is_there_until_the_match_is_concluded(shelf: Shelf) -> None:
     async with shelf() as store:
-        moves, times = list[Any](), list[float]()
-        store.jot("cup-1", moves, times)
-        store.jot("cup-2", (1, 2, 3), (0.5, 0.5, 0.5))
+        match = played(store, "cup-1")
+        played(store, "cup-2", (1, 2, 3))
         for ply, move in enumerate(("NW", [1, 2], {"column": 3}), 1):
-            moves.append(move)
-            times.append(ply / 3)
+            match.play(move, ply / 3)
         jotted = {
-            "cup-1": Story(("NW", [1, 2], {"column": 3}), (1 / 3, 2 / 3, 1.0)),
-            "cup-2": Story((1, 2, 3), (0.5, 0.5, 0.5)),
+            "cup-1": Jottings(("NW", [1, 2], {"column": 3}), (1 / 3, 2 / 3, 1.0)),
+            "cup-2": Jottings((1, 2, 3), (0.5, 0.5, 0.5)),
         }
     async with shelf() as store:
         assert store.jotted() == jotted
-        store.jot("cup-1", ["NW"], [0.5])
+        gone_on_with(store, "cup-1").play("NW")
         await store.keep("cup", 1.0, [WON])
         assert set(store.jotted()) == {"cup-2"}
     async with shelf() as store:
@@ -225,9 +223,9 @@ async def test_what_is_jotted_down_is_there_until_the_match_is_concluded(shelf: 
 
 async def test_what_is_jotted_down_last_is_there_after_a_stop(shelf: Shelf) -> None:
     async with shelf() as store:
-        store.jot("cup-1", ["NW"], [0.5])
+        played(store, "cup-1", ["NW"])
     async with shelf() as store:
-        assert store.jotted() == {"cup-1": Story(("NW",), (0.5,))}
+        assert store.jotted() == {"cup-1": Jottings(("NW",), (0.5,))}
 
 
 async def test_what_there_is_beside_moves_is_there_however_often_a_host_starts(shelf: Shelf) -> None:
@@ -235,17 +233,15 @@ async def test_what_there_is_beside_moves_is_there_however_often_a_host_starts(s
     expected: list[Aside] = []
     for life in range(4):
         async with shelf() as store:
-            moves, times, asides = map(list[Any], store.jotted().get("cup-1", Story()))
-            assert (len(moves), asides) == (life, expected)
-            store.jot("cup-1", moves, times, len(moves), asides)
+            match = gone_on_with(store, "cup-1")
+            assert (len(match.moves), match.asides) == (life, expected)
             expected += [
                 Trouble(Refused(1.5, 0, life, "nowhere", "there is no such field")),
                 Thought(life + 1, 0.25),
                 Remark(Noted(life + 1, 0, {"depth": 9})),
             ]
-            asides += [*expected[-3:], Thought(life + 2, 0.75)]
-            moves.append("NW")
-            times.append(0.5)
+            match.asides.extend([*expected[-3:], Thought(life + 2, 0.75)])
+            match.play("NW")
     async with shelf() as store:
         await store.keep("cup", 1.0, [WON])
     async with shelf() as store:

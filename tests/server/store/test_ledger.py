@@ -19,10 +19,11 @@ from tests.crashes.world import FAST, Contest, World, at_once
 from tests.effort import tries
 from tests.server.store.counting import Read
 from tests.server.store.faults import Faulty
+from tests.server.store.jotting import played
 from tournament.entries import Entry
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Entered, Kept, State, Turned
-from tournament.store import Stale, Story
+from tournament.store import Jottings, Stale
 
 FAULTS = 6  # of the writes of a tournament, from its first to its last
 PAUSED = Turned(State.PAUSED)
@@ -58,16 +59,16 @@ async def test_however_many_tournaments_ask_for_what_was_jotted_down_it_is_read_
 ) -> None:
     """Catches a start that read, for each tournament, the moves of all: minutes for some hundreds of them."""
     engine = Read(tmp_path / "quintain.sqlite")
-    ledger, moves = Ledger(engine, at_once), ["NW"]
+    ledger = Ledger(engine, at_once)
     assert [ledger.jotted() for _ in range(100)] == [{}] * 100
     assert engine.times == 1
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ledger.run)
-        ledger.jot("cup-1", moves, [0.5])
+        played(ledger, "cup-1", ["NW"])
         await ledger.keep_moves()
-        assert [ledger.jotted() for _ in range(100)] == [{"cup-1": Story(("NW",), (0.5,))}] * 100
+        assert [ledger.jotted() for _ in range(100)] == [{"cup-1": Jottings(("NW",), (0.5,))}] * 100
         await ledger.keep("cup", 1.0, [Entered("ann")])
-        assert ledger.jotted() == {"cup-1": Story(("NW",), (0.5,))}
+        assert ledger.jotted() == {"cup-1": Jottings(("NW",), (0.5,))}
         nursery.cancel_scope.cancel()
     assert engine.times == 3
     engine.close()
@@ -137,7 +138,7 @@ async def test_where_little_is_played_nobody_waits_for_more(
 ) -> None:
     """Catches two fast bots at an empty table who spend their time waiting for others."""
     async with running(engine) as (ledger, _):
-        ledger.jot("cup-1", [], [])
+        played(ledger, "cup-1")
         begun = trio.current_time()
         for number in range(10):
             await ledger.keep("cup", 1.0, [ended(f"bot-{number}")])
@@ -167,7 +168,7 @@ def ended(match: str) -> Concluded:
 
 def many_play(ledger: Ledger) -> None:
     for number in range(100):
-        ledger.jot(f"cup-{number}", [], [])
+        played(ledger, f"cup-{number}")
 
 
 async def test_when_enough_waits_the_rest_is_over(engine: Faulty, autojump_clock: MockClock) -> None:
@@ -185,39 +186,34 @@ async def test_when_enough_waits_the_rest_is_over(engine: Faulty, autojump_clock
 
 async def test_moves_wait_for_others_and_not_for_ever(engine: Faulty, autojump_clock: MockClock) -> None:
     async with running(engine) as (ledger, _):
-        moves, times = list[str](), list[float]()
-        ledger.jot("cup-1", moves, times)
+        match = played(ledger, "cup-1")
         for _ in range(3):
-            moves.append("NW")
-            times.append(0.5)
+            match.play("NW")
             await trio.sleep(SOON / 8)
         await ledger.keep("cup", 1.0, [PAUSED])
         assert not ledger.jotted(), "what has to be safe takes no moves with it"
         await trio.sleep(SOON)
-        assert ledger.jotted() == {"cup-1": Story(("NW",) * 3, (0.5,) * 3)}
-        moves.append("N")
-        times.append(0.25)
+        assert ledger.jotted() == {"cup-1": Jottings(("NW",) * 3, (0.5,) * 3)}
+        match.play("N", 0.25)
         await trio.sleep(3 * SOON)
         assert engine.batches[2:] == [[Jot("cup-1", 4, '["N"]', "[0.25]")]], "each once"
-        assert ledger.jotted() == {"cup-1": Story(("NW", "NW", "NW", "N"), (0.5, 0.5, 0.5, 0.25))}
+        assert ledger.jotted() == {"cup-1": Jottings(("NW", "NW", "NW", "N"), (0.5, 0.5, 0.5, 0.25))}
 
 
 async def test_moves_that_are_made_while_others_are_written_are_kept_by_the_next_commit_each_once(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     """Catches a thread that takes along what was played after it was asked, which is then written twice."""
-    moves, times = ["NW"], [0.5]
 
     async def slowly(write: Callable[[], object], *, limiter: trio.CapacityLimiter) -> object:
-        if len(moves) == 1:
-            moves.append("N")
-            times.append(0.25)
+        if len(match.moves) == 1:
+            match.play("N", 0.25)
         return write()
 
     ledger = Ledger(engine, slowly)
+    match = played(ledger, "cup-1", ["NW"])
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ledger.run)
-        ledger.jot("cup-1", moves, times)
         await trio.sleep(4 * SOON)
         nursery.cancel_scope.cancel()
     assert engine.batches == [[Jot("cup-1", 1, '["NW"]', "[0.5]")], [Jot("cup-1", 2, '["N"]', "[0.25]")]]
@@ -227,7 +223,6 @@ async def test_whoever_waits_for_all_moves_waits_for_those_that_are_made_while_o
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     """Catches a host that stops while moves are written, and lets go of a match without the last of them."""
-    moves, times = ["NW"], [0.5]
 
     async def slowly(write: Callable[[], object], *, limiter: trio.CapacityLimiter) -> object:
         await trio.sleep(4 * SOON)
@@ -236,13 +231,12 @@ async def test_whoever_waits_for_all_moves_waits_for_those_that_are_made_while_o
     ledger = Ledger(engine, slowly)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ledger.run)
-        ledger.jot("cup-1", moves, times)
+        match = played(ledger, "cup-1", ["NW"])
         await trio.sleep(2 * SOON)
-        moves.append("N")
-        times.append(0.25)
+        match.play("N", 0.25)
         assert not engine.batches, "they are under way"
         await ledger.keep_moves()
-        assert ledger.jotted() == {"cup-1": Story(("NW", "N"), (0.5, 0.25))}
+        assert ledger.jotted() == {"cup-1": Jottings(("NW", "N"), (0.5, 0.25))}
         await ledger.keep_moves()
         assert len(engine.batches) == 2, "each once"
         nursery.cancel_scope.cancel()
@@ -252,8 +246,8 @@ async def test_moves_of_a_match_that_is_over_by_then_are_not_written(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     async with running(engine) as (ledger, _):
-        ledger.jot(WON.match, ["NW"], [0.5])
-        ledger.jot("another", ["NW"], [0.5])
+        played(ledger, WON.match, ["NW"])
+        played(ledger, "another", ["NW"])
         await ledger.keep("cup", 1.0, [WON])
         await trio.sleep(2 * SOON)
         assert engine.batches[1:] == [[Jot("another", 1, '["NW"]', "[0.5]")]]
@@ -323,7 +317,7 @@ async def test_what_is_waiting_when_the_host_stops_is_kept_still(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     async with running(engine) as (ledger, nursery):
-        ledger.jot("cup-1", ["NW"], [0.5])
+        played(ledger, "cup-1", ["NW"])
         nursery.start_soon(ledger.keep, "cup", 1.0, [PAUSED])
         await trio.testing.wait_all_tasks_blocked()
     assert [entry.kind for entry in engine.kept()] == ["turned"]
@@ -454,15 +448,14 @@ async def test_moves_of_a_match_that_is_another_hosts_now_hold_nothing_up(autoju
     ledger = Ledger(engine, at_once, epoch=lambda tournament: epoch)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ledger.run)
-        lost, moves = list[str](["C"]), list[str](["N"])
-        ledger.jot("cup-1", lost, [0.5])
+        lost = played(ledger, "cup-1", ["C"])
         await trio.sleep(2 * SOON)
         engine.lease = epoch = 2
-        lost.append("D")
-        ledger.jot("cup-2.2", moves, [0.5])
+        lost.play("D")
+        ours = played(ledger, "cup-2.2", ["N"])
         await trio.sleep(2 * SOON)
-        lost.append("E")
-        moves.append("M")
+        lost.play("E")
+        ours.play("M")
         await ledger.keep("cup", 1.0, [Entered("ann")])
         await trio.sleep(2 * SOON)
         nursery.cancel_scope.cancel()

@@ -348,7 +348,7 @@ def test_moves_that_cannot_be_read_are_damage_and_named(engine: Sqlite, path: Pa
     other.execute(f"UPDATE jotted SET {column} = substr({column}, 1, 5)")  # noqa: S608
     other.close()
     with pytest.raises(Unusable, match="match cup-9, from move 1 on: this cannot be read"):
-        journal.stories(engine.jotted())
+        journal.jotted(engine.jotted())
 
 
 def test_what_a_newer_quintain_has_written_is_left_alone(path: Path) -> None:

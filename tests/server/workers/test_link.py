@@ -20,11 +20,12 @@ from server.workers.store import SOON, Linked
 from tests.crashes.world import at_once
 from tests.server.store.counting import Read
 from tests.server.store.faults import Faulty
+from tests.server.store.jotting import gone_on_with, played
 from tournament.asides import Aside, Thought, Trouble
 from tournament.causes import Refused
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Entered, Opened
-from tournament.store import Conflict, Story
+from tournament.store import Conflict, Jottings
 
 OPENED = Opened("tic-tac-toe", "round-robin")
 WON = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "three in a row", (1.0, 0.0), ("NW",), (0.5,))
@@ -145,17 +146,14 @@ async def test_a_contradiction_is_told_to_whoever_asked(both: Both, autojump_clo
 async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
     both: Both, autojump_clock: MockClock
 ) -> None:
-    moves: list[Any] = []
-    times: list[float] = []
     async with both.running() as nursery:
         nursery.start_soon(both.store.run)
         await both.store.keep("cup", 1.0, [OPENED, Dealt("cup-1", 1)])
-        both.store.jot("cup-1", moves, times)
+        match = played(both.store, "cup-1")
         for number, move in enumerate(("NW", "N", "C"), 1):
-            moves.append(move)
-            times.append(0.5)
+            match.play(move)
             await trio.sleep(SOON + 1.0)
-            assert both.store.jotted() == {"cup-1": Story(tuple(moves), tuple(times))}, number
+            assert both.store.jotted() == {"cup-1": Jottings(*map(tuple, match))}, number
         await both.store.keep("cup", 2.0, [WON])
         await trio.sleep(1.0)
         assert both.store.jotted() == {}
@@ -187,11 +185,9 @@ async def test_nothing_is_left_of_the_moves_of_a_match_that_ends_soon_after_the_
         nursery.start_soon(both.store.run)
         await both.store.keep("cup", 1.0, [OPENED, *(Dealt(f"cup-{number}", number) for number in range(30))])
         for number in range(30):
-            moves: list[Any] = []
-            both.store.jot(f"cup-{number}", moves, times := [])
+            match = played(both.store, f"cup-{number}")
             await trio.sleep(chance.random() * SOON)
-            moves.append("NW")
-            times.append(0.5)
+            match.play("NW")
             over = msgspec.structs.replace(WON, match=f"cup-{number}", pairing=number)
             await both.store.keep("cup", 2.0, [over])
         await trio.sleep(1.0)
@@ -203,19 +199,16 @@ async def test_nothing_is_left_of_the_moves_of_a_match_that_ends_soon_after_the_
 async def test_after_a_restart_moves_follow_those_that_are_written(
     both: Both, autojump_clock: MockClock
 ) -> None:
-    moves, times = ["NW", "N"], [0.5, 0.5]
     async with both.running() as nursery:
         nursery.start_soon(both.store.run)
-        both.store.jot("cup-1", moves, times)
+        played(both.store, "cup-1", ["NW", "N"])
         await trio.sleep(1.0)
     again = Both(both.engine)
     async with again.running() as nursery:
         nursery.start_soon(again.store.run)
-        again.store.jot("cup-1", moves, times, 2)
-        moves.append("C")
-        times.append(0.25)
+        gone_on_with(again.store, "cup-1").play("C", 0.25)
         await trio.sleep(1.0)
-        assert again.store.jotted() == {"cup-1": Story(("NW", "N", "C"), (0.5, 0.5, 0.25))}
+        assert again.store.jotted() == {"cup-1": Jottings(("NW", "N", "C"), (0.5, 0.5, 0.25))}
 
 
 async def test_what_there_is_beside_moves_reaches_the_journal_over_restarts(
@@ -226,19 +219,17 @@ async def test_what_there_is_beside_moves_reaches_the_journal_over_restarts(
     for life in range(4):
         async with here.running() as nursery:
             nursery.start_soon(here.store.run)
-            moves, times, asides = map(list[Any], here.store.jotted().get("cup-1", Story()))
-            assert (len(moves), asides) == (life, expected)
-            here.store.jot("cup-1", moves, times, life, asides)
+            match = gone_on_with(here.store, "cup-1")
+            assert (len(match.moves), match.asides) == (life, expected)
             expected += [
                 Trouble(Refused(1.5, 0, life, "nowhere", "there is no such field")),
                 Thought(life + 1, 0.5),
             ]
-            asides += expected[-2:]
+            match.asides.extend(expected[-2:])
             await trio.sleep(1.0)
-            assert here.store.jotted().get("cup-1", Story()).asides == (*expected[:-1],)
-            moves.append("NW")
-            times.append(0.5)
-            asides.append(Thought(life + 2, 0.25))
+            assert here.store.jotted().get("cup-1", Jottings()).asides == (*expected[:-1],)
+            match.play("NW")
+            match.asides.append(Thought(life + 2, 0.25))
             await trio.sleep(1.0)
         here = Both(both.engine)
 

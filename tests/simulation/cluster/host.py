@@ -19,7 +19,7 @@ from tests.simulation.cluster.database import Database, Further, OverTrips, Sess
 from tournament import entries
 from tournament.events import Ending
 from tournament.facts import Concluded, Dealt
-from tournament.store import Conflict, Stale, Story
+from tournament.store import Conflict, Jottings, Stale
 
 TIMEOUT = 0.9  # seconds until a host gives up on an answer
 STOPS = 3.0  # seconds in which a host that drains has to keep what it has
@@ -203,7 +203,7 @@ class Host:
         dealt = sum(isinstance(fact, Dealt) for fact in facts)
         if dealt == over:
             return over + 1, None
-        moves, times, _ = journal.stories(jots).get(f"{tournament}-{dealt}", Story())
+        moves, times, _ = journal.jotted(jots).get(f"{tournament}-{dealt}", Jottings())
         self._world.goes_on(tournament, f"{tournament}-{dealt}", moves)
         return dealt, ([*moves], [*times])
 
@@ -214,7 +214,7 @@ class Host:
             await ledger.keep(tournament, now(), [Dealt(name, number)])
         moves, times = kept or ([], [])
         self._playing[tournament] = name, moves
-        ledger.jot(name, moves, times, len(moves))
+        ledger.jot(name, Jottings(moves, times))
         bots_host = self._world.chance.randrange(len(self._clocks))
         while len(moves) < PLIES:
             spent = await self._move(bots_host)
