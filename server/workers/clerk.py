@@ -11,7 +11,7 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from server.store.ledger import Call, Ledger
+from server.store.ledger import KeepCall, Ledger
 from server.workers.messages import Jots, Keep, Kept
 from tournament.facts import AnyFact, Concluded
 from tournament.store import Jottings
@@ -25,7 +25,7 @@ class Clerk:
         self._ledger = ledger
         self._say = say
         self._safe = safe
-        self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # all are waited for
+        self._send, self._receive = trio.open_memory_channel[tuple[Keep, KeepCall]](inf)  # all are waited for
         self._playing: dict[str, tuple[list[Any], list[float], list[Any]]] = {}  # as in `Jottings`
 
     def keep(self, asked: Keep) -> None:
