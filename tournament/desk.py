@@ -20,6 +20,7 @@ from tournament.facts import (
     Claimed,
     Described,
     Disqualified,
+    EndedEarly,
     Entered,
     Froze,
     Ordered,
@@ -88,6 +89,18 @@ class Desk:
         async with self._deciding():
             self._expect("resumed", State.PAUSED)
             await self._keep("resume", "", [Turned(State.RUNNING)])
+
+    async def end(self) -> None:
+        """End it with what was played: nothing more begins, and what is in play goes on to its end."""
+        async with self._deciding():
+            record = self._tournament.record
+            if record.format.endless:
+                raise Refusal(f"{record.name} has no end: pause it, and it stays as it is")
+            if record.ended_early:
+                raise Refusal(f"{record.name} was ended already")
+            if record.state not in (State.RUNNING, State.PAUSED):
+                raise Refusal(f"{record.name} is {record.state}; only what is running or paused can be ended")
+            await self._keep("end", "", [EndedEarly()])
 
     async def withdraw(self, name: str) -> None:
         async with self._deciding():
@@ -255,7 +268,8 @@ class Desk:
             raise Refusal(f"{match} is void already")
         if record.format.eliminates:
             self._expect_last(match, record.drawn[concluded.pairing])
-        again = [Turned(State.RUNNING)] if record.state is State.FINISHED else []
+        over = record.state is State.FINISHED and not record.ended_early
+        again = [Turned(State.RUNNING)] if over else []
         if record.format.endless:  # the record may forget the match before it is voided
             return [Voided(match, why, concluded.players, concluded.score), *again]
         return [Voided(match, why), *again]

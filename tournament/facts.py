@@ -178,6 +178,13 @@ class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
         return len(self.moves)
 
 
+class EndedEarly(Fact, frozen=True, tag="ended-early"):
+    """An organiser ends it with what was played: nothing more is drawn or begins, and nothing is replayed.
+
+    What is being played goes on; then the tournament is over.
+    """
+
+
 class Withdrew(Fact, frozen=True, tag="withdrew"):
     name: str
     annulled: bool  # what it has played no longer counts
@@ -300,6 +307,7 @@ SmallFact = (
     | NoShow
     | Admitted
     | Described
+    | EndedEarly
 )
 AnyFact = SmallFact | Drew
 HOST = ""  # in place of a tournament's name, for orders to the host itself

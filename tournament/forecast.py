@@ -181,6 +181,8 @@ class Forecast:
     def _later(self) -> Iterable[tuple[int, int]]:
         """Each round that has not begun, and how many matches it has."""
         record = self._record
+        if record.ended_early:
+            return ()
         if record.format.plan is None:
             return record.open.later.items()
         last = record.drawn.get(record.last_drawn)

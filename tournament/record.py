@@ -33,6 +33,7 @@ from tournament.facts import (
     Described,
     Disqualified,
     Drew,
+    EndedEarly,
     Entered,
     Froze,
     NoShow,
@@ -111,6 +112,7 @@ class Record:
         self.first_round_at: float | None = None  # wall time at which it began, if rounds are by the clock
         self.checked_in: set[str] = set()
         self.no_shows: set[str] = set()  # entrants that are out because they did not check in
+        self.ended_early = False  # by an organiser: what is not being played is not played any more
         self.affiliations: dict[str, str] = {}  # of the entrants for whom it is known …
         self.contacts: dict[str, str] = {}  # … and how to reach whoever answers for them
         self.attempts: dict[int, int] = {}  # by pairing: matches begun or forfeited
@@ -289,6 +291,9 @@ class Record:
                 self.out.discard(name)
                 self.no_shows.discard(name)
                 self.arrivals += 1
+            case EndedEarly():
+                self.ended_early = True
+                self.open = Waiting(begun=self.open.begun)
             case Described(name=name, affiliation=affiliation, contact=contact):
                 _note(self.affiliations, name, affiliation)
                 _note(self.contacts, name, contact)
@@ -361,10 +366,13 @@ class Record:
             del self.drawn[number]
 
     def _reopen(self, number: int) -> None:
-        """A pairing has to be played again; or it is decided as 0–0, if the format never repeats one."""
+        """A pairing has to be played again; or it is decided as 0–0, if the format never repeats one.
+
+        In a tournament that was ended early it stays undecided.
+        """
         if self.format.endless:
             self.results.close(self.drawn[number])
-        else:
+        elif not self.ended_early:
             self.open.add(self.drawn[number])
 
     def _remove(self, name: str) -> None:
@@ -509,7 +517,9 @@ class Record:
         return self.results.standings(list(self.entrants.values()), self.annulled, self.disqualified)
 
     def _winners(self) -> tuple[str, ...]:
-        """Whoever is first, and has scored."""
+        """Whoever is first, and has scored; nobody in a knockout without its last round."""
+        if self.format.eliminates and self.ended_early:
+            return ()
         first = takewhile(lambda row: row.rank == 1, self.standings())
         return tuple([row.name for row in first if row.points > 0])
 

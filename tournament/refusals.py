@@ -46,7 +46,7 @@ def expect_room(record: Record, *, let_in: bool) -> None:
 
     `let_in`: an organiser has somebody enter who could not by coming, as nobody can after the start.
     """
-    if record.state is State.FINISHED:
+    if record.ended_early or record.state is State.FINISHED:
         raise Refusal(f"{record.name} is over")
     if record.state is State.DELETED:
         raise Refusal(f"{record.name} was deleted")

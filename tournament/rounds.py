@@ -60,7 +60,7 @@ def planned(record: Record) -> Iterator[tuple[int, float]]:
 
 def coming(record: Record) -> tuple[int, float] | None:
     """The next round that begins at a time, and that time; None if there is none."""
-    if record.round is None or record.state is State.FINISHED:
+    if record.round is None or record.ended_early or record.state is State.FINISHED:
         return None
     return next((each for each in planned(record) if each[0] > record.round), None)
 

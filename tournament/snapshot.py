@@ -29,7 +29,7 @@ from tournament.results import Results
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 7  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 8  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
@@ -88,6 +88,7 @@ class Snapshot(Struct, frozen=True, array_like=True):
     archived: Archived | None  # the same, of a tournament that is over
     whole: bool
     byes: int
+    ended_early: bool
 
 
 def taken(record: Record) -> Snapshot:
@@ -158,6 +159,7 @@ def taken(record: Record) -> Snapshot:
         archived=archived,
         whole=record.whole,
         byes=record.byes,
+        ended_early=record.ended_early,
         names=list(places),
     )
 
@@ -215,6 +217,7 @@ def restored(snapshot: Snapshot) -> Record:
         known.enlist(record.drawn.values())
     record.missed_pairings = snapshot.missed
     record.last_drawn, record.byes = snapshot.last_drawn, snapshot.byes
+    record.ended_early = snapshot.ended_early
     known.history = History.unpacked(*snapshot.history)
     known.tallies = Tallies(snapshot.tallies, snapshot.tallied)
     if known.latest is not None:

@@ -382,7 +382,10 @@ class Tournament:
         starts = self._starts_in()
         if starts <= 0:
             await self.keep(*no_shows(record), Turned(State.RUNNING))
-        if record.state is not State.RUNNING or self._halted:
+        if record.ended_early and not (record.dealt or self._halted):
+            await self.keep(Turned(State.FINISHED))
+            return inf
+        if record.state is not State.RUNNING or record.ended_early or self._halted:
             self._presence.pause()
             return _looking_again(min(starts, look))
         if record.chose is not None and record.revealed is None:

@@ -196,6 +196,20 @@ def resume(name: str, *, desk: DeskOptions | None = None, json: Flag = False) ->
 
 
 @command
+def end(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
+    """End a tournament with what was played.
+
+    No more matches begin, those in play go on to their end, and then it is
+    over. What was not played counts for nobody. This cannot be undone.
+
+    Example: time is up, and the hall closes:
+
+        quintain tournament end friday
+    """
+    return order(desk, name, "end", {}, json)
+
+
+@command
 def freeze(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
     """Show the public the standings as they are now, until you unfreeze them.
 

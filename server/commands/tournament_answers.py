@@ -53,6 +53,8 @@ def shown(found: dict[str, Any]) -> str:
         lines += deciding.get("said", ())
     if found["group"] is not None:
         lines.append(f"group: {found['group']}")
+    if found.get("ended_early"):
+        lines.append("ended early: what was not played counts for nobody")
     if found.get("frozen"):
         lines.append("frozen: everybody sees the standings as they were when they were frozen")
     if found["by_invitation"]:

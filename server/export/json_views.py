@@ -179,7 +179,7 @@ def tournament_shown(record: Record) -> dict[str, Any]:
         "format": record.opened.format,
         "state": record.state,
         "frozen": record.frozen is not None,
-    }
+    } | ({"ended_early": True} if record.ended_early else {})
 
 
 def lots_shown(record: Record) -> dict[str, Any]:

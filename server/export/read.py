@@ -51,6 +51,7 @@ class TournamentLine(Struct, frozen=True, tag="tournament"):
     round_every: float | None = None
     check_in: float | None = None
     by_invitation: bool = False
+    ended_early: bool = False
 
 
 class EntrantLine(Struct, frozen=True, tag="entrant"):

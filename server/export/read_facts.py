@@ -26,6 +26,7 @@ from tournament.facts import (
     Described,
     Disqualified,
     Drew,
+    EndedEarly,
     Entered,
     Froze,
     NoShow,
@@ -142,6 +143,8 @@ def facts_of(section: Section) -> list[tuple[int, AnyFact]]:
                 facts.append((line.number, concluded(match, opened)))
             case _:
                 pass
+    if first.ended_early:
+        gone.append((section.opening.number, EndedEarly()))
     if first.state is not State.REGISTERING:
         gone.append((section.opening.number, Turned(first.state)))
     if first.frozen:

@@ -25,6 +25,7 @@ from tournament.facts import (
     Described,
     Disqualified,
     Drew,
+    EndedEarly,
     Entered,
     Froze,
     NoShow,
@@ -92,6 +93,8 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
         case Drew(pairings=pairings):
             if out_of_play:
                 yield f"pairings were drawn while it was {record.state}"
+            if record.ended_early:
+                yield "pairings were drawn after it had been ended early"
             if record.sealed is not None and record.revealed is None:
                 yield "lots were drawn by a seed that had not been revealed"
             for number, pairing in enumerate(pairings, len(record.drawn) + 1):
@@ -118,6 +121,11 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
         case Described(name=name):
             if name not in record.entrants:
                 yield f"{quoted(name)} has not entered"
+        case EndedEarly():
+            if record.format.endless or record.ended_early:
+                yield "it has no end that could come early, or was ended before"
+            if in_order and record.state not in (State.RUNNING, State.PAUSED):
+                yield f"it was ended early while it was {record.state}"
         case Withdrew(name=name) | Disqualified(name=name):
             if name not in record.entrants:
                 yield f"{quoted(name)} has not entered"
@@ -255,7 +263,8 @@ def decided(record: Record, facts: Sequence[tuple[int, AnyFact]], index: int) ->
     _, fact = facts[index]
     rules = f"a {record.format.name}"
     if fact == Turned(State.FINISHED):
-        return None if record.format.endless or not _drawn(record) else _unfinished(record, facts, index)
+        over = record.format.endless or record.ended_early or not _drawn(record)
+        return None if over else _unfinished(record, facts, index)
     if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):
         return None  # what a format without an end draws depends on who was there
     while not _follows(record, fact):

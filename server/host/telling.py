@@ -18,6 +18,7 @@ from tournament.facts import (
     Dealt,
     Disqualified,
     Drew,
+    EndedEarly,
     NoShow,
     RoundBegan,
     State,
@@ -66,6 +67,8 @@ def told(tournament: HeldTournament, fact: AnyFact) -> None:
             log.info("round begun", tournament=record.name, round=round)
         case NoShow(name=name):
             log.info("not checked in", tournament=record.name, player=name)
+        case EndedEarly():
+            log.info("ended early", tournament=record.name, decided=record.decided, drawn=record.pairings)
         case Withdrew(name=name):
             log.info("withdrawn", tournament=record.name, player=name)
         case Disqualified(name=name, why=why):

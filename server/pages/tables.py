@@ -248,9 +248,10 @@ def winners(record: Record, board: Board | None) -> list[str]:
     """Who has won, once that is sure.
 
     A board of before the end may have somebody else first. Nobody has won who has not scored, nor where
-    the first place was to be settled and is open.
+    the first place was to be settled and is open, as in a knockout without its last round.
     """
     over = record.state is State.FINISHED and record.frozen is None
+    over = over and not (record.format.eliminates and record.ended_early)
     if not over or board is None or board.version < record.version:
         return []
     first = [row.name for row in takewhile(lambda row: row.rank == 1, board.rows)]

@@ -58,9 +58,9 @@ class Inside:
                 self._audit(exchange, session)
             case ["tournaments", name] if name in self._host.tournaments:
                 return self.tournament(exchange, session, self._host.tournaments[name])
-            case ["tournaments", name, "delete"] if name in self._host.tournaments:
+            case ["tournaments", name, "delete" | "end" as action] if name in self._host.tournaments:
                 record = self._host.tournaments[name].record
-                self.give(exchange, session, "delete", record=record, decided=record.decided)
+                self.give(exchange, session, action, record=record, decided=record.decided)
             case ["tournaments", name, action] if name in self._host.tournaments and action in PREVIEWED:
                 tournament = self._host.tournaments[name]
                 return self._previewed(exchange, session, tournament, action, query)
@@ -127,6 +127,7 @@ class Inside:
             "missing": tournament.missing(),
             "checks_in": None if record.state is not State.REGISTERING else opens_at(record.opened),
             "next_round": coming(record),
+            "ends": ends(record),
             "deletes": not record.format.endless and record.state is not State.RUNNING,
             "invites": not record.format.endless and record.state is not State.FINISHED,
             "enters": enters(record),
@@ -255,11 +256,21 @@ def possible(record: Record) -> list[str]:
     if record.state is State.REGISTERING:
         enough = record.format.endless or record.contestants >= record.format.entrants
         return ["start"] if enough else []
+    if record.ended_early:
+        return []
     return {State.RUNNING: ["pause"], State.PAUSED: ["resume"]}.get(record.state, [])
+
+
+def ends(record: Record) -> bool:
+    """Whether it can be ended early."""
+    begun = record.state in (State.RUNNING, State.PAUSED)
+    return begun and not (record.format.endless or record.ended_early)
 
 
 def enters(record: Record) -> bool:
     """Whether an organiser can enter somebody by name alone."""
+    if record.ended_early:
+        return False
     if record.state is State.REGISTERING:
         return bool(record.opened.by_invitation)
     return record.format.late and record.state is not State.FINISHED

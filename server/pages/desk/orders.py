@@ -72,6 +72,7 @@ class Orders:
             "start": desk.start,
             "pause": desk.pause,
             "resume": desk.resume,
+            "end": desk.end,
             "freeze": desk.freeze,
             "unfreeze": desk.unfreeze,
             "enter": lambda: self._host.claims.enter(tournament, name, who(exchange)),

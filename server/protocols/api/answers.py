@@ -81,6 +81,7 @@ class Head(Struct, frozen=True):
     format: str
     state: State
     frozen: bool
+    ended_early: bool = False  # an organiser ended it before all was played
 
 
 class Course(Head, frozen=True, kw_only=True):

@@ -216,6 +216,11 @@ ROUTES: tuple[Route, ...] = (
     order(f"{ONE}/pause", "Pause it: no more matches begin, and those in play go on.", simply(Desk.pause)),
     order(f"{ONE}/resume", "Resume it after a pause.", simply(Desk.resume)),
     order(
+        f"{ONE}/end",
+        "End it with what was played: no more matches begin, and it is over when those in play are.",
+        simply(Desk.end),
+    ),
+    order(
         f"{ONE}/freeze",
         "Freeze the standings: the public sees them as they are now, until unfreeze.",
         simply(Desk.freeze),

@@ -348,6 +348,33 @@ async def test_what_cannot_be_done_is_said_on_the_page_of_the_tournament(autojum
         assert b"cup is finished" in answer.body
 
 
+async def test_a_tournament_is_ended_early_after_a_page_has_asked(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold(entrants=3, format="double-round-robin")
+        await here.come("ann", "bob", "cas")
+        await trio.sleep(20.0)
+        browser, record = await here.log_in(), here.host.tournaments["cup"].record
+        assert 'href="/admin/tournaments/cup/end"' in await browser.read("/admin/tournaments/cup")
+        asked = await browser.read("/admin/tournaments/cup/end")
+        assert f"{record.decided} of 6 matches" in asked
+        assert not record.ended_early
+        await browser.send(asked, "/admin/tournaments/cup/end")
+        await trio.sleep(100.0)
+        assert record.state is State.FINISHED
+        assert 0 < record.decided < 6
+        desk, public = await browser.read("/admin/tournaments/cup"), await here.read("/tournaments/cup")
+        assert "It was ended early: what was not played counts for nobody." in desk
+        assert 'href="/admin/tournaments/cup/end"' not in desk
+        assert "ended early: what was not played counts for nobody" in public
+        assert 'class="winner"' in public
+        for path in ("", "/standings"):
+            assert (await here.api("GET", f"/api/tournaments/cup{path}", token=None))["ended_early"] is True
+        assert "ended_early" not in await here.api("GET", "/api/tournaments/open-tic-tac-toe", token=None)
+        trf = (await here.read("/api/tournaments/cup/standings?format=trf")).splitlines()
+        assert sum(line.startswith("001") for line in trf) == 3
+    assert [each.fact.action for each in here.host.audit][-1] == "end"
+
+
 @pytest.mark.slow
 async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
     autojump_clock: MockClock,

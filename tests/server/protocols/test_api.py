@@ -306,7 +306,7 @@ async def test_what_an_order_would_change_is_worked_out_where_it_holds_up_nobody
             assert seen["before"] != seen["after"]
 
 
-@pytest.mark.parametrize("action", ["start", "pause", "resume", "freeze", "unfreeze", "delete"])
+@pytest.mark.parametrize("action", ["start", "pause", "resume", "end", "freeze", "unfreeze", "delete"])
 async def test_an_order_that_has_no_preview_is_not_carried_out_with_one(
     autojump_clock: MockClock, action: str
 ) -> None:

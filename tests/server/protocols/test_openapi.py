@@ -185,6 +185,8 @@ async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_a
             await call("POST", f"{one}/invite", {"name": name}, name="next")
         await call("POST", f"{one}/start", name="next")
         await call("POST", f"{one}/enter", {"name": "dee"}, name="next")
+        await call("POST", f"{one}/end", name="next")
+        await call("GET", f"{one}/standings", name="next")
         await call("POST", "/api/tournaments", settings | {"name": "gone"})
         await call("POST", f"{one}/delete", name="gone")
         decided = settings | {"name": "open", "format": "decide", "entrants": 2, "games": 10}

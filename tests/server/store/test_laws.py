@@ -23,6 +23,7 @@ from tournament.facts import (
     Described,
     Disqualified,
     Drew,
+    EndedEarly,
     Entered,
     Froze,
     Kept,
@@ -82,6 +83,7 @@ EVERY_KIND: list[AnyFact] = [
     CheckedIn("ann"),
     NoShow("bob"),
     Admitted("bob"),
+    EndedEarly(),
     Described("ann", "a school – of games", "ann@example.org"),
     RoundBegan(2, 1700000000.125),
 ]
