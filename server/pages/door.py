@@ -100,7 +100,7 @@ class Pages:
             exchange.respond(structs.replace(page, own=(("Allow", ", ".join(sorted(READS))),)))
             return None
         known = request.headers.get("if-none-match", "")
-        match request.path.split("/")[1:]:
+        match (request.path.rstrip("/") or "/").split("/")[1:]:
             case [""]:
                 return self._live(exchange, "/", self._home, "home.html", places=PLACES)
             case ["live"]:
@@ -258,5 +258,5 @@ def shows(path: str) -> bool:
     """Whether there may be a page at a path."""
     first, *rest = path.strip("/").split("/")
     if first == "games":
-        return len(rest) == 1 or (rest[1:] == ["play"] and rest[0] in catalogue())
+        return len(rest) == 1 or rest[1:] == ["play"]
     return first in FIRST or (not rest and first in ROOT)

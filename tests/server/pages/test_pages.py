@@ -276,6 +276,7 @@ async def test_what_is_not_there_is_a_page_for_browsers(autojump_clock: MockCloc
             "/matches/x",
             "/bots/zoe",
             "/games/chess",
+            "/games/chess/play",
             "/protocols/x",
         ):
             page = await here.read(path, status=404)
@@ -283,6 +284,15 @@ async def test_what_is_not_there_is_a_page_for_browsers(autojump_clock: MockCloc
         browser, program = await here.ask("/elsewhere"), await here.ask("/elsewhere", "Accept: */*")
     assert (browser.status, browser.headers["content-type"][:9]) == (404, "text/html")
     assert (program.status, program.headers["content-type"][:16]) == (404, "application/json")
+
+
+async def test_a_page_may_be_asked_for_with_a_slash_at_the_end(autojump_clock: MockClock) -> None:
+    """As people write addresses, and as the API and the old paths take them."""
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        for path in ("/tournaments", "/tournaments/cup", "/matches/cup-1", "/bots/ann", "/wall/cup"):
+            title = re.compile("<title>[^<]+</title>")
+            assert title.findall(await here.read(f"{path}/")) == title.findall(await here.read(path))
 
 
 async def test_head_is_get_without_a_body(autojump_clock: MockClock) -> None:
