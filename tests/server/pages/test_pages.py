@@ -562,6 +562,8 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
         (lambda: formatting.points(0), "0"),
         (lambda: formatting.points(-0.5), "−½"),
         (lambda: formatting.points(-1.5), "−1½"),
+        (lambda: formatting.points(1714.5), "1,714½"),
+        (lambda: formatting.count(2000), "2,000"),
         (lambda: formatting.points(-2), "−2"),
         (lambda: formatting.tie_break(2.5), "2½"),
         (lambda: formatting.tie_break(2.25), "2.25"),
@@ -681,3 +683,23 @@ async def test_a_match_whose_tournament_is_deleted_while_it_is_read_is_no_more(
 
         here.host.store.concluded = slow
         assert (await here.ask(path)).status == 404
+
+
+async def test_every_column_of_the_standings_is_explained_below_them(autojump_clock: MockClock) -> None:
+    """Not only where a pointer rests: a finger, a keyboard and paper have none."""
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        page = await here.read("/tournaments/cup")
+    table, _, below = page.partition('<table class="standings">')[2].partition("</table>")
+    text = re.sub("<[^>]+>", "", unescape(below))
+    titles = re.findall(r'<th scope="col" class="figure[^"]*" title="([^"]*)">([^<]+)</th>', table)
+    assert len(titles) >= 5
+    for _, title in titles:
+        assert f"{title}: " in text or f"{title} is " in text, title
+
+
+async def test_the_graph_of_a_match_says_what_it_shows(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        page = await here.read("/matches/cup-1")
+    assert "The time spent on each move, and below it what was left on the clocks." in page
