@@ -55,6 +55,7 @@ from server.pages.tournament import TournamentLook
 FIRST = frozenset(
     {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}
 )
+LOOK_AGAIN = ("Refresh", "2")  # seconds: browsers do nothing about Retry-After
 ROOT = frozenset({"", "favicon.ico", "robots.txt", "for-assistants.md"})
 
 
@@ -160,12 +161,12 @@ class Pages:
         try:
             return await answer
         except NoBoard as error:
-            what = str(error)
+            what, later = str(error), (RETRY_SOON, LOOK_AGAIN)
         except (Unavailable, Unusable) as error:
             self._host.guard.report(error)
-            what = str(told_of(error))
+            what, later = str(told_of(error)), (RETRY_SOON,)
         page = self.site.instead(exchange, 503, sentence(what))
-        exchange.respond(structs.replace(page, own=(RETRY_SOON,)))
+        exchange.respond(structs.replace(page, own=later))
 
     # Live pages
 
