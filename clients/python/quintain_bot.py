@@ -451,12 +451,12 @@ class _Address(NamedTuple):
 
 
 def _address(url: str) -> _Address:
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         port = parts.port
-    except ValueError:
-        port = -1
-    if parts.scheme not in PORTS or not parts.hostname or port == -1:
+    except ValueError:  # a port that is none, or half of a pair of brackets
+        parts, port = urlsplit(""), None
+    if parts.scheme not in PORTS or not parts.hostname:
         raise ValueError(
             "expected an address like tcp://127.0.0.1:8000, ws://… or http://…, not " + repr(url)
         )

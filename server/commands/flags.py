@@ -11,6 +11,14 @@ from cyclopts import Parameter, Token, convert
 from cyclopts.validators import Number
 
 
+def _file_or_stream(kind: Any, tokens: Sequence[Token]) -> object:
+    """A word that begins with a hyphen is a mistyped flag, unless it is a hyphen alone."""
+    written = tokens[0].value
+    if written.startswith("-") and written != "-":
+        raise ValueError(f"{written[:100]} is no flag of this command; a file is named ./{written[:100]}")
+    return cast("object", convert(kind, tokens))
+
+
 def _whole(kind: Any, tokens: Sequence[Token]) -> object:
     """The parser's own way rounds: 1.5 would be 2, and 0.4 would be 0."""
     written = tokens[0].value
@@ -23,7 +31,8 @@ def _whole(kind: Any, tokens: Sequence[Token]) -> object:
 
 Whole = Parameter(converter=_whole)  # for every flag that takes a whole number
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]  # there or not: there is no --no-json
-File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input or output
+# - is standard input or output
+File = Annotated[str, Parameter(allow_leading_hyphen=True, converter=_file_or_stream)]
 Count = Annotated[int | None, Whole, Parameter(validator=Number(gte=1))]
 Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
 Seed = Annotated[int | None, Whole]

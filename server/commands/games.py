@@ -21,5 +21,5 @@ GameName = Annotated[str, Parameter(help=f"The game: {_listed([*catalogue()])}."
 
 def game_named(name: str) -> Game[Any, Any]:
     if name not in catalogue():
-        raise Misuse(f"there is no game {name!r}; there are: {', '.join(catalogue())}")
+        raise Misuse(f"there is no game {name[:64]!r}; there are: {', '.join(catalogue())}")
     return catalogue()[name]

@@ -61,6 +61,9 @@ def retry_after(seconds: int) -> tuple[str, str]:
     return ("Retry-After", str(seconds))
 
 
+BEARER = ("WWW-Authenticate", "Bearer")  # a 401 names the scheme that it wants
+
+
 class HttpError(Exception):
     """The client's fault: the answer has `status` and the message, a sentence for the client's author.
 

@@ -55,6 +55,7 @@ from server.pages.tournament import TournamentLook
 FIRST = frozenset(
     {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}
 )
+LOOK_AGAIN = ("Refresh", "2")  # seconds: browsers do nothing about Retry-After
 ROOT = frozenset({"", "favicon.ico", "robots.txt", "for-assistants.md"})
 
 
@@ -100,7 +101,7 @@ class Pages:
             exchange.respond(structs.replace(page, own=(("Allow", ", ".join(sorted(READS))),)))
             return None
         known = request.headers.get("if-none-match", "")
-        match request.path.split("/")[1:]:
+        match (request.path.rstrip("/") or "/").split("/")[1:]:
             case [""]:
                 return self._live(exchange, "/", self._home, "home.html", places=PLACES)
             case ["live"]:
@@ -160,12 +161,12 @@ class Pages:
         try:
             return await answer
         except NoBoard as error:
-            what = str(error)
+            what, later = str(error), (RETRY_SOON, LOOK_AGAIN)
         except (Unavailable, Unusable) as error:
             self._host.guard.report(error)
-            what = str(told_of(error))
+            what, later = str(told_of(error)), (RETRY_SOON,)
         page = self.site.instead(exchange, 503, sentence(what))
-        exchange.respond(structs.replace(page, own=(RETRY_SOON,)))
+        exchange.respond(structs.replace(page, own=later))
 
     # Live pages
 
@@ -258,5 +259,5 @@ def shows(path: str) -> bool:
     """Whether there may be a page at a path."""
     first, *rest = path.strip("/").split("/")
     if first == "games":
-        return len(rest) == 1 or (rest[1:] == ["play"] and rest[0] in catalogue())
+        return len(rest) == 1 or rest[1:] == ["play"]
     return first in FIRST or (not rest and first in ROOT)

@@ -71,14 +71,19 @@ def curve(middles: Sequence[float], spread: Sequence[float], words: str) -> Mark
         parts.append(element("line", x1=LEFT, x2=WIDTH - EDGE, y1=y(tick), y2=y(tick), class_="curve-grid"))
         parts.append(
             element(
-                "text", number(float(tick)), x=LEFT - 8, y=y(tick) + 4, text_anchor="end", class_="curve-text"
+                "text",
+                number(float(tick)).replace("-", "−"),
+                x=LEFT - 8,
+                y=y(tick) + 4,
+                text_anchor="end",
+                class_="curve-text",
             )
         )
     band = path(lows, chosen) + " " + path(highs[::-1], chosen[::-1])
     parts.append(element("polygon", points=band, class_="curve-band"))
     parts.append(element("polyline", points=path([middles[n] for n in chosen], chosen), class_="curve-line"))
     for at, anchor in ((0, "start"), (len(middles) - 1, "end")):
-        label = "first match" if at == 0 else f"match {len(middles)}"
+        label = "first match" if at == 0 else f"match {len(middles):,}"
         parts.append(element("text", label, x=x(at), y=HEIGHT - 4, text_anchor=anchor, class_="curve-text"))
     return _svg("curve", WIDTH, HEIGHT, *parts)
 

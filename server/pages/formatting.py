@@ -21,7 +21,12 @@ def points(score: float) -> str:
     """`3½`, as people write it."""
     whole, half = divmod(abs(round(score * 2)), 2)
     sign = "−" if round(score * 2) < 0 else ""
-    return sign + (f"{whole or ''}½" if half else str(whole))
+    return sign + (f"{count(whole) if whole else ''}½" if half else count(whole))
+
+
+def count(figure: int) -> str:
+    """`2,000`, wherever it stands."""
+    return f"{figure:,}"
 
 
 def sentence(said: str) -> str:
@@ -181,6 +186,7 @@ def paged(address: str) -> str:
 
 FILTERS: Mapping[str, Callable[..., str]] = {
     "points": points,
+    "count": count,
     "seconds": seconds,
     "clock": clock,
     "duration": duration,

@@ -27,7 +27,11 @@ _open = build_opener(ProxyHandler({})).open  # a proxy of the environment knows 
 class Remote:
     def __init__(self, url: str, token: str | None = None, data: str = "quintain-data") -> None:
         """`token` is the organiser's; None: it is looked for where the host keeps it, once it is needed."""
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+            _ = parts.port
+        except ValueError:  # a port that is none, or half of a pair of brackets
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise Misuse(f"expected an address like http://127.0.0.1:8080, not {url!r}")
         self.url = url.rstrip("/")
@@ -71,6 +75,8 @@ class Remote:
         return self._json(self._answer(asked, f"; it was taken from {origin}"))
 
     def _address(self, path: tuple[str, ...]) -> str:
+        if "" in path:  # what is left would lead to something else, such as a list
+            raise Misuse("expected a name, and got an empty one")
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
     def _answer(self, request: Request, credentials: str = "") -> bytes:

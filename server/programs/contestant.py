@@ -101,7 +101,7 @@ def contestant(command: str, game: Game[Any, Any], think: float, seed: int) -> C
         return Hired(command)
     brain = command.removeprefix(BRAIN)
     if brain not in BRAINS:
-        raise Misuse(f"there is no brain {brain!r}; there are: {', '.join(BRAINS)}")
+        raise Misuse(f"there is no brain {brain[:64]!r}; there are: {', '.join(BRAINS)}")
     return House(game, brain, think, seed)
 
 

@@ -64,7 +64,11 @@ class Endpoint:
     """The server at which a model is asked."""
 
     def __init__(self, base_url: str, model: str, key: str | None) -> None:
-        parts = urlsplit(base_url)
+        try:
+            parts = urlsplit(base_url)
+            _ = parts.port
+        except ValueError:  # a port that is none, or half of a pair of brackets
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise Misuse(f"expected an address such as http://127.0.0.1:11434/v1, not {base_url!r}")
         self._parts = parts

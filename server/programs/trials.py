@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from games.brains import greedy, random
 from games.game import Game, Illegal, Pace
+from server.net.escaping import json_line, safe
 from server.programs.interrupts import later
 from server.programs.local_match import question
 from server.programs.program import Gone, Program
@@ -78,9 +79,9 @@ class Ground:
             move = self.game.read(sent, match.position)
             match.position.play(move)
         except Illegal as why:
-            state = str(asked["state"])[:SHOWN]
+            wrote, state = (safe(json_line(value), cut=SHOWN) for value in (sent, asked["state"]))
             raise Broke(
-                f"at ply {match.ply} its move {str(sent)[:SHOWN]!r} is illegal: {why}; the state: {state}"
+                f"at ply {match.ply} its move {wrote} is illegal: {why}; the state: {state}"
             ) from None
         return move
 

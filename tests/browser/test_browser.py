@@ -571,3 +571,20 @@ def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> 
             names |= {row[1] for row in table(page, ".standings")}
         assert names == {" ".join(name.split()) for name in PAYLOADS}
         assert spectator.complaints == []
+
+
+def test_with_the_reader_s_own_colours_what_a_colour_says_is_still_there(
+    browser: Browser, arena: Served
+) -> None:
+    """As in the high contrast of Windows, where backgrounds and borders all become the reader's."""
+    coloured = "(one) => getComputedStyle(one).backgroundColor"
+    with visitor(browser, arena.http, forced_colors="active") as spectator:
+        page = spectator.open("/matches/quoridor-1?ply=2")
+        first, second = (page.locator(f".seats .seat-{seat} .disc").evaluate(coloured) for seat in (0, 1))
+        assert first != second
+        current = page.locator("#moves a[aria-current]").evaluate(coloured)
+        assert current != page.locator("#moves a:not([aria-current])").first.evaluate(coloured)
+        page = spectator.open("/")
+        under = "(one) => getComputedStyle(one).borderBottomColor"
+        links = page.locator(".masthead nav a")
+        assert links.nth(0).evaluate(under) != links.nth(1).evaluate(under)

@@ -379,7 +379,9 @@ def test_what_takes_a_connection_and_says_nothing_is_no_host(
     assert told.startswith(f"no host answers at {url}: the host does not answer")
 
 
-@pytest.mark.parametrize("wrong", ["localhost:8000", "ftp://x", "tcp://", "tcp://x:99999", "tcp://x:a", ""])
+@pytest.mark.parametrize(
+    "wrong", ["localhost:8000", "ftp://x", "tcp://", "tcp://x:99999", "tcp://x:a", "tcp://[::1", ""]
+)
 def test_an_address_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="expected an address"):
         quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=wrong)

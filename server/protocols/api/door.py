@@ -21,7 +21,7 @@ from server.host.reception import Guessing
 from server.host.view import View
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange
-from server.http.head import RETRY_SOON, HttpError, retry_after
+from server.http.head import BEARER, RETRY_SOON, HttpError, retry_after
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
@@ -130,8 +130,8 @@ class Api:
                 retry_after(guessing.seconds),
             ) from None
         if call.token:
-            raise HttpError(401, "this needs the organiser's token, and a different one came")
-        raise HttpError(401, "this needs the organiser's token: `Authorization: Bearer TOKEN`")
+            raise HttpError(401, "this needs the organiser's token, and a different one came", BEARER)
+        raise HttpError(401, "this needs the organiser's token: `Authorization: Bearer TOKEN`", BEARER)
 
 
 def looks(request: Request) -> bool:

@@ -178,7 +178,7 @@ async def export(call: Look, found: HeldTournament) -> None:
     record = call.seen(found.record).after()
     left = record.facts
     rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
-    chunks = call.exchange.stream(200, (("Content-Type", LINES),))
+    chunks = call.exchange.stream(200, _headers(LINES))
     written = b"".join(map(_line, before_matches(record, everything=call.organiser)))
     for name in record.endings:
         written += _line(match_line(record, await found.concluded(name)))

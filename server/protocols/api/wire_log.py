@@ -16,7 +16,7 @@ from server.host.wire_reader import (
     WrongToken,
     messages_of,
 )
-from server.http.head import HttpError, retry_after
+from server.http.head import BEARER, HttpError, retry_after
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Call
 from tournament.tournament import Tournament
@@ -29,8 +29,9 @@ def tapes(reader: WireReader, match: str, token: bytes, peer: str) -> Mapping[in
     try:
         return reader.open(match, token, peer)
     except Unreadable as why:
-        later = (retry_after(why.seconds),) if isinstance(why, TooManyGuesses) else ()
-        raise HttpError(STATUS[type(why)], str(why), *later) from None
+        told = (retry_after(why.seconds),) if isinstance(why, TooManyGuesses) else ()
+        told = (BEARER,) if isinstance(why, NoToken) else told
+        raise HttpError(STATUS[type(why)], str(why), *told) from None
 
 
 def side(call: Call, tournament: Tournament, match: str) -> Response:

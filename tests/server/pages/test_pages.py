@@ -276,6 +276,7 @@ async def test_what_is_not_there_is_a_page_for_browsers(autojump_clock: MockCloc
             "/matches/x",
             "/bots/zoe",
             "/games/chess",
+            "/games/chess/play",
             "/protocols/x",
         ):
             page = await here.read(path, status=404)
@@ -283,6 +284,15 @@ async def test_what_is_not_there_is_a_page_for_browsers(autojump_clock: MockCloc
         browser, program = await here.ask("/elsewhere"), await here.ask("/elsewhere", "Accept: */*")
     assert (browser.status, browser.headers["content-type"][:9]) == (404, "text/html")
     assert (program.status, program.headers["content-type"][:16]) == (404, "application/json")
+
+
+async def test_a_page_may_be_asked_for_with_a_slash_at_the_end(autojump_clock: MockClock) -> None:
+    """As people write addresses, and as the API and the old paths take them."""
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        for path in ("/tournaments", "/tournaments/cup", "/matches/cup-1", "/bots/ann", "/wall/cup"):
+            title = re.compile("<title>[^<]+</title>")
+            assert title.findall(await here.read(f"{path}/")) == title.findall(await here.read(path))
 
 
 async def test_head_is_get_without_a_body(autojump_clock: MockClock) -> None:
@@ -552,6 +562,8 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
         (lambda: formatting.points(0), "0"),
         (lambda: formatting.points(-0.5), "−½"),
         (lambda: formatting.points(-1.5), "−1½"),
+        (lambda: formatting.points(1714.5), "1,714½"),
+        (lambda: formatting.count(2000), "2,000"),
         (lambda: formatting.points(-2), "−2"),
         (lambda: formatting.tie_break(2.5), "2½"),
         (lambda: formatting.tie_break(2.25), "2.25"),
@@ -671,3 +683,23 @@ async def test_a_match_whose_tournament_is_deleted_while_it_is_read_is_no_more(
 
         here.host.store.concluded = slow
         assert (await here.ask(path)).status == 404
+
+
+async def test_every_column_of_the_standings_is_explained_below_them(autojump_clock: MockClock) -> None:
+    """Not only where a pointer rests: a finger, a keyboard and paper have none."""
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        page = await here.read("/tournaments/cup")
+    table, _, below = page.partition('<table class="standings">')[2].partition("</table>")
+    text = re.sub("<[^>]+>", "", unescape(below))
+    titles = re.findall(r'<th scope="col" class="figure[^"]*" title="([^"]*)">([^<]+)</th>', table)
+    assert len(titles) >= 5
+    for _, title in titles:
+        assert f"{title}: " in text or f"{title} is " in text, title
+
+
+async def test_the_graph_of_a_match_says_what_it_shows(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        page = await here.read("/matches/cup-1")
+    assert "The time spent on each move, and below it what was left on the clocks." in page

@@ -218,6 +218,7 @@ async def test_while_there_are_no_standings_a_page_asks_to_be_looked_at_again(
         for path in ("/tournaments/cup", "/tournaments/cup/standings", "/live?page=/tournaments/cup"):
             answer = await here.ask(path)
             assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+            assert answer.headers["refresh"] == "2", "browsers do nothing about the other"
             said = answer.body.decode()
             assert "The standings are being computed, and it takes a while: ask again in a second." in said
             assert "<h1>Not just now</h1>" in said

@@ -100,6 +100,7 @@ async def test_without_a_token_or_with_a_wrong_one_nothing_is_shown(autojump_clo
         for token, status in ((None, 401), ("", 401), ("wrong", 403), ("eve's own, and no other", 403)):
             answer = await ask(here, token)
             assert answer.status == status
+            assert ("www-authenticate" in answer.headers) == (status == 401)
             assert [*said(answer)] == ["error"]
             page = await send(here, token or "")
             assert page.status == status

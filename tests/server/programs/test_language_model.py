@@ -214,7 +214,7 @@ def test_a_prompt_with_unknown_names_is_refused_with_those_there_are(template: s
         checked(template)
 
 
-@pytest.mark.parametrize("address", ["ftp://here", "here"])
+@pytest.mark.parametrize("address", ["ftp://here", "here", "http://[::1", "http://here:99999"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(Misuse, match="expected an address"):
         Endpoint(address, "m", None)

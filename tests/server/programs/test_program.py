@@ -101,6 +101,15 @@ def test_whoever_is_too_slow_loses_by_the_clock_and_whoever_ends_has_left(tmp_pa
         hired.end()
 
 
+def test_an_illegal_move_is_repeated_as_it_was_written(tmp_path: Path) -> None:
+    """Catches Python's way of writing values, which looks as if the program had written it."""
+    (tmp_path / "echo.py").write_text("for line in open(0): print(line.strip(), flush=True)\n")
+    with pytest.raises(Broke) as broke:
+        TRIALS["plays either seat"](Ground(f"{sys.executable} {tmp_path / 'echo.py'}", CONNECT4, 20.0))
+    assert 'its move {"type":"turn"' in str(broke.value)
+    assert '"last":null' in str(broke.value)
+
+
 def test_a_refused_move_is_asked_for_again_with_the_reason(tmp_path: Path) -> None:
     source = (
         "import json, sys\nfor line in sys.stdin:\n    print(3 if 'refused' in line else 9, flush=True)\n"

@@ -219,6 +219,7 @@ async def test_every_route_of_the_organiser_wants_the_token(autojump_clock: Mock
         ):
             answer = await here.server.connect().ask(get(path, *header, method=route.method))
             assert (answer.status, why in answer.body.decode()) == (401, True)
+            assert answer.headers["www-authenticate"] == "Bearer"
 
 
 async def test_where_a_method_is_not_taken_those_are_named_that_are(autojump_clock: MockClock) -> None:
@@ -571,12 +572,15 @@ async def test_an_export_is_json_lines_and_standings_can_be_had_as_csv(autojump_
         await here.come("ann", "@bob")
         await trio.sleep(50.0)
         kind, exported = await here.text("/api/tournaments/cup/export")
+        export = await here.server.connect().ask(get("/api/tournaments/cup/export"))
+        sniffed = export.headers["x-content-type-options"]
         csv_kind, table = await here.text("/api/tournaments/cup/standings?format=csv")
         trf_kind, report = await here.text("/api/tournaments/cup/standings?format=trf")
         await here.tell("/api/tournaments", 201, name="steps", game=GAME, format="ladder")
         refused = await here.read("/api/tournaments/steps/standings?format=trf", 409)
     lines = [msgspec.json.decode(line) for line in exported.splitlines()]
     assert kind == "application/x-ndjson"
+    assert sniffed == "nosniff"
     assert list(dict.fromkeys(line["type"] for line in lines if line["type"] != "withheld")) == [
         "tournament",
         "entrant",
