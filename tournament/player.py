@@ -5,6 +5,7 @@ from the player, follows the seat's log, and passes on what arrives.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -12,6 +13,7 @@ import structlog
 import trio
 
 from games.game import Illegal
+from tournament.events import AnyEvent, Ended
 from tournament.kinds import Kind
 from tournament.log import Follower, Tell
 from tournament.match import Match
@@ -24,6 +26,15 @@ TIMED = 64  # one move in so many is timed, the first included: timing each woul
 UNSEEN = "?"  # before the digest of a token that the player was not seen to receive
 CALLED = "??"  # the same, of one that is called to its matches: not even its moves show that it has the token
 NOWHERE = "(nowhere)"  # no name of a tournament: nothing is dealt there
+
+
+def _nothing() -> None:
+    """There is nobody to be told."""
+
+
+def _at_the_end(call: Callable[[], None], event: AnyEvent) -> None:
+    if isinstance(event, Ended):
+        call()
 
 
 class Seat:
@@ -126,12 +137,21 @@ class Seat:
         self.match.here(self.index, now)
         self._timekeeper.expect(self.match.deadline)
 
-    def follow(self, tell: Tell, start: int = 0) -> Follower:
-        """Have the player in this seat told. If that fails, the match is void: nobody loses untold."""
-        return self.match.log.follow(tell, start, self._fail)
+    def follow(self, tell: Tell, start: int = 0, untold: Callable[[], None] = _nothing) -> Follower:
+        """Have the player in this seat told. If that fails, the match is void: nobody loses untold.
 
-    def _fail(self) -> None:
-        self.match.fail(trio.current_time())
+        In that case `untold` is called when the match is over, in place of telling its end.
+        """
+        return self.match.log.follow(tell, start, partial(self.fail, untold))
+
+    def fail(self, untold: Callable[[], None]) -> None:
+        """The player cannot be told of its match, by a fault of ours: as in `follow`."""
+        match = self.match
+        match.fail(trio.current_time())
+        if match.log.closed:
+            untold()
+        else:
+            match.log.follow(partial(_at_the_end, untold), len(match.log.events))
 
 
 Seats = tuple[trio.MemorySendChannel[Seat], trio.MemoryReceiveChannel[Seat]]
@@ -300,10 +320,6 @@ class Player:
             if self.seat is not None:
                 self.seat.leave()
             self._changed(self, self._place)
-
-
-def _nothing() -> None:
-    """There is nobody to tell of what an organiser did."""
 
 
 def _nobody(seat: Seat) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Awaitable
 
+import trio
+
 from server.http.exchange import Chunks, Exchange
 from server.http.wire import Response
 
@@ -26,6 +28,7 @@ async def put(chunks: Chunks, content: bytes) -> None:
     for start in range(0, len(content), LARGE):
         chunks.put(content[start : start + LARGE])
         await chunks.drained()
+        await trio.lowlevel.checkpoint()  # also where the client takes it at once
 
 
 async def _give_slowly(exchange: Exchange, response: Response) -> None:

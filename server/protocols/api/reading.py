@@ -40,6 +40,7 @@ from server.host.exposition import CONTENT_TYPE
 from server.host.host import STOPPING
 from server.host.metrics import metrics as figures
 from server.host.view import HeldTournament
+from server.http.exchange import Chunks
 from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import Headers, Response, json_response
 from server.net.pauses import WithPauses
@@ -179,13 +180,12 @@ async def export(call: Look, found: HeldTournament) -> None:
     left = record.facts
     rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
     chunks = call.exchange.stream(200, _headers(LINES))
-    written = b"".join(map(_line, before_matches(record, everything=call.organiser)))
+    written = bytearray()
+    for line in before_matches(record, everything=call.organiser):
+        await _add(chunks, written, line)
     for name in record.endings:
-        written += _line(match_line(record, await found.concluded(name)))
-        if len(written) >= LARGE:
-            await put(chunks, written)
-            written = b""
-    await put(chunks, written)
+        await _add(chunks, written, match_line(record, await found.concluded(name)))
+    await put(chunks, bytes(written))
     chain = FactLines(record.kept_as, everything=False)
     while rows:
         await put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
@@ -252,6 +252,14 @@ def summary(tournament: HeldTournament, awaited: int = AWAITED) -> dict[str, Any
 
 def _lines(chain: FactLines, rows: Sequence[Entry]) -> bytes:
     return b"".join(map(_line, chain.lines(rows)))
+
+
+async def _add(chunks: Chunks, written: bytearray, line: dict[str, Any]) -> None:
+    """Add a line to what is written, and give that if it is large: there may be a million pairings."""
+    written += _line(line)
+    if len(written) >= LARGE:
+        await put(chunks, bytes(written))
+        written.clear()
 
 
 def _line(shown: dict[str, Any]) -> bytes:

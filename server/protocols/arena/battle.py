@@ -87,7 +87,7 @@ class Battle:
         self._junk = Bucket(limits.junk, trio.current_time())
         sides[seat.index] = self
         self._tell({"youAre": seat.name, "id": self.name})
-        self._follower: Follower | None = seat.follow(self._hear)
+        self._follower: Follower | None = seat.follow(self._hear, untold=self._fall_silent)
 
     def belong(self, **extras: Unpack["Extras"]) -> None:
         """Go on, after a restart of the host, as the battle of a bot that has joined again.
@@ -307,6 +307,15 @@ class Battle:
             return
         self.seat.here()
         self._give_way()
+
+    def _fall_silent(self) -> None:
+        """The player could not be told of the match, by a fault of ours. Nobody waits for it to flip."""
+        then, self._ended = self._ended, _nothing
+        self._answer_undecided()
+        if (rival := self._rival) is not None:
+            rival.catch_up()
+        self._close_all()
+        then()
 
     def _give_way(self) -> None:
         self._answer_undecided()

@@ -206,12 +206,13 @@ class C4Arena:
         if why := self._nothing_left(name):
             self._give_way(why)
             return None
+        row, self._tarpit.row = self._tarpit.row, 0
         self.attendance.come(
             name,
             GAME.name,
             self._channel.authenticated,
             self._enter,
-            partial(self._refuse, message),
+            partial(self._refuse, message, row),
             keeps=False,
             door=DOOR,
             shared=True,
@@ -227,14 +228,14 @@ class C4Arena:
         ended = f"{record.name} is over" if record.state is Stage.FINISHED else ""
         return str(taken_out(record, before) or ended)
 
-    def _refuse(self, message: bytes, why: Unwelcome) -> None:
+    def _refuse(self, message: bytes, row: int, why: Unwelcome) -> None:
+        self._tarpit.row += row  # a start that is refused breaks no row
         if isinstance(why, PlaysElsewhere):
             self._give_way(str(why))  # over this connection it would say `start` in vain
         else:
             self._ignore(message, str(why), trio.current_time())
 
     def _enter(self, visit: Visit) -> None:
-        self._tarpit.row = 0
         name, place = visit.player.name, visit.player.place or ""
         at_open_table = place.startswith(OPEN)
         if at_open_table and (why := self._nothing_left(name)):

@@ -25,7 +25,7 @@ from server.protocols.common.states import OVER, TABLE, Happening, Impossible, S
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import stop_waiting, when_over
 from tournament import verdicts
-from tournament.events import Fault
+from tournament.events import HOST_FAILED, Fault
 from tournament.facts import AnyFact
 from tournament.facts import State as Stage
 from tournament.lent import Lent
@@ -309,12 +309,12 @@ class Attendance:
             return
         start = 0
         if not back and not seat.match.interrupted:
-            self._dealt(seat)
+            self._let_know(self._dealt, seat)
         elif self._resumed is not None:
-            self._resumed(seat)
+            self._let_know(self._resumed, seat)
             start = len(seat.match.log.events)
         if self._tell is not None:
-            self._follower = seat.follow(self._tell, start)
+            self._follower = seat.follow(self._tell, start, self._untold)
 
     def go_on(self, seat: Seat, start: int) -> None:
         """Go on here with a match that another process played: `tell` hears new events from `start` on."""
@@ -322,7 +322,20 @@ class Attendance:
         if seat.to_move and start:
             self.ask()
         if self._tell is not None:
-            self._follower = seat.follow(self._tell, start)
+            self._follower = seat.follow(self._tell, start, self._untold)
+
+    def _let_know(self, tell: Callable[[Seat], None], seat: Seat) -> None:
+        """Have the dialect tell its bot of a match that begins for it, or to which it comes back."""
+        try:
+            tell(seat)
+        except Exception:
+            seat.fail(self._untold)
+            raise
+
+    def _untold(self) -> None:
+        """The bot could not be told of its match, which is void: it comes anew, and misses no other."""
+        if not self.over:
+            self._give_way(HOST_FAILED)
 
     def _go_back(self) -> None:
         """Go back to the match to which the bot came, which is here now."""
@@ -332,7 +345,7 @@ class Attendance:
         start = 0
         if self._resumed is not None:
             self.seat, start = seat, len(seat.match.log.events)
-            self._resumed(seat)
+            self._let_know(self._resumed, seat)
         self.go_on(seat, start)
 
     def _stays_away(self, seat: Seat) -> None:

@@ -24,6 +24,7 @@ from server.http.routes import routed
 from server.net.limits import Limits
 from server.programs.report import rendered
 from server.protocols.api.door import Api
+from server.protocols.api.giving import LARGE
 from server.protocols.api.reading import AWAITED, PIECE
 from server.protocols.api.routes import Caller, Route
 from server.protocols.api.table import ROUTES
@@ -691,6 +692,25 @@ async def test_a_large_answer_reaches_a_slow_reader_whole(autojump_clock: MockCl
     assert len(answer) > 1 << 20
     assert answer.endswith(b"0\r\n\r\n")
     assert answer.count(b'"type":"standings"') == 1
+
+
+@pytest.mark.slow
+async def test_others_get_their_turn_while_a_large_export_is_made(autojump_clock: MockClock) -> None:
+    """To a client that takes everything at once: what comes between two turns of another was made in one."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="gauntlet")
+        record = here.host.tournaments["cup"].record
+        for number in range(15_000):
+            record.add(Entered(f"entrant {number}"))
+        client = here.server.connect(Weather(window=1 << 30))
+        await client.end.send_all(get("/api/tournaments/cup/export", "Connection: close"))
+        pieces = list[bytes]()
+        while not (pieces and pieces[-1].endswith(b"0\r\n\r\n")):
+            await trio.lowlevel.checkpoint()
+            if came := client.end.here():
+                pieces.append(came)
+    assert sum(map(len, pieces)) > 4 * LARGE
+    assert max(map(len, pieces)) < 3 * LARGE, "two turns may come one right after the other"
 
 
 async def test_a_name_is_released_or_bound_and_its_address_is_told_to_nobody(

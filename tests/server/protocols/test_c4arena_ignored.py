@@ -245,6 +245,19 @@ async def test_starting_makes_the_next_quick_again_and_being_refused_does_not(
         assert await gaps(bot, b"?", 4) == pytest.approx(DELAYS[:4])
 
 
+async def test_starting_does_so_at_once_while_the_host_still_decides(autojump_clock: MockClock) -> None:
+    """What comes right after a start comes before the bot has been admitted, and is answered all the same."""
+    async with place() as host:
+        for name, delays in (("Ann", DELAYS[:1]), ("draw", DELAYS[5:6])):
+            bot = Bot(host)
+            assert await gaps(bot, b"?", 4) == pytest.approx(DELAYS[:4])
+            said = trio.current_time()
+            bot.talk.hear(msgspec.json.encode({"type": "start", "id": name}), said)
+            if name == "draw":
+                await bot.next()  # the start was refused, and is one more of the row
+            assert await gaps(bot, b"?", 1) == pytest.approx(delays)
+
+
 async def test_whoever_is_answered_late_is_answered_in_order(autojump_clock: MockClock) -> None:
     """What all can be told at once waits for nothing, but comes after what was due before it."""
     async with place() as host:

@@ -1,20 +1,26 @@
-"""A fault of the host's own over a request of an HTTP dialect costs nobody a match."""
+"""A fault of the host's own, over a request or in telling a bot of its match, costs nobody a match."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.protocols.arena.battle import Battle
+from server.protocols.arena.messages import FLIP
 from server.protocols.hexagon_dots.bot import Bot
-from tests.server.protocols.lists import lists
+from server.protocols.house.talk import HouseTalk
+from server.protocols.santorini_memo import Memo
+from tests.server.protocols.lists import CUP, Stream, answered, lists
+from tests.server.protocols.room import room
 from tests.server.protocols.table import SIDES, said, table
-from tournament.events import HOST_FAILED, Ending, Fault
-from tournament.facts import Concluded
+from tournament.events import HOST_FAILED, AnyEvent, Began, Ended, Ending, Fault, Moved
+from tournament.facts import Concluded, State
 
+OWN = "a-token-of-ones-own"
 FAULT = b'{"error":"the fault is this host\'s, and it is logged"}'
 
 
@@ -30,6 +36,19 @@ def plant(monkeypatch: pytest.MonkeyPatch, where: type, what: str, *, after: boo
         if after:
             whole(*arguments)
         broken()
+
+    monkeypatch.setattr(where, what, fail)
+
+
+def deafen(monkeypatch: pytest.MonkeyPatch, where: type, kind: type, whom: Callable[[Any], bool]) -> None:
+    """Have a dialect fail to tell somebody of events of that kind."""
+    what = "_hear" if where is Battle else "_tell"
+    whole: Callable[[Any, AnyEvent], None] = getattr(where, what)
+
+    def fail(dialect: Any, event: AnyEvent) -> None:
+        if isinstance(event, kind) and whom(dialect):
+            broken()
+        whole(dialect, event)
 
     monkeypatch.setattr(where, what, fail)
 
@@ -114,3 +133,114 @@ async def test_what_is_wrong_with_a_request_is_no_fault_of_the_host(autojump_clo
         status, _ = await here.says(f"/tic-tac-toe/play/{ann.battle}", b"{")
         assert status == 400
         assert (await ann.put("C"))[0] == 200
+
+
+@pytest.mark.parametrize("kind", [Began, Moved, Ended])
+async def test_a_bot_that_could_not_be_told_of_its_match_comes_anew_and_misses_no_other(
+    kind: type, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with room(CUP) as hall:
+        ann = await hall.hello("ann", token=OWN)
+        with capture_logs(), monkeypatch.context() as planted:
+            deafen(planted, HouseTalk, kind, lambda house: house.attendance.name == "bob")
+            bob = await hall.hello("bob")
+            told = await bob.messages()
+            await ann.tell(type="move", move="NW")
+            await ann.tell(type="resign")
+        told += await bob.messages()
+        assert told[-2:] == [
+            {"type": "refused", "reason": HOST_FAILED},
+            {"type": "[closed]"},
+        ]
+        record = hall.host.tournaments["cup"].record
+        if kind is not Ended:  # otherwise the match was over before
+            (over,) = record.matches.values()
+            expect_void(over)
+        await ann.messages()
+        bob = await hall.hello("bob", token=told[0]["token"])
+        if kind is not Ended:
+            assert [message["type"] for message in await ann.messages()] == ["begin", "turn"]
+            assert [message["type"] for message in await bob.messages()] == ["welcome", "begin", "turn"]
+            await ann.tell(type="resign")
+        assert record.state is State.FINISHED
+        assert record.matches[list(record.matches)[-1]].winner == 1
+
+
+async def test_a_bot_that_cannot_be_told_how_its_match_stands_when_it_comes_back_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with room(CUP) as hall:
+        ann, _ = await hall.hello("ann", token=OWN), await hall.hello("bob")
+        await ann.messages()
+        with capture_logs(), monkeypatch.context() as planted:
+            plant(planted, HouseTalk, "_resume", after=False)
+            again = await hall.hello("ann", token=OWN)
+        assert (await again.messages())[-2:] == [
+            {"type": "refused", "reason": HOST_FAILED},
+            {"type": "[closed]"},
+        ]
+        (over,) = hall.host.tournaments["cup"].record.matches.values()
+        expect_void(over)
+        again = await hall.hello("ann", token=OWN)
+        assert [message["type"] for message in await again.messages()] == ["welcome", "begin", "turn"]
+        hall.host.guard.caught.clear()
+
+
+@pytest.mark.parametrize("kind", [Began, Moved, Ended])
+async def test_an_old_bot_that_could_not_be_told_of_its_match_may_come_again(
+    kind: type, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        ann = await hall.come("ann")
+        with capture_logs(), monkeypatch.context() as planted:
+            deafen(planted, Memo, kind, lambda memo: memo.attendance.name == "bob")
+            bob = await hall.come("bob")
+            await ann.say("0 0")
+            await ann.wire.aclose()
+            await trio.testing.wait_all_tasks_blocked()
+        assert (await bob.lines())[-1] == "[closed]"
+        await hall.come("ann")
+        bob = await hall.come("bob")
+        assert [state[0] for state in await bob.states()] == ["placeWorker"]
+
+
+@pytest.mark.parametrize("kind", [Began, Moved])
+async def test_a_bot_of_hexagon_dots_that_could_not_be_told_of_its_match_may_join_again(
+    kind: type, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with table() as here:
+        game, ann, bob = await here.made(), here.bot("ann"), here.bot("bob")
+        with capture_logs(), monkeypatch.context() as planted:
+            deafen(planted, Bot, kind, lambda bot: bot.name == "bob")
+            await ann.join(game)
+            await bob.join(game)
+            if kind is Moved:
+                await ann.turn()
+                await ann.move(SIDES[0])
+            assert (await bob.told()).status == 410
+        (over,) = here.host.tournaments["open-hexagon-dots"].record.matches.values()
+        expect_void(over)
+        assert not list(here.host.lobby.players())
+        await here.pair()
+
+
+@pytest.mark.parametrize("kind", [Began, Moved, Ended])
+async def test_a_bot_of_the_arena_that_could_not_be_told_of_its_match_may_join_again(
+    kind: type, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with lists() as here:
+        with capture_logs(), monkeypatch.context() as planted:
+            deafen(planted, Battle, kind, lambda battle: battle.seat.index == 1)
+            clients = [await here.join("ann"), await here.join("bob")]
+            battles = [await answered(client) for client in clients]
+            streams = [Stream(here.send(f"/tic-tac-toe/start/{battle}")) for battle in battles]
+            await trio.testing.wait_all_tasks_blocked()
+            await here.ask(f"/tic-tac-toe/play/{battles[0]}", {"action": "putSymbol", "position": "C"})
+            await here.ask(f"/tic-tac-toe/play/{battles[0]}", {"action": FLIP})
+        for stream in streams:
+            await stream.told()
+            assert stream.over
+        (over,) = here.host.tournaments["open-tic-tac-toe"].record.matches.values()
+        if kind is not Ended:
+            expect_void(over)
+        await here.pair()
