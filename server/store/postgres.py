@@ -139,7 +139,7 @@ class PostgresReader:
             schema.expect_this(self._database.where, version or 0, len(MIGRATIONS))
         except psycopg.errors.UndefinedTable:
             self.close()
-            raise schema.Nothing(f"{self._database.where}: no host has kept anything here") from None
+            raise schema.NothingKept(f"{self._database.where}: no host has kept anything here") from None
         except (psycopg.Error, Unavailable) as error:
             self.close()
             raise self._database.unusable(error) from None
