@@ -25,6 +25,7 @@ def rendered(
 ) -> str:
     """The same, for standings as the API has them; `frozen` says of frozen ones what is shown."""
     title = "{tournament}: {game}, {format}, {state}".format_map(standings)
+    title += ", ended early" if standings.get("ended_early") else ""
     title += f", {frozen}" if standings["frozen"] else ""
     if as_json:
         return json_line(standings)

@@ -17,6 +17,7 @@ from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits
 from server.pages.desk import forms
 from server.pages.desk.inside import PAGE
+from server.programs.report import rendered, report
 from tests.server.exports import exported, text
 from tests.server.pages.sitting import Browser, Sitting, sitting
 from tests.tournament.world import first, play, silent
@@ -370,6 +371,9 @@ async def test_a_tournament_is_ended_early_after_a_page_has_asked(autojump_clock
         for path in ("", "/standings"):
             assert (await here.api("GET", f"/api/tournaments/cup{path}", token=None))["ended_early"] is True
         assert "ended_early" not in await here.api("GET", "/api/tournaments/open-tic-tac-toe", token=None)
+        told = await here.api("GET", "/api/tournaments/cup/standings", token=None)
+        for shown in (rendered(told, as_json=False), report(record, as_json=False)):
+            assert "cup: tic-tac-toe, double-round-robin, finished, ended early" in shown
         trf = (await here.read("/api/tournaments/cup/standings?format=trf")).splitlines()
         assert sum(line.startswith("001") for line in trf) == 3
     assert [each.fact.action for each in here.host.audit][-1] == "end"
