@@ -19,7 +19,16 @@ from server.exits import ConfigError, Unavailable
 from server.store import schema
 from server.store.copies import whole_or_none
 from server.store.journal import LAST, LATEST, Jot, paged
-from server.store.postgres_database import LOST, SILENCE, STATEMENT, Connection, Database, line, psycopg
+from server.store.postgres_database import (
+    ENCODING,
+    LOST,
+    SILENCE,
+    STATEMENT,
+    Connection,
+    Database,
+    line,
+    psycopg,
+)
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
 from tournament.chain import START, Heads, heads
 from tournament.entries import PAGE, Entry, concluded_key, salted
@@ -135,6 +144,7 @@ class PostgresReader:
 
     def _expect_schema(self) -> None:
         try:
+            self._database.expect_own_sessions()
             version = self._read("SELECT max(version) FROM quintain_schema")[0][0]
             schema.expect_this(self._database.where, version or 0, len(MIGRATIONS))
         except psycopg.errors.UndefinedTable:
@@ -178,6 +188,8 @@ class PostgresReader:
 
 class Postgres(PostgresReader):
     """Reads and writes. The host that opens this has the database to itself."""
+
+    _pause = 0  # milliseconds for which it may pause in a transaction; 0: as long as it likes
 
     def __init__(self, url: str, copies: Path | None = None) -> None:
         """Open the database; raises `ConfigError` if that fails. Copies before an upgrade go to `copies`."""
@@ -249,6 +261,7 @@ class Postgres(PostgresReader):
     def _expect_schema(self) -> None:
         """Lock the database for this host, and bring its schema up to date."""
         try:
+            self._database.expect_own_sessions()
             # The last host may be about to end.
             self._writer = self._database.persistently(self._locked, lambda: None)
             self._set_up(self._writer)
@@ -262,9 +275,9 @@ class Postgres(PostgresReader):
 
     def _locked(self) -> Connection:
         """The session that writes, which holds the lock."""
-        session = self._database.session()
+        session = self._database.session(statement=STATEMENT, pause=self._pause)
         try:
-            session.execute("SELECT set_config('statement_timeout', %s, false)", (str(STATEMENT),))
+            _expect_all_letters(session)
             if session.execute("SHOW synchronous_commit").fetchone() == ("off",):
                 session.execute("SET synchronous_commit = on")  # or a power cut could undo what was told
             self._lock(session)
@@ -307,6 +320,8 @@ class Postgres(PostgresReader):
             copy = self.backup if version >= schema.CHAINED else self._copy_unchained
             schema.keep_a_copy(version, newest, self._copies, copy, self.last)
         with session.transaction():
+            if version < newest:  # an index of millions of entries takes minutes
+                session.execute("SET LOCAL statement_timeout = 0")
             for number, migration in enumerate(MIGRATIONS[version:], version + 1):
                 session.execute(migration.read_bytes())
                 if number == schema.CHAINED:
@@ -320,6 +335,13 @@ class Postgres(PostgresReader):
     def _settle_in(self, session: Connection) -> None:
         """Void the leases of hosts that once shared the database: nobody else is here."""
         session.execute("DELETE FROM leases")
+
+
+def _expect_all_letters(session: Connection) -> None:
+    encoding = session.info.parameter_status("server_encoding")
+    if encoding != ENCODING:
+        why = f"its encoding is {encoding}, which lacks letters that notes may have: make one with {ENCODING}"
+        raise psycopg.NotSupportedError(why)
 
 
 class _SomeAreThere(Exception):

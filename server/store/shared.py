@@ -62,6 +62,7 @@ There = dict[int | tuple[str, str], tuple[str, str, str, bytes]]
 class SharedPostgres(Postgres):
     """Reads and writes, as other hosts do. No host may do so that wants the database to itself."""
 
+    _pause = PAUSE
     host = 0  # which of the hosts this is; set when it is registered
     reached = 0  # the number of the latest entry that this host has written or seen at its start
 
@@ -145,11 +146,6 @@ class SharedPostgres(Postgres):
         at_once(session, *enter, *jotting(entries, jots), COMMIT)
         self.reached = max(self.reached, last + len(new))
         return found
-
-    def _locked(self) -> Connection:
-        session = super()._locked()
-        session.execute("SELECT set_config('idle_in_transaction_session_timeout', %s, false)", (str(PAUSE),))
-        return session
 
     def _lock(self, session: Connection) -> None:
         if session.execute("SELECT pg_try_advisory_lock_shared(%s)", (LOCK,)).fetchone() != (True,):
