@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 
 import structlog
 
-from server.exits import ConfigError, Unavailable
+from server.exits import ConfigError, Failure, Unavailable
 from server.store import schema
 from server.store.copies import whole_or_none
 from server.store.journal import LAST, LATEST, Jot, paged
@@ -64,6 +64,10 @@ LINK = """
 """
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Astray(Conflict, Failure):
+    """The database has not gone on as this host knows it. A start goes on with what is there."""
 
 
 class PostgresReader:
@@ -145,11 +149,10 @@ class PostgresReader:
     def _expect_schema(self) -> None:
         try:
             self._database.expect_own_sessions()
+            if self._read("SELECT to_regclass('quintain_schema')") == [(None,)]:
+                raise schema.Nothing(f"{self._database.where}: no host has kept anything here")
             version = self._read("SELECT max(version) FROM quintain_schema")[0][0]
             schema.expect_this(self._database.where, version or 0, len(MIGRATIONS))
-        except psycopg.errors.UndefinedTable:
-            self.close()
-            raise schema.Nothing(f"{self._database.where}: no host has kept anything here") from None
         except (psycopg.Error, Unavailable) as error:
             self.close()
             raise self._database.unusable(error) from None
@@ -189,6 +192,7 @@ class PostgresReader:
 class Postgres(PostgresReader):
     """Reads and writes. The host that opens this has the database to itself."""
 
+    reached = 0  # the number of the latest entry that was there for certain
     _pause = 0  # milliseconds for which it may pause in a transaction; 0: as long as it likes
 
     def __init__(self, url: str, copies: Path | None = None) -> None:
@@ -256,6 +260,7 @@ class Postgres(PostgresReader):
                 found = [_there(session, row) or _write_new(session, [row], known)[0] for row in entries]
                 write_jots(session, entries, jots)
         self._heads = known
+        self.reached = max([self.reached, *(entry.number for entry in entries)])
         return found
 
     def _expect_schema(self) -> None:
@@ -265,7 +270,7 @@ class Postgres(PostgresReader):
             # The last host may be about to end.
             self._writer = self._database.persistently(self._locked, lambda: None)
             self._set_up(self._writer)
-            self._asked = self.last()
+            self._asked = self.reached = self.last()
         except (psycopg.Error, Unavailable) as error:
             self.close()
             raise self._database.unusable(error) from None
@@ -292,16 +297,28 @@ class Postgres(PostgresReader):
             raise Unavailable("another host is using it")
 
     def _back(self) -> Connection:
-        """A new session after one was lost; fails if anybody wrote while nobody held the lock."""
+        """A new session after one was lost; fails if it cannot go on from where the last one was."""
         session = self._locked()
         try:
-            found = session.execute(LAST).fetchone() or (0,)
-            if found[0] > self._asked:
-                raise Conflict(f"{self._database.where}: another host has written to it meanwhile")
+            self._expect_to_go_on((session.execute(LAST).fetchone() or (0,))[0])
         except BaseException:
             session.close()  # or its lock would keep this host itself out
             raise
         return session
+
+    def _expect_to_go_on(self, last: int) -> None:
+        """Raise `Conflict` if anybody wrote while nobody held the lock, or what was kept is gone."""
+        self._expect_all_of_it(last)
+        if last > self._asked:
+            raise Astray(f"{self._database.where}: another host has written to it meanwhile")
+
+    def _expect_all_of_it(self, last: int) -> None:
+        if last < self.reached:
+            raise Astray(
+                f"{self._database.where}: it ends with entry {last}, and entry {self.reached} was there:"
+                " it was put back to an older state, or a standby took over that was behind;"
+                " the next start goes on from it"
+            )
 
     def _drop_writer(self) -> None:
         writer, self._writer = self._writer, None

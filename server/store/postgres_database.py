@@ -43,6 +43,7 @@ LOST = (  # errors after which it may go on
     psycopg.OperationalError,
     psycopg.InterfaceError,
     psycopg.errors.ReadOnlySqlTransaction,  # a standby that has not taken over yet
+    psycopg.errors.UndefinedTable,  # somebody is about to restore the database
     psycopg.errors.InsufficientPrivilege,  # somebody has taken rights away, and may give them back
 )
 # What a server says to whoever will not get a session with this address, however often it tries.

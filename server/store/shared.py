@@ -64,7 +64,6 @@ class SharedPostgres(Postgres):
 
     _pause = PAUSE
     host = 0  # which of the hosts this is; set when it is registered
-    reached = 0  # the number of the latest entry that this host has written or seen at its start
 
     # Within
 
@@ -151,8 +150,9 @@ class SharedPostgres(Postgres):
         if session.execute("SELECT pg_try_advisory_lock_shared(%s)", (LOCK,)).fetchone() != (True,):
             raise Unavailable("a host that shares it with nobody, without --peers, is using it")
 
-    def _back(self) -> Connection:
-        return self._locked()
+    def _expect_to_go_on(self, last: int) -> None:
+        """Other hosts have written meanwhile."""
+        self._expect_all_of_it(last)
 
     def _set_up(self, session: Connection) -> None:
         """Set up the schema, one host at a time."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from server.exits import ConfigError
+from server.exits import ConfigError, Unavailable
 from server.store import postgres
 from server.store.postgres import Postgres, PostgresReader
 from server.store.postgres_database import _may_pass
@@ -16,8 +16,10 @@ from server.store.shared import SharedPostgres
 from tests.hang import HANG
 from tests.server.store.pooler import pooled
 from tests.server.store.postgresql import Server
+from tests.server.store.test_postgres import cut
 from tests.server.store.test_shared import take
 from tournament.entries import Entry
+from tournament.store import Conflict
 
 pytestmark = pytest.mark.slow
 
@@ -120,6 +122,30 @@ def test_a_pooler_that_lends_whole_sessions_is_fine(url: str, kind: Callable[[st
     with pooled(url, whole=True) as address, closing(kind(address)) as engine:
         engine.write([entry(1)])
         assert engine.last() == 1
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("kind", [Postgres, SharedPostgres])
+def test_a_host_does_not_go_on_where_its_database_has_gone_back_to_an_older_state(
+    server: Server, url: str, kind: Callable[[str], Postgres]
+) -> None:
+    """Catches one that showed results which were kept nowhere any more, until it was started again."""
+    with closing(kind(url)) as engine:
+        take(url, "cup", 1, 0)
+        engine.write([entry(number) for number in (1, 2, 3)])
+        server.execute("ALTER TABLE journal RENAME TO aside", url)
+        cut(server)
+        for use in (lambda: engine.write([entry(4)]), engine.last, lambda: list(engine.kept())):
+            with pytest.raises(Unavailable, match="does not exist"):  # a restore is under way
+                use()
+        server.execute("ALTER TABLE aside RENAME TO journal", url)
+        assert engine.last() == 3
+        server.execute("DELETE FROM journal WHERE number > 1", url)
+        cut(server)
+        with pytest.raises(Conflict, match="ends with entry 1, and entry 3 was there"):
+            engine.write([entry(4)])
+    with closing(kind(url)) as engine:
+        engine.write([entry(4)])
 
 
 def test_a_user_who_may_not_make_tables_is_told_what_it_takes(server: Server, url: str) -> None:
