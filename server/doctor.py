@@ -27,7 +27,7 @@ from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
 from server.store.journal import kept
-from server.store.schema import Newer, Nothing, Older
+from server.store.schema import Newer, NothingKept, Older
 from server.store.sqlite_database import SOUND
 
 try:
@@ -44,33 +44,33 @@ OWNER = "run this as the user that the host runs as"
 AHEAD = 60.0  # seconds by which the newest fact may be ahead of the clock
 
 
-class State(StrEnum):
+class Severity(StrEnum):
     OK = "ok"
     WARNING = "warning"
     FAULT = "fault"
 
 
-class Answer(Struct, frozen=True):
+class Diagnosis(Struct, frozen=True):
     about: str
-    state: State
+    state: Severity
     said: str
     advice: str = ""
 
 
-def examination(settings: Settings) -> Iterator[Answer]:
+def examination(settings: Settings) -> Iterator[Diagnosis]:
     yield _python()
     if fcntl is None:
-        yield Answer("system", State.FAULT, platform.system(), NO_HOST)
+        yield Diagnosis("system", Severity.FAULT, platform.system(), NO_HOST)
     yield _sqlite()
     yield _folder(Path(settings.data))
     running = None
     try:
         running = _running(Path(settings.data))
     except PermissionError:
-        yield Answer("host", State.WARNING, "whether one is running here cannot be seen", OWNER)
+        yield Diagnosis("host", Severity.WARNING, "whether one is running here cannot be seen", OWNER)
     else:
         said = "none is running on this data folder" if running is None else f"process {running} is running"
-        yield Answer("host", State.OK, said)
+        yield Diagnosis("host", Severity.OK, said)
     yield from _journal(settings, running is not None)
     if settings.store:
         yield from _hosts(settings.store)
@@ -82,30 +82,30 @@ def examination(settings: Settings) -> Iterator[Answer]:
     yield _files(settings.limits)
 
 
-def _python() -> Answer:
+def _python() -> Diagnosis:
     found = platform.python_version()
     if sys.version_info < OLDEST:
-        return Answer("python", State.FAULT, found, "install Python 3.11 or later")
-    return Answer("python", State.OK, found)
+        return Diagnosis("python", Severity.FAULT, found, "install Python 3.11 or later")
+    return Diagnosis("python", Severity.OK, found)
 
 
-def _sqlite() -> Answer:
+def _sqlite() -> Diagnosis:
     if sqlite3.sqlite_version_info < SOUND:
         sound = ".".join(map(str, SOUND))
         advice = f"use {sound} or later where you can, and make backups"
         said = f"{sqlite3.sqlite_version} has a rare fault that may damage a database"
-        return Answer("sqlite", State.WARNING, said, advice)
-    return Answer("sqlite", State.OK, sqlite3.sqlite_version)
+        return Diagnosis("sqlite", Severity.WARNING, said, advice)
+    return Diagnosis("sqlite", Severity.OK, sqlite3.sqlite_version)
 
 
-def _folder(folder: Path) -> Answer:
+def _folder(folder: Path) -> Diagnosis:
     there = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
     if there.is_dir() and os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return Answer(
-            "folder", State.OK, f"{folder} {'can be written' if there == folder else 'can be made'}"
+        return Diagnosis(
+            "folder", Severity.OK, f"{folder} {'can be written' if there == folder else 'can be made'}"
         )
     advice = "give the user that the host runs as the right to write there, or choose another with --data"
-    return Answer("folder", State.FAULT, f"{there} cannot be written", advice)
+    return Diagnosis("folder", Severity.FAULT, f"{there} cannot be written", advice)
 
 
 def _running(folder: Path) -> str | None:
@@ -125,49 +125,51 @@ def _running(folder: Path) -> str | None:
     return None
 
 
-def _journal(settings: Settings, running: bool) -> Iterator[Answer]:
+def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
     restore = "`quintain restore` goes back to a backup; there may be some in the folder `backups`"
     try:
         with closing(beside(settings)) as reader:
             wrong = reader.check()
             newest = max((fact.when for fact in map(kept, reader.kept())), default=0.0)
             count = reader.last()
-    except Nothing:
+    except NothingKept:
         if running and not settings.store:
             path = Path(settings.data) / JOURNAL
             said, advice = f"{path} is empty, and a host is running", restore
             if not path.exists():
                 said = f"{path} is gone, and a host is running"
                 advice = "move it back; if it was deleted, stop the host, which then writes all of it again"
-            yield Answer("journal", State.FAULT, said, advice)
+            yield Diagnosis("journal", Severity.FAULT, said, advice)
         else:
-            yield Answer("journal", State.OK, "nothing has been kept yet")
+            yield Diagnosis("journal", Severity.OK, "nothing has been kept yet")
         return
     except Older as older:
-        yield Answer("journal", State.OK, str(older))
+        yield Diagnosis("journal", Severity.OK, str(older))
         return
     except Newer as newer:
-        yield Answer("journal", State.FAULT, str(newer), "use that one, or a later one")
+        yield Diagnosis("journal", Severity.FAULT, str(newer), "use that one, or a later one")
         return
     except Unavailable as error:
-        yield Answer("journal", State.FAULT, str(error), SERVER if settings.store else "a host waits for it")
+        yield Diagnosis(
+            "journal", Severity.FAULT, str(error), SERVER if settings.store else "a host waits for it"
+        )
         return
     except (ConfigError, sqlite3.Error) as error:
         seen = os.access(settings.data, os.R_OK | os.X_OK)
         advice = SERVER if settings.store else restore if seen else OWNER
-        yield Answer("journal", State.FAULT, str(error), advice)
+        yield Diagnosis("journal", Severity.FAULT, str(error), advice)
         return
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        yield Answer("journal", State.FAULT, f"{wrong[0]}{more}", restore)
+        yield Diagnosis("journal", Severity.FAULT, f"{wrong[0]}{more}", restore)
     else:
-        yield Answer("journal", State.OK, f"sound; {count} facts")
+        yield Diagnosis("journal", Severity.OK, f"sound; {count} facts")
     if newest > time.time() + AHEAD:
         advice = "set the clock: matches are told with the times at which they ended"
-        yield Answer("clock", State.WARNING, "what is kept is from the future", advice)
+        yield Diagnosis("clock", Severity.WARNING, "what is kept is from the future", advice)
 
 
-def _hosts(url: str) -> Iterator[Answer]:
+def _hosts(url: str) -> Iterator[Diagnosis]:
     """Answers about the database itself, apart from what is kept in it, and the hosts that share it."""
     try:
         from server.peers.health import health, off  # psycopg, which it needs, is an extra
@@ -175,51 +177,55 @@ def _hosts(url: str) -> Iterator[Answer]:
 
         looked = look(url)
     except (ConfigError, Unavailable) as error:
-        yield Answer("database", State.FAULT, str(error) if clear(url) else MISWRITTEN, SERVER)
+        yield Diagnosis("database", Severity.FAULT, str(error) if clear(url) else MISWRITTEN, SERVER)
         return
     if looked.refuses:
         advice = "give it room, or the rights: hosts stand still until they can write"
-        yield Answer("database", State.FAULT, f"nothing can be written: {looked.refuses}", advice)
+        yield Diagnosis("database", Severity.FAULT, f"nothing can be written: {looked.refuses}", advice)
     elif by := off(looked.ahead):
-        yield Answer("database", State.WARNING, f"the clock of this machine {by}", "set it")
+        yield Diagnosis("database", Severity.WARNING, f"the clock of this machine {by}", "set it")
     else:
-        yield Answer("database", State.OK, "it can be written, and its clock is this machine's")
+        yield Diagnosis("database", Severity.OK, "it can be written, and its clock is this machine's")
     if not looked.set_up:
         return
     found = health(looked.peers)
     said = f"{found.registered} were heard of within the hour, of which {found.alive} live"
-    yield Answer("hosts", State.OK, said if found.registered else "no hosts share this database")
+    yield Diagnosis("hosts", Severity.OK, said if found.registered else "no hosts share this database")
     for problem in found.problems:
-        yield Answer("hosts", State.WARNING, problem.said, problem.advice)
+        yield Diagnosis("hosts", Severity.WARNING, problem.said, problem.advice)
 
 
-def _space(folder: Path) -> Answer:
+def _space(folder: Path) -> Diagnosis:
     there = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
     free = shutil.disk_usage(there).free
     said = f"{free / 2**30:.1f} GiB are free"
     advice = "make room: a host whose disk is full stands still until there is some"
     if free < SCARCE:
-        return Answer("space", State.FAULT if free < TOO_LITTLE else State.WARNING, said, advice)
-    return Answer("space", State.OK, said)
+        return Diagnosis("space", Severity.FAULT if free < TOO_LITTLE else Severity.WARNING, said, advice)
+    return Diagnosis("space", Severity.OK, said)
 
 
-def _certificate(tls: Tls) -> Answer:
+def _certificate(tls: Tls) -> Diagnosis:
     try:
         found = dates(tls, context(tls))
     except ConfigError as error:
-        return Answer("certificate", State.FAULT, str(error), "no host starts with it")
+        return Diagnosis("certificate", Severity.FAULT, str(error), "no host starts with it")
     if found is None:
-        return Answer("certificate", State.OK, f"{tls.certificate} can be used; its dates cannot be read")
+        return Diagnosis(
+            "certificate", Severity.OK, f"{tls.certificate} can be used; its dates cannot be read"
+        )
     advice = "renew it, and send a running host SIGHUP"
     if why := found.refused(time.time()):
-        return Answer("certificate", State.WARNING, f"no client trusts {tls.certificate}: {why}", advice)
+        return Diagnosis(
+            "certificate", Severity.WARNING, f"no client trusts {tls.certificate}: {why}", advice
+        )
     said = f"{tls.certificate} can be used until {found.until}"
     if found.runs_out(time.time()):
-        return Answer("certificate", State.WARNING, said, advice)
-    return Answer("certificate", State.OK, said)
+        return Diagnosis("certificate", Severity.WARNING, said, advice)
+    return Diagnosis("certificate", Severity.OK, said)
 
 
-def _ports(settings: Settings, running: bool) -> Iterator[Answer]:
+def _ports(settings: Settings, running: bool) -> Iterator[Diagnosis]:
     ports = settings.ports
     for name, port in (("tcp", ports.tcp), ("websocket", ports.websocket), ("http", ports.http)):
         try:
@@ -227,13 +233,13 @@ def _ports(settings: Settings, running: bool) -> Iterator[Answer]:
         except OSError as error:
             said = f"{settings.bind} port {port}: {error.strerror}"
             if running:
-                yield Answer(name, State.OK, f"{said}, and a host is running")
+                yield Diagnosis(name, Severity.OK, f"{said}, and a host is running")
             else:
                 advice = f"end what listens there, or choose another with --{name} (0 picks a free one)"
-                yield Answer(name, State.FAULT, said, advice)
+                yield Diagnosis(name, Severity.FAULT, said, advice)
         else:
-            yield Answer(
-                name, State.OK, f"{settings.bind} {f'port {port} is free' if port else 'has a free port'}"
+            yield Diagnosis(
+                name, Severity.OK, f"{settings.bind} {f'port {port} is free' if port else 'has a free port'}"
             )
 
 
@@ -245,7 +251,7 @@ def _bind(address: str, port: int) -> None:
         probe.listen()
 
 
-def _clock(sleep: Callable[[float], None] = time.sleep) -> Answer:
+def _clock(sleep: Callable[[float], None] = time.sleep) -> Diagnosis:
     """Whether sleeps are exact: bots are judged by hundredths of a second."""
     begun = time.perf_counter()
     for _ in range(5):
@@ -253,14 +259,18 @@ def _clock(sleep: Callable[[float], None] = time.sleep) -> Answer:
     late = (time.perf_counter() - begun) / 5 - 0.01
     if late > LATE:
         advice = "this machine is too busy: bots will get time back, and matches take longer"
-        return Answer("clock", State.WARNING, f"a sleep takes {late:.2f} s longer than it should", advice)
+        return Diagnosis(
+            "clock", Severity.WARNING, f"a sleep takes {late:.2f} s longer than it should", advice
+        )
     if time.time() < os.stat(__file__).st_mtime - AHEAD:
-        return Answer("clock", State.WARNING, "it is behind the program's own files", "set the clock")
-    return Answer("clock", State.OK, f"a sleep is late by {late * 1000:.1f} ms")
+        return Diagnosis("clock", Severity.WARNING, "it is behind the program's own files", "set the clock")
+    return Diagnosis("clock", Severity.OK, f"a sleep is late by {late * 1000:.1f} ms")
 
 
-def _files(limits: Limits) -> Answer:
+def _files(limits: Limits) -> Diagnosis:
     files = room_for_files()
     if why := shortage(files, limits):
-        return Answer("files", State.FAULT if too_few(files, limits) else State.WARNING, why)
-    return Answer("files", State.OK, f"{'any number' if files == math.inf else f'{files:.0f}'} may be open")
+        return Diagnosis("files", Severity.FAULT if too_few(files, limits) else Severity.WARNING, why)
+    return Diagnosis(
+        "files", Severity.OK, f"{'any number' if files == math.inf else f'{files:.0f}'} may be open"
+    )

@@ -42,13 +42,13 @@ from server.programs.printing import printing
 from server.protocols import tcp, websocket
 from server.protocols.catalogue import carried, prepare
 from server.protocols.dialect import Dialect, OverHttp
-from server.show.begin import Begin, zero
+from server.show.begin import ShowSettings, zero
 from server.show.child import Started
 from server.show.conduit import POSSIBLE
 from server.show.draws import in_a_thread
 from server.show.lending import Lending
 from server.show.process import Show
-from server.show.which import Which
+from server.show.which import ShownRequests
 from server.stopping import LAST, SIGNALS, Running, close, signals_to_the_end, until_the_end
 from server.store import snapshots
 from server.store.choice import opened
@@ -192,10 +192,10 @@ async def _serve(
             if show is not None:
                 peering.watching.take = show.watch(peering.watching.want)
         if show is not None:
-            which = Which(door_at_root=any("" in door.paths for door in doors_of_dialects))
+            which = ShownRequests(door_at_root=any("" in door.paths for door in doors_of_dialects))
             app = show.lending.beside(app, which.is_shown)
             own = (0, "") if peering is None else (peering.links.host, peering.address)
-            begin = partial(Begin, settings, addresses, token.text, which.door_at_root, *own, zero())
+            begin = partial(ShowSettings, settings, addresses, token.text, which.door_at_root, *own, zero())
             if ledger.safe <= SOON_READ:
                 await nursery.start(show.run, begin)
             else:  # bots need not wait for pages

@@ -23,7 +23,7 @@ from server.config import Settings
 from server.exits import DONE, INTERRUPTED
 from server.host.host import STOPPING, Host
 from server.host.opening import OPEN
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.http.service import Http
 from server.net.admission import Admission
 from server.programs.report import report
@@ -246,7 +246,7 @@ def _print(record: Record, *, as_json: bool) -> None:
         written += os.write(sys.stdout.fileno(), text[written:])
 
 
-def _worth_telling(host: Host, until_done: str | None) -> Iterable[Held]:
+def _worth_telling(host: Host, until_done: str | None) -> Iterable[HeldTournament]:
     if until_done is not None:
         return [host.known[until_done]] if until_done in host.known else []
     return (

@@ -17,7 +17,7 @@ from tournament.pairing.drawing import here, seeded
 from tournament.skill import NEW, Skill, after, says_something
 
 
-class Entry(Struct, frozen=True):
+class OwnResult(Struct, frozen=True):
     """A result as one of the two sees it."""
 
     number: int  # of the pairing
@@ -89,7 +89,7 @@ class Accounts:
             else:
                 account.draws += 1
 
-    def entries(self, name: str, latest: int | None = None) -> list[Entry]:
+    def entries(self, name: str, latest: int | None = None) -> list[OwnResult]:
         """The results of an entrant, as it sees them, in their order: all, or the `latest` of them."""
         results = self.of[name].results
         return [_entry(self.results[index], name) for index in (results[-latest:] if latest else results)]
@@ -145,10 +145,10 @@ class Accounts:
         return of[name].skill
 
 
-def _entry(result: Result, name: str) -> Entry:
+def _entry(result: Result, name: str) -> OwnResult:
     pairing = result.pairing
     seat = int(pairing.first != name)
-    return Entry(
+    return OwnResult(
         pairing.number,
         pairing.round,
         pairing.first if seat else pairing.second,
@@ -160,12 +160,12 @@ def _entry(result: Result, name: str) -> Entry:
 
 def crosstable(
     accounts: Accounts, names: Sequence[str], latest: int | None = None
-) -> dict[str, dict[str, list[Entry]]]:
+) -> dict[str, dict[str, list[OwnResult]]]:
     """What each of the names (row) scored against each other one (column), in the order of the results.
 
     Only the `latest` results of each are looked at, if a number is given; byes have no column.
     """
-    found = {row: {column: list[Entry]() for column in names if column != row} for row in names}
+    found = {row: {column: list[OwnResult]() for column in names if column != row} for row in names}
     for row, cells in found.items():
         for entry in accounts.entries(row, latest):
             if entry.opponent in cells:

@@ -39,7 +39,7 @@ class Archived(Struct, frozen=True, array_like=True):
     winners: tuple[str, ...] | None  # None: it takes more than the results to say who has won
 
 
-class Content(Struct, frozen=True, array_like=True):
+class ArchivedParts(Struct, frozen=True, array_like=True):
     names: list[str]
     drawn: list[Met]
     abridged: list[Abridged]  # matches that are long over, in the order of their ends …
@@ -70,7 +70,7 @@ class Parts(Protocol):
 
 
 _encoder = msgpack.Encoder()
-_decoder = msgpack.Decoder(Content)
+_decoder = msgpack.Decoder(ArchivedParts)
 
 
 def packed(record: Parts) -> bytes:
@@ -82,7 +82,7 @@ def packed(record: Parts) -> bytes:
         return pairing.number, pairing.round, places.setdefault(pairing.first, len(places)), second
 
     results, matches = record.results, [*record.matches.values()]
-    content = Content(
+    content = ArchivedParts(
         drawn=[*map(met, record.drawn.values())],
         abridged=[match for match in matches if isinstance(match, Abridged)],
         matches=[match for match in matches if not isinstance(match, Abridged)],
@@ -146,7 +146,7 @@ def _are_simple(results: Results) -> bool:
     return list(results.decisions) == [*_counting(results)]
 
 
-class TakenOut:
+class OpenArchives:
     """The records whose parts were taken out. Of too many, those go back that were taken out first."""
 
     def __init__(self) -> None:
@@ -168,4 +168,4 @@ class TakenOut:
             self._pairings -= found[1]
 
 
-taken_out = TakenOut()
+taken_out = OpenArchives()

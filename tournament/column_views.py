@@ -14,7 +14,7 @@ from tournament.format import Pairing, Result
 T = TypeVar("T")
 
 
-class Drawn(MutableMapping[int, Pairing]):
+class DrawnPairings(MutableMapping[int, Pairing]):
     """What was drawn, by number."""
 
     def __init__(self, columns: Columns[Any]) -> None:
@@ -65,7 +65,7 @@ class Matches(MutableMapping[str, M]):
         return len(self._columns.ended)
 
 
-class Counted(MutableMapping[int, str]):
+class CountingMatches(MutableMapping[int, str]):
     """The matches that count, by the numbers of their pairings."""
 
     def __init__(self, columns: Columns[Any]) -> None:

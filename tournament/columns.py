@@ -33,7 +33,7 @@ NOBODY = 0xFFFFFFFF  # in place of the number of a second player, of a version, 
 BYE, NOTHING = (1.0, 0.0), (0.0, 0.0)
 
 
-class Over(Protocol):
+class FinishedMatch(Protocol):
     """A match that is over: `tournament.remembered.Remembered`, which reads this file."""
 
     @property
@@ -66,7 +66,7 @@ class Over(Protocol):
     def versions(self) -> tuple[str | None, str | None]: ...
 
 
-M = TypeVar("M", bound=Over)
+M = TypeVar("M", bound=FinishedMatch)
 
 
 class Columns(Generic[M]):

@@ -17,7 +17,7 @@ from tournament.refusals import expect_room, room
 AT_A_TIME = 50  # entrants that are taken in before other tasks get their turn
 
 
-class Coming:
+class Arrival:
     """Somebody who waits to be taken in."""
 
     def __init__(self, facts: tuple[Entered, *tuple[AnyFact, ...]]) -> None:
@@ -32,14 +32,14 @@ class Entering:
         self._record = record
         self._deciding = deciding
         self._keep = keep
-        self._coming: dict[str, Coming] = {}  # by name, in the order in which they wait for the lock
+        self._coming: dict[str, Arrival] = {}  # by name, in the order in which they wait for the lock
 
     async def take_in(self, entered: Entered, *facts: AnyFact) -> None:
         """Keep these facts if it is not an entrant yet; raises `Refusal` where there is no room.
 
         Whoever has its turn takes in the next ones as well. These go on before anything else is decided.
         """
-        coming = Coming((entered, *facts))
+        coming = Arrival((entered, *facts))
         self._coming.setdefault(coming.name, coming)
         try:
             with coming.waits:
@@ -49,7 +49,7 @@ class Entering:
             if self._coming.get(coming.name) is coming:
                 del self._coming[coming.name]
 
-    async def _take_in_with_others(self, coming: Coming) -> None:
+    async def _take_in_with_others(self, coming: Arrival) -> None:
         if coming.name in self._record.entrants:
             return  # another task has entered the same name
         expect_room(self._record, let_in=False)
@@ -60,7 +60,7 @@ class Entering:
         if others:
             await trio.lowlevel.cancel_shielded_checkpoint()  # they go on, before anybody else has the lock
 
-    def _others(self, coming: Coming) -> Iterator[Coming]:
+    def _others(self, coming: Arrival) -> Iterator[Arrival]:
         entrants = self._record.entrants
         return (each for name, each in self._coming.items() if name != coming.name and name not in entrants)
 

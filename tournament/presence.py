@@ -46,7 +46,7 @@ class Missing(Struct, frozen=True):
     since: float  # wall time
 
 
-class Away(Struct, frozen=True):
+class AbsentEntrant(Struct, frozen=True):
     """An entrant that is not here. What is told of it is made once: there may be thousands."""
 
     since: float
@@ -72,7 +72,7 @@ class Presence:
         self._timekeeper = timekeeper
         self._wall = wall
         self._heard: dict[str, None] = {}  # names about which something has changed since the last look
-        self._absent: dict[str, Away] = {}  # whoever has been away longest first
+        self._absent: dict[str, AbsentEntrant] = {}  # whoever has been away longest first
         self._going_on = -inf  # since when nothing is put off: whoever was absent before was not waited for
         self._absences = Absences(grace) if record.opened.settles else Delays(grace)
         self._arrived: set[str] = set()  # those who have been here since this was last asked for
@@ -282,7 +282,7 @@ class Presence:
             self._arrived.add(name)
             self.been.add(name)
         elif name not in self._absent:
-            self._absent[name] = Away(trio.current_time(), Missing(name, round(self._wall(), 3)))
+            self._absent[name] = AbsentEntrant(trio.current_time(), Missing(name, round(self._wall(), 3)))
         if here:
             self._absences.came(name)
         else:

@@ -18,7 +18,7 @@ from msgspec import UNSET, structs
 
 from tournament import archive
 from tournament.archive import Archived
-from tournament.column_views import Drawn, Endings, Matches
+from tournament.column_views import DrawnPairings, Endings, Matches
 from tournament.columns import Columns
 from tournament.events import NOBODY, Ending, absences
 from tournament.facts import (
@@ -134,7 +134,7 @@ class Record:
 
     def _remember_in(self, columns: Columns[Remembered]) -> None:
         self._columns = columns
-        self.drawn, self.matches = Drawn(columns), Matches[Remembered](columns)
+        self.drawn, self.matches = DrawnPairings(columns), Matches[Remembered](columns)
         self.endings = Endings(columns)
         self.results.remember_in(columns)
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, MutableMapping, Sequ
 from copy import copy
 from typing import Any
 
-from tournament.column_views import CameTo, Counted, Decisions
+from tournament.column_views import CameTo, CountingMatches, Decisions
 from tournament.columns import Columns
 from tournament.format import Entrant, Format, Pairing, Result, Score
 from tournament.history import History
@@ -41,7 +41,11 @@ class Results:
 
     def remember_in(self, columns: Columns[Any]) -> None:
         """Keep results in these columns, where there are too many to keep them otherwise."""
-        self.counted, self.came_to, self.decisions = Counted(columns), CameTo(columns), Decisions(columns)
+        self.counted, self.came_to, self.decisions = (
+            CountingMatches(columns),
+            CameTo(columns),
+            Decisions(columns),
+        )
 
     def __copy__(self) -> "Results":
         other = Results(self._format, forgets=self.forgets)

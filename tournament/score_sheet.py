@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from tournament.accounts import Accounts, Entry, crosstable
+from tournament.accounts import Accounts, OwnResult, crosstable
 from tournament.circles import Circle
 from tournament.deciding import Decision
 from tournament.format import Result
@@ -33,7 +33,7 @@ class Board(Struct, frozen=True):
     as_of: float  # the time of the wall clock
     rows: tuple[Row, ...]
     duplicates: int  # games that repeat an earlier one move by move
-    crossed: Mapping[str, Mapping[str, Sequence[Entry]]]  # the first of the table, against each other
+    crossed: Mapping[str, Mapping[str, Sequence[OwnResult]]]  # the first of the table, against each other
     circles: tuple[Circle, ...] = ()  # who beats whom in a circle, so that one number for each is too little
     decision: Decision | None = None  # in a tournament that ends when its places are decided
 
@@ -121,7 +121,7 @@ class ScoreSheet:
         for start in range(self._read, last, PIECE):
             yield from record.results.decisions[start : min(start + PIECE, last)]
 
-    def _crossed(self, names: Sequence[str]) -> Mapping[str, Mapping[str, Sequence[Entry]]]:
+    def _crossed(self, names: Sequence[str]) -> Mapping[str, Mapping[str, Sequence[OwnResult]]]:
         first = names[:CROSSED]
         cells = crosstable(self._accounts, first, LATEST)
         if len(names) <= ALL_CROSSED:

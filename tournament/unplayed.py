@@ -11,7 +11,7 @@ itself missed or forfeited.
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # which imports this
-    from tournament.accounts import Accounts, Entry
+    from tournament.accounts import Accounts, OwnResult
 
 DRAW = 0.5  # points
 
@@ -57,5 +57,5 @@ def points_for_others(name: str, accounts: "Accounts") -> float:
     return points + DRAW * len(missed)
 
 
-def _forfeited(entry: "Entry") -> bool:
+def _forfeited(entry: "OwnResult") -> bool:
     return entry.opponent is not None and not entry.played and entry.score == 0

@@ -1,11 +1,11 @@
 """`quintain admin-link`: the way into the organiser's desk of a host that runs."""
 
-from server.commands.hosts import Desk
+from server.commands.hosts import DeskOptions
 from server.exits import DONE
 from server.programs.terminal import say
 
 
-def admin_link(*, desk: Desk | None = None) -> int:
+def admin_link(*, desk: DeskOptions | None = None) -> int:
     """Print a link that opens the organiser's desk in a browser, once.
 
     The link is valid for 15 minutes.
@@ -14,6 +14,6 @@ def admin_link(*, desk: Desk | None = None) -> int:
 
         quintain admin-link --data friday --url http://127.0.0.1:9000
     """
-    remote = (desk or Desk()).remote()
+    remote = (desk or DeskOptions()).remote()
     say(remote.url + remote.post("admin-link")["path"])
     return DONE

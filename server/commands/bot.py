@@ -79,7 +79,7 @@ def bot(
             raise Misuse("llm asks a language model: --base-url says where, and --model which")
         endpoint = language_model.Endpoint(base_url, model, language_model.key())
         lots = random.Random(seed)
-        choose = language_model.Asking(rules, endpoint, _template(prompt), lots=lots, say=note)
+        choose = language_model.ModelPlayer(rules, endpoint, _template(prompt), lots=lots, say=note)
     elif (base_url, model, prompt) != (None, None, None):  # it would play under the name of the model
         raise Misuse(f"--base-url, --model and --prompt are for llm, not for {brain}")
     else:

@@ -5,7 +5,7 @@ from json import dumps
 import msgspec
 
 from server.commands.flags import Flag
-from server.commands.keeping import KEPT, Kept
+from server.commands.keeping import KEPT, StoreOptions
 from server.commands.templates import TEMPLATES, Template
 from server.exits import DONE
 from server.net.escaping import json_line
@@ -15,7 +15,7 @@ from server.store.address import shown
 HIDDEN = "***"  # in place of a secret
 
 
-def config(*, json: Flag = False, template: Template | None = None, where: Kept = KEPT) -> int:
+def config(*, json: Flag = False, template: Template | None = None, where: StoreOptions = KEPT) -> int:
     """Show the settings in force, and what is wrong with them.
 
     Flags override the environment (`QUINTAIN_PORTS__TCP=9000`), which overrides

@@ -1,13 +1,13 @@
 """`quintain doctor`: the questions of `server/doctor.py`, a line for each answer."""
 
 from server.commands.flags import Flag
-from server.commands.keeping import KEPT, Kept
+from server.commands.keeping import KEPT, StoreOptions
 from server.exits import DONE, FAILED, ConfigError
 from server.net.escaping import json_line
 from server.programs.terminal import say
 
 
-def doctor(*, json: Flag = False, where: Kept = KEPT) -> int:
+def doctor(*, json: Flag = False, where: StoreOptions = KEPT) -> int:
     """Check whether a host can run here, and say what is wrong.
 
     Python, SQLite, the data folder and what is kept in it, room on the disk,
@@ -24,13 +24,15 @@ def doctor(*, json: Flag = False, where: Kept = KEPT) -> int:
     json
         The answers as one JSON object.
     """
-    from server.doctor import Answer, State, examination
+    from server.doctor import Diagnosis, Severity, examination
 
     try:
         answers = list(examination(where.settings()))
     except ConfigError as error:
-        answers = [Answer("configuration", State.FAULT, str(error), "mend it: nothing else was looked at")]
-    well = all(answer.state is not State.FAULT for answer in answers)
+        answers = [
+            Diagnosis("configuration", Severity.FAULT, str(error), "mend it: nothing else was looked at")
+        ]
+    well = all(answer.state is not Severity.FAULT for answer in answers)
     if json:
         say(json_line({"ok": well, "checks": answers}))
     else:

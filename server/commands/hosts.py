@@ -10,7 +10,7 @@ from server.programs.api_client import Remote
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Host:
+class HostOptions:
     """The host.
 
     Parameters
@@ -27,7 +27,7 @@ class Host:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Desk:
+class DeskOptions:
     """The host, for its organiser.
 
     Parameters

@@ -18,7 +18,7 @@ from server.exits import DONE, FAILED, Failure, Misuse
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Kept:
+class StoreOptions:
     """Where a host keeps what it keeps.
 
     Parameters
@@ -49,10 +49,10 @@ class Kept:
         return structs.replace(self.settings(), peers="")
 
 
-KEPT = Kept()
+KEPT = StoreOptions()
 
 
-def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
+def export(*names: str, all: Flag = False, where: StoreOptions = KEPT) -> int:
     """Write tournaments to standard output, as JSON Lines.
 
     The host may be running. The output is complete: `quintain verify` checks
@@ -93,7 +93,7 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     return DONE
 
 
-def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
+def import_(file: File = "-", /, *, where: StoreOptions = KEPT) -> int:
     """Put the tournaments of an export into a store.
 
     No host may be using the store. Each tournament is checked before it is
@@ -139,7 +139,7 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     return FAILED if None in new.values() else DONE
 
 
-def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
+def backup(file: str | None = None, /, *, where: StoreOptions = KEPT) -> int:
     """Copy everything that is kept to a file.
 
     The copy is of one instant; the host may be running.
@@ -177,7 +177,7 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     return DONE
 
 
-def restore(file: str, /, *, force: Flag = False, where: Kept = KEPT) -> int:
+def restore(file: str, /, *, force: Flag = False, where: StoreOptions = KEPT) -> int:
     """Go back to a backup.
 
     No host may be using the store. If something is kept there already, --force

@@ -18,7 +18,7 @@ from server.commands.games import GameName, game_named
 from server.exits import DONE, INTERRUPTED, Misuse
 from server.net.escaping import json_line
 from server.programs.interrupts import Interrupts, later
-from server.programs.openings import Drawn, Openings, in_turn, listed, start
+from server.programs.openings import Openings, RandomOpenings, in_turn, listed, start
 from server.programs.saved import Saved, Terms, continued, keeping, saved
 from server.programs.series import Setting, series
 from server.programs.tally import Played, Tally
@@ -180,7 +180,7 @@ def _settled(rules: Game[Any, Any], terms: Terms) -> tuple[Terms, Openings]:
         seed=terms.seed or 0,
     )
     if terms.openings is None:
-        return terms, Drawn(rules, terms.plies, terms.seed or 0) if terms.plies else start
+        return terms, RandomOpenings(rules, terms.plies, terms.seed or 0) if terms.plies else start
     if terms.plies is not None:
         raise Misuse("expected --plies or --openings, and got both")
     lines = listed(rules, terms.openings)

@@ -9,7 +9,7 @@ from games.game import Game
 from games.perfect import grades
 from games.perfect import in_words as threw_away
 from server.commands.flags import Flag
-from server.commands.hosts import Host
+from server.commands.hosts import HostOptions
 from server.exits import DONE, Failure, Misuse
 from server.export.words import FAULTS, LAST, before_move, in_words, whose
 from server.net.escaping import json_line
@@ -18,7 +18,7 @@ from server.programs.terminal import say, table
 
 
 def standings(
-    name: str, *, host: Host | None = None, json: Flag = False, csv: Flag = False, trf: Flag = False
+    name: str, *, host: HostOptions | None = None, json: Flag = False, csv: Flag = False, trf: Flag = False
 ) -> int:
     """Print the standings of a tournament.
 
@@ -40,7 +40,7 @@ def standings(
     chosen = [flag for flag, asked in (("--json", json), ("--csv", csv), ("--trf", trf)) if asked]
     if len(chosen) > 1:
         raise Misuse(f"{' and '.join(chosen)} do not go together: use only one of them")
-    remote = (host or Host()).remote()
+    remote = (host or HostOptions()).remote()
     if csv or trf:
         kind = "csv" if csv else "trf"
         found = remote.text("tournaments", name, "standings", query=f"?format={kind}")
@@ -50,7 +50,7 @@ def standings(
     return DONE
 
 
-def replay(match: str, *, host: Host | None = None, json: Flag = False, text: Flag = False) -> int:
+def replay(match: str, *, host: HostOptions | None = None, json: Flag = False, text: Flag = False) -> int:
     """Print a match, move by move.
 
     Example: the first match of a tournament:
@@ -68,7 +68,7 @@ def replay(match: str, *, host: Host | None = None, json: Flag = False, text: Fl
     """
     if json and text:
         raise Misuse("--json and --text do not go together: use only one of them")
-    remote = (host or Host()).remote()
+    remote = (host or HostOptions()).remote()
     if text:
         say(remote.text("matches", match, query="?format=text").rstrip("\n"))
         return DONE

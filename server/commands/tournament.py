@@ -12,7 +12,7 @@ from cyclopts.validators import Number
 from server.commands import tournament_entrants
 from server.commands.flags import Count, Entrants, Flag, Seed, TournamentFlags
 from server.commands.games import GameName
-from server.commands.hosts import Desk, Host
+from server.commands.hosts import DeskOptions, HostOptions
 from server.commands.tournament_answers import COLUMNS, cells, order, shown, tell
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
@@ -62,7 +62,7 @@ for each in tournament_entrants.COMMANDS:
 
 
 @app.command(name="list")
-def list_all(*, host: Host | None = None, json: Flag = False) -> int:
+def list_all(*, host: HostOptions | None = None, json: Flag = False) -> int:
     """List the tournaments, open tables included.
 
     Example: for a program to read:
@@ -74,13 +74,13 @@ def list_all(*, host: Host | None = None, json: Flag = False) -> int:
     json
         One JSON object instead of a table.
     """
-    found = (host or Host()).remote().whole("tournaments", "tournaments")
+    found = (host or HostOptions()).remote().whole("tournaments", "tournaments")
     say(json_line(found) if json else table(COLUMNS, map(cells, found["tournaments"])))
     return DONE
 
 
 @command
-def show(name: str, *, data: Path | None = None, host: Host | None = None, json: Flag = False) -> int:
+def show(name: str, *, data: Path | None = None, host: HostOptions | None = None, json: Flag = False) -> int:
     """Show how a tournament stands: who takes part, who is missing, how long it will last.
 
     Example: from a data folder, without a host:
@@ -95,7 +95,7 @@ def show(name: str, *, data: Path | None = None, host: Host | None = None, json:
         One JSON object instead.
     """
     if data is None:
-        found = (host or Host()).remote().whole("entrants", "tournaments", name)
+        found = (host or HostOptions()).remote().whole("entrants", "tournaments", name)
     else:
         from server.commands.kept_tournament import kept_tournament
 
@@ -118,7 +118,7 @@ def create(
     gain: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
     option: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
     how: TournamentFlags | None = None,
-    desk: Desk | None = None,
+    desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
     """Open a tournament, which bots enter by connecting.
@@ -158,12 +158,12 @@ def create(
         wanted["pace"] = {"turn": turn, "bank": bank, "gain": gain}
     if option:
         wanted["options"] = dict(map(_option, option))
-    tell((desk or Desk()).remote().post("tournaments", body=wanted), json)
+    tell((desk or DeskOptions()).remote().post("tournaments", body=wanted), json)
     return DONE
 
 
 @command
-def start(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+def start(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
     """Start a tournament with the entrants it has.
 
     Example:
@@ -174,7 +174,7 @@ def start(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 
 @command
-def pause(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+def pause(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
     """Begin no more matches; those in play go on to their end.
 
     Example:
@@ -185,7 +185,7 @@ def pause(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 
 @command
-def resume(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+def resume(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
     """Resume a tournament that was paused.
 
     Example:
@@ -196,7 +196,7 @@ def resume(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 
 @command
-def freeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+def freeze(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
     """Show the public the standings as they are now, until you unfreeze them.
 
     Example:
@@ -207,7 +207,7 @@ def freeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 
 @command
-def unfreeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+def unfreeze(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
     """Show the public the live standings again.
 
     Example:
@@ -218,7 +218,7 @@ def unfreeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 
 @command
-def delete(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+def delete(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
     """Delete a tournament that is not running: its results stay in the journal, and its name becomes free.
 
     Example:
@@ -229,7 +229,7 @@ def delete(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 
 @command
-def export(name: str, *, output: Path | None = None, desk: Desk | None = None) -> int:
+def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = None) -> int:
     """Write a whole tournament as JSON Lines: entrants, pairings, matches, standings.
 
     Without the organiser's token it is what everybody may see: while standings
@@ -244,7 +244,7 @@ def export(name: str, *, output: Path | None = None, desk: Desk | None = None) -
     output
         The file to write; standard output unless set.
     """
-    lines = (desk or Desk()).remote().text_for_organiser("tournaments", name, "export")
+    lines = (desk or DeskOptions()).remote().text_for_organiser("tournaments", name, "export")
     if output is None:
         for line in lines.splitlines():
             say(json_line(reading.loads(line)))

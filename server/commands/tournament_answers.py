@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
-from server.commands.hosts import Desk
+from server.commands.hosts import DeskOptions
 from server.exits import DONE
 from server.net.escaping import json_line
 from server.programs.terminal import say, table
@@ -13,8 +13,8 @@ MISSING = 10  # who are listed by name, on two lines each
 COLUMNS = ("tournament ", "game ", "format ", "state ", "entrants", "played", "open")
 
 
-def order(desk: Desk | None, name: str, action: str, body: dict[str, Any], as_json: bool) -> int:
-    answer = (desk or Desk()).remote().post("tournaments", name, action, body=body)
+def order(desk: DeskOptions | None, name: str, action: str, body: dict[str, Any], as_json: bool) -> int:
+    answer = (desk or DeskOptions()).remote().post("tournaments", name, action, body=body)
     if "before" in answer and not as_json:
         say(_preview(answer["before"], answer["after"], f"{name}: what it would change"))
     else:

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from server.commands.flags import Flag
-from server.commands.hosts import Desk
+from server.commands.hosts import DeskOptions
 from server.commands.tournament_answers import order, tell
 from server.exits import DONE, Misuse
 from server.net.escaping import json_line
@@ -24,7 +24,7 @@ def enter(
     invitations: Path | None = None,
     affiliation: str | None = None,
     contact: str | None = None,
-    desk: Desk | None = None,
+    desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
     """Enter bots: late, where the format takes them, or before the start of a tournament by invitation.
@@ -54,18 +54,18 @@ def enter(
     if from_ is not None and invitations is not None:
         if bot or said:
             raise Misuse("expected bots or --from, not both")
-        return _invite_all(desk or Desk(), name, from_, invitations, json)
+        return _invite_all(desk or DeskOptions(), name, from_, invitations, json)
     if not bot:
         raise Misuse("expected one bot or more to enter")
     answers = [
-        (desk or Desk()).remote().post("tournaments", name, "enter", body={"name": each, **said})
+        (desk or DeskOptions()).remote().post("tournaments", name, "enter", body={"name": each, **said})
         for each in bot
     ]
     tell(answers[-1], json)
     return DONE
 
 
-def _invite_all(desk: Desk, name: str, source: Path, folder: Path, json: bool) -> int:
+def _invite_all(desk: DeskOptions, name: str, source: Path, folder: Path, json: bool) -> int:
     from server.commands.entrant_list import Invited, invite, read
 
     invited, remote = read(source), desk.remote()
@@ -89,7 +89,7 @@ def describe(
     *,
     affiliation: str | None = None,
     contact: str | None = None,
-    desk: Desk | None = None,
+    desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
     """Say whose a bot is, which everybody sees, and how to reach them, which only an organiser sees.
@@ -112,7 +112,7 @@ def describe(
     return order(desk, name, "describe", {"name": bot, **said}, json)
 
 
-def check_in(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+def check_in(name: str, bot: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
     """Count an entrant as checked in, whether it is here or not.
 
     Example:
@@ -133,7 +133,7 @@ def invite(
     *,
     affiliation: str | None = None,
     contact: str | None = None,
-    desk: Desk | None = None,
+    desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
     """Enter a bot, and print a token for it: nobody else can use the name.
@@ -154,12 +154,14 @@ def invite(
         The name and the token as a JSON object.
     """
     body = {"name": bot, **_said_of(affiliation, contact)}
-    told = (desk or Desk()).remote().post("tournaments", name, "invite", body=body)
+    told = (desk or DeskOptions()).remote().post("tournaments", name, "invite", body=body)
     say(json_line(told) if json else told["token"])
     return DONE
 
 
-def release(name: str, bot: str, *, bind: Flag = False, desk: Desk | None = None, json: Flag = False) -> int:
+def release(
+    name: str, bot: str, *, bind: Flag = False, desk: DeskOptions | None = None, json: Flag = False
+) -> int:
     """Release the name of a bot that came without a token: the next bot that comes under it gets it.
 
     Example: a bot has moved to another machine:
@@ -177,13 +179,17 @@ def release(name: str, bot: str, *, bind: Flag = False, desk: Desk | None = None
     """
     if not bind:
         return order(desk, name, "release", {"name": bot}, json)
-    told = (desk or Desk()).remote().post("tournaments", name, "release", body={"name": bot, "bind": True})
+    told = (
+        (desk or DeskOptions())
+        .remote()
+        .post("tournaments", name, "release", body={"name": bot, "bind": True})
+    )
     say(json_line(told) if json else told["token"])
     return DONE
 
 
 def withdraw(
-    name: str, bot: str, *, preview: Flag = False, desk: Desk | None = None, json: Flag = False
+    name: str, bot: str, *, preview: Flag = False, desk: DeskOptions | None = None, json: Flag = False
 ) -> int:
     """Take a bot out of a tournament.
 
@@ -205,7 +211,7 @@ def disqualify(
     *,
     why: str = "",
     preview: Flag = False,
-    desk: Desk | None = None,
+    desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
     """Take a bot out of a tournament, and give its matches to its opponents.
@@ -228,7 +234,7 @@ def void(
     *,
     why: str = "",
     preview: Flag = False,
-    desk: Desk | None = None,
+    desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
     """Have a match count for nothing and be played again.

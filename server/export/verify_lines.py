@@ -40,7 +40,7 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
     """Where a line differs from what follows, and lines that are missing, surplus or out of order."""
     standings: dict[str, Any] = _plain(after_matches(record))
     known = standings.pop("rules")
-    wanted = Wanted(record, matches)
+    wanted = ExpectedLines(record, matches)
     for line in chain((section.opening,), section.lines):
         match line.read:
             case StandingsLine(rules=rules):
@@ -69,7 +69,7 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
 Key = tuple[str, Any]
 
 
-class Wanted:
+class ExpectedLines:
     """The lines up to the standings as they should be: those that a file has in its place are not kept."""
 
     def __init__(self, record: Record, matches: Iterable[Concluded]) -> None:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from server.host.reception import Visit
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.net.wire import Piece, Wire
 from tournament.record import Record
 
@@ -49,7 +49,7 @@ class Holder(Protocol):
         ...
 
 
-class HeldAbroad(Held, Protocol):
+class HeldAbroad(HeldTournament, Protocol):
     async def finished(self) -> None:
         """Wait until the tournament is over, or deleted."""
         ...
@@ -78,7 +78,7 @@ class Abroad(Protocol):
         """
         ...
 
-    def place(self, record: Record) -> Held | None:
+    def place(self, record: Record) -> HeldTournament | None:
         """Have a process hold a tournament, new or kept; None: this one has to."""
         ...
 

@@ -50,7 +50,7 @@ async def nobody_ranks(record: Record) -> Sequence[Row] | None:
     return None
 
 
-class Kept:
+class LatestBoard:
     """The latest board of a record, and the sheet that the next one is made from."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Boards:
         self.made = 0  # computations so far
         self._guard = guard
         self._wall = wall
-        self._kept: WeakKeyDictionary[Record, Kept] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Record, LatestBoard] = WeakKeyDictionary()
         self._ending = Aging(spared=KEPT)  # those with an end
         self._room = trio.CapacityLimiter(AT_ONCE)
         self._telling = trio.Lock()  # held while somebody is told a board in words …
@@ -156,10 +156,10 @@ class Boards:
             self._nobody_waits.set()
             self._nobody_waits = trio.Event()
 
-    def _find(self, record: Record) -> Kept:
+    def _find(self, record: Record) -> LatestBoard:
         kept = self._kept.get(record)
         if kept is None:
-            kept = self._kept[record] = Kept()
+            kept = self._kept[record] = LatestBoard()
         return kept
 
     async def _board(self, record: Record, sheet: ScoreSheet) -> Board:
@@ -171,11 +171,11 @@ class Boards:
             rows = await self.run(record.after().standings)
         return Board(version, as_of, tuple(rows), 0, {})
 
-    def _ask(self, kept: Kept, record: Record) -> None:
+    def _ask(self, kept: LatestBoard, record: Record) -> None:
         if kept.remaking.begin():
             self._guard().start_soon(self._make, kept, record)
 
-    async def _make(self, kept: Kept, record: Record) -> None:
+    async def _make(self, kept: LatestBoard, record: Record) -> None:
         begun = trio.current_time()
         sheet, kept.sheet = kept.sheet or ScoreSheet(), None
         try:

@@ -38,7 +38,7 @@ Fetch = Callable[[str], Awaitable[Concluded]]  # a match that is over, with all 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Kept(Struct):
+class GradedMoves(Struct):
     """A bot's graded moves so far."""
 
     kept: int = 0  # moves that kept what there was to lose …
@@ -49,21 +49,21 @@ class Kept(Struct):
     def accuracy(self) -> float | None:
         return share(self.kept, self.had)
 
-    def add(self, more: "Kept") -> None:
+    def add(self, more: "GradedMoves") -> None:
         self.kept += more.kept
         self.had += more.had
 
-    def take_back(self, less: "Kept") -> None:
+    def take_back(self, less: "GradedMoves") -> None:
         self.kept -= less.kept
         self.had -= less.had
 
 
-class Counted(Struct, frozen=True):
+class CountedMatch(Struct, frozen=True):
     """A match that is in a summary."""
 
     number: int  # of its end, in the record
     players: tuple[str, str]
-    of: tuple[Kept, Kept]
+    of: tuple[GradedMoves, GradedMoves]
 
 
 class Failing(Struct):
@@ -73,7 +73,7 @@ class Failing(Struct):
     times: int = 0
 
 
-class Asked(Struct):
+class PendingGrading(Struct):
     """A grading in the making."""
 
     done: trio.Event
@@ -81,16 +81,16 @@ class Asked(Struct):
     failed: str = ""  # why
 
 
-class Summary:
+class GradeSummary:
     """The latest matches of one tournament, added up."""
 
     def __init__(self, *, estimate: bool = False) -> None:
         self.estimate = estimate  # rather than grades from perfect play
         self.latest = ESTIMATED if estimate else LATEST
-        self.of: dict[str, Kept] = {}
+        self.of: dict[str, GradedMoves] = {}
         self.read = 0  # how many of the record's endings
         self.reading = False
-        self._counted: dict[str, Counted] = {}  # in the order of their ends
+        self._counted: dict[str, CountedMatch] = {}  # in the order of their ends
         self.settled: int | None = None  # so many are in the sums, not told apart; None: all are
         self._failing: dict[int, Failing] = {}  # by the numbers of their ends
 
@@ -111,10 +111,10 @@ class Summary:
         if over.score is None or len(over.moves) <= grades.ungraded:
             return  # it counts for nothing, or has no move that is graded
         last = next(reversed(self._counted.values()), None)
-        of = (Kept(grades.kept[0], grades.had[0]), Kept(grades.kept[1], grades.had[1]))
-        self._counted[over.match] = Counted(number, over.players, of)
+        of = (GradedMoves(grades.kept[0], grades.had[0]), GradedMoves(grades.kept[1], grades.had[1]))
+        self._counted[over.match] = CountedMatch(number, over.players, of)
         for name, kept in zip(over.players, of, strict=True):
-            self.of.setdefault(name, Kept()).add(kept)
+            self.of.setdefault(name, GradedMoves()).add(kept)
         if last is not None and last.number > number:  # its grading had failed, and did not at another try
             self._counted = dict(sorted(self._counted.items(), key=lambda item: item[1].number))
 
@@ -146,13 +146,13 @@ class Summary:
                 for name, kept in zip(counted.players, counted.of, strict=True):
                     self.of[name].take_back(kept)
 
-    def bot(self, name: str) -> Kept:
-        return self.of.get(name) or Kept()
+    def bot(self, name: str) -> GradedMoves:
+        return self.of.get(name) or GradedMoves()
 
     @property
-    def whole(self) -> Kept:
+    def whole(self) -> GradedMoves:
         """The sums for all its bots together."""
-        whole = Kept()
+        whole = GradedMoves()
         for each in self.of.values():
             whole.add(each)
         return whole
@@ -166,8 +166,8 @@ class Grader:
         self._thinker = Thinker(children=1, command=(*COMMAND, LAST))
         self.grade = self._thinker.grade  # where it holds up nobody
         self._known: dict[Key, Judgement] = {}  # the latest that was asked for last
-        self._asked: dict[Key, Asked] = {}
-        self._summaries: WeakKeyDictionary[Record, Summary] = WeakKeyDictionary()
+        self._asked: dict[Key, PendingGrading] = {}
+        self._summaries: WeakKeyDictionary[Record, GradeSummary] = WeakKeyDictionary()
         self._unsettled = Aging()
 
     async def run(self) -> None:
@@ -193,7 +193,7 @@ class Grader:
         """Whether the grades of a match are known; starts nothing."""
         return (record.kept_as, match) in self._known
 
-    def summary(self, record: Record, fetch: Fetch) -> Summary | None:
+    def summary(self, record: Record, fetch: Fetch) -> GradeSummary | None:
         """What is known by now about the bots of a tournament; grading the rest is begun."""
         if not self.grades(record):
             return None
@@ -201,7 +201,7 @@ class Grader:
         if summary is not None and summary.settled is not None and record.archived is not None:
             return summary
         if summary is None or summary.settled is not None:
-            summary = self._summaries[record] = Summary(estimate=estimated(record))
+            summary = self._summaries[record] = GradeSummary(estimate=estimated(record))
             self._settle_old()
             self._unsettled.add(record)
         summary.clear(record)
@@ -224,9 +224,9 @@ class Grader:
             self._known[key] = grades
         return grades
 
-    def _ask(self, key: Key, record: Record, over: Concluded, *, logged: bool) -> Asked:
+    def _ask(self, key: Key, record: Record, over: Concluded, *, logged: bool) -> PendingGrading:
         if key not in self._asked:
-            self._asked[key] = Asked(trio.Event(), logged)
+            self._asked[key] = PendingGrading(trio.Event(), logged)
             self._guard().start_soon(self._grade, key, record, over)
         return self._asked[key]
 
@@ -246,7 +246,7 @@ class Grader:
         finally:
             self._asked.pop(key).done.set()
 
-    async def _sum_up(self, record: Record, fetch: Fetch, summary: Summary) -> None:
+    async def _sum_up(self, record: Record, fetch: Fetch, summary: GradeSummary) -> None:
         """Up to what is over now, and what had failed; what is over later is for whoever asks next."""
         failed: list[str] = []
         try:
@@ -263,7 +263,9 @@ class Grader:
                     "matches are not graded", tournament=record.name, matches=len(failed), why=failed[-1]
                 )
 
-    async def _count(self, record: Record, fetch: Fetch, summary: Summary, number: int) -> tuple[str, ...]:
+    async def _count(
+        self, record: Record, fetch: Fetch, summary: GradeSummary, number: int
+    ) -> tuple[str, ...]:
         """Count a match; returns why that failed, if it did and nobody has logged it."""
         name = record.endings[number]
         key = (record.kept_as, name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from server.host.view import Held, View
+from server.host.view import HeldTournament, View
 from tournament.across import Across, across
 from tournament.record import Record
 from tournament.score_sheet import Board
@@ -10,16 +10,16 @@ from tournament.score_sheet import Board
 Boarded = Callable[[Record], Awaitable[tuple[Record, Board]]]
 
 
-def groups(view: View) -> dict[str, list[Held]]:
+def groups(view: View) -> dict[str, list[HeldTournament]]:
     """The groups by name, with their tournaments, in the order in which these were opened."""
-    found: dict[str, list[Held]] = {}
+    found: dict[str, list[HeldTournament]] = {}
     for each in view.tournaments.values():
         if (name := each.record.opened.belongs) is not None:
             found.setdefault(name, []).append(each)
     return found
 
 
-def members(tournaments: Mapping[str, Held], name: str) -> list[Held]:
+def members(tournaments: Mapping[str, HeldTournament], name: str) -> list[HeldTournament]:
     return [each for each in tournaments.values() if each.record.opened.belongs == name]
 
 
@@ -28,7 +28,7 @@ def frozen(records: Iterable[Record]) -> bool:
     return any(record.frozen is not None for record in records)
 
 
-async def table_over(view: View, held: Sequence[Held], board: Boarded) -> list[Across]:
+async def table_over(view: View, held: Sequence[HeldTournament], board: Boarded) -> list[Across]:
     """The table over some tournaments, from the boards that `board` returns, and raises `NoBoard` without."""
     rows = [(await board(each.record))[1].rows for each in held]
     return await view.boards.run(lambda: across(rows))

@@ -38,12 +38,12 @@ from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
 from server.host.untold import Untold
-from server.host.vacant import Shown
+from server.host.vacant import ShownTournaments
 from server.host.versions import Versions
-from server.host.view import Begun, Held, Here, Told
+from server.host.view import Begun, HeldTournament, PresentBots, Told
 from server.host.wire_log import WireLog
 from server.net.budgets import address_of
-from server.net.guard import Guard, Moved, Waiting, open_guard
+from server.net.guard import Guard, MovedAway, Waiting, open_guard
 from server.net.limits import Limits
 from server.net.sockets import readiness
 from server.net.turns import Turns, after_hang_ups
@@ -111,7 +111,7 @@ class Host:
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
-        self.shown = Shown(self.tournaments)
+        self.shown = ShownTournaments(self.tournaments)
         self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
         self.roll.is_past = self.untold.is_past
         # Called with every fact, once it is safe.
@@ -200,7 +200,7 @@ class Host:
         """
         return self._add(await self._founded(name, opened, by))
 
-    async def found(self, name: str, opened: Opened, by: str | None = None) -> Held:
+    async def found(self, name: str, opened: Opened, by: str | None = None) -> HeldTournament:
         """Like `open`, but the process with the least to do holds the tournament."""
         record = await self._founded(name, opened, by)
         return (None if self.abroad is None else self.abroad.place(record)) or self._add(record)
@@ -412,7 +412,7 @@ class Host:
             if other is not tournament and called.name in elsewhere and other.game is tournament.game:
                 self._house.start_soon(other.keep, Called(called.name))
 
-    def here(self, tournament: str) -> Here:
+    def here(self, tournament: str) -> PresentBots:
         """The bots that are present in a tournament."""
         return self.placing.here(tournament)
 
@@ -447,7 +447,7 @@ class Host:
         self._stopped = True
         await self._holding.let_go()
         if self.group is not None:
-            self.timekeeper.too_late = partial(Moved, STOPPING)
+            self.timekeeper.too_late = partial(MovedAway, STOPPING)
         for say_goodbye in tuple(self.on_stop.values()):
             say_goodbye()
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import trio
 
 from server.host.histogram import Histogram
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.net.sockets import readiness
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Voided
@@ -32,7 +32,7 @@ class Measures:
         self.voids = Counter[str]()  # matches that count for nothing, by fault
         self._played = Counter[str]()  # moves of those matches, by game
 
-    def hear(self, tournament: Held, fact: AnyFact) -> None:
+    def hear(self, tournament: HeldTournament, fact: AnyFact) -> None:
         """Count what a fact says, once it is safe."""
         game = tournament.record.opened.game
         if isinstance(fact, Voided):
@@ -45,7 +45,7 @@ class Measures:
                 self.voids[fact.fault or NOBODYS] += 1
             self._played[game] += len(fact.moves)
 
-    def played(self, tournaments: Iterable[Held]) -> Counter[str]:
+    def played(self, tournaments: Iterable[HeldTournament]) -> Counter[str]:
         """Moves by game, in the matches of these that are in play and in all that ended."""
         found = Counter(self._played)
         for held in tournaments:

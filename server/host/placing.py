@@ -9,7 +9,7 @@ from server.host.holding import Holding
 from server.host.opening import OPEN
 from server.host.reception import Unwelcome, taken
 from server.host.roll import Roll
-from server.host.view import Here
+from server.host.view import PresentBots
 from tournament.facts import Seated
 from tournament.lobby import Lobby
 from tournament.player import Player
@@ -137,14 +137,14 @@ class Placing:
             if other is not player and other.place == player.place:
                 raise Refusal(f"the name {player.name} is taken: somebody plays in {player.place} under it")
 
-    def here(self, tournament: str) -> Here:
+    def here(self, tournament: str) -> PresentBots:
         """The bots that are present in a tournament."""
         held = self._holding.tournaments.get(tournament)
         if held is None:
-            return Here()
+            return PresentBots()
         players = self._lobby.players(held.record.opened.game)
         names = {player.name for player in players if player.present and player.place == tournament}
-        return Here(len(names), tuple(nsmallest(SOME, names)))
+        return PresentBots(len(names), tuple(nsmallest(SOME, names)))
 
 
 def _not_there(wanted: str | None, game: str) -> str:

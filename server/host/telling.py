@@ -10,7 +10,7 @@ from heapq import nsmallest
 import structlog
 import trio
 
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.net.pauses import WithPauses
 from tournament.facts import (
     AnyFact,
@@ -46,7 +46,7 @@ def restored(tournaments: int, playing: int) -> None:
         log.info("going on with what was kept", tournaments=tournaments, matches_in_play=playing)
 
 
-def told(tournament: Held, fact: AnyFact) -> None:
+def told(tournament: HeldTournament, fact: AnyFact) -> None:
     """Log a fact that is safe and in the record."""
     record = tournament.record
     match fact:  # the most frequent first: trying a class that a fact does not have takes long
@@ -89,7 +89,7 @@ def _verdict(fact: Concluded) -> None:
 
 
 async def keep_shown(
-    tournaments: Callable[[], Mapping[str, Held]],
+    tournaments: Callable[[], Mapping[str, HeldTournament]],
     played: Callable[[], int],
     show: Callable[[str], None],
     wall: Callable[[], float] = time.time,

@@ -19,7 +19,7 @@ from msgspec.json import decode, encode
 
 from games.estimate import Estimate
 from games.perfect import Grades
-from server.host.thinker_child import Played, Task, Thought
+from server.host.thinker_child import GradingTask, Task, ThinkerAnswer
 from server.net.guard import PEER_GONE
 from server.net.lines import Lines, LineTooLong
 
@@ -98,10 +98,10 @@ class Thinker:
         self, game: str, options: Mapping[str, Any], moves: Sequence[Any], seconds: float
     ) -> Grades | Estimate | None:
         """How well a match was played, or None where nobody can tell; raises as `think` does."""
-        found = await self._thought(Played(game, options, moves), seconds)
+        found = await self._thought(GradingTask(game, options, moves), seconds)
         return found.grades or found.estimate
 
-    async def _thought(self, task: Task | Played, seconds: float) -> Thought:
+    async def _thought(self, task: Task | GradingTask, seconds: float) -> ThinkerAnswer:
         line = encode(task) + b"\n"
         await self._turn()
         try:
@@ -127,7 +127,7 @@ class Thinker:
             finally:
                 self._waiting -= 1
 
-    async def _ask(self, task: bytes, seconds: float) -> Thought | None:
+    async def _ask(self, task: bytes, seconds: float) -> ThinkerAnswer | None:
         """Give a task to a child; None if the child dies of it, or takes too long."""
         child = self._idle.pop() if self._idle else await self._start()
         thought = None
@@ -176,7 +176,7 @@ class _Child:
     def pid(self) -> int:
         return self._process.pid
 
-    async def ask(self, task: bytes) -> Thought | None:
+    async def ask(self, task: bytes) -> ThinkerAnswer | None:
         """The child's answer to a task; None if it dies, or sends something else."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
@@ -185,7 +185,7 @@ class _Child:
             await stdin.send_all(task)
             while received := await stdout.receive_some():
                 for line in self._lines.receive(bytes(received)):
-                    return decode(line, type=Thought)
+                    return decode(line, type=ThinkerAnswer)
         except (*PEER_GONE, LineTooLong, MsgspecError):
             pass  # the child is of no more use
         return None

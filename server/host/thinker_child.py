@@ -35,7 +35,7 @@ class Task(Struct, frozen=True, tag="think"):
     seed: int
 
 
-class Played(Struct, frozen=True, tag="grade"):
+class GradingTask(Struct, frozen=True, tag="grade"):
     """A match to be graded."""
 
     game: str
@@ -43,7 +43,7 @@ class Played(Struct, frozen=True, tag="grade"):
     moves: Sequence[Any]
 
 
-class Thought(Struct, frozen=True):
+class ThinkerAnswer(Struct, frozen=True):
     move: Any = None  # as the game writes it
     grades: Grades | None = None
     estimate: Estimate | None = None
@@ -57,15 +57,15 @@ def serve(tasks: BinaryIO, thoughts: BinaryIO) -> None:
         thoughts.flush()
 
 
-def thought(line: bytes) -> Thought:
+def thought(line: bytes) -> ThinkerAnswer:
     try:
-        task = decode(line, type=Task | Played)
-        if isinstance(task, Played):
+        task = decode(line, type=Task | GradingTask)
+        if isinstance(task, GradingTask):
             match_of = catalogue()[task.game], task.options, task.moves
-            return Thought(grades=grades(*match_of), estimate=estimate(*match_of))
-        return Thought(_chosen(task))
+            return ThinkerAnswer(grades=grades(*match_of), estimate=estimate(*match_of))
+        return ThinkerAnswer(_chosen(task))
     except Exception as error:  # the host is told, and the child lives on
-        return Thought(wrong=f"{type(error).__name__}: {error}")
+        return ThinkerAnswer(wrong=f"{type(error).__name__}: {error}")
 
 
 def _chosen(task: Task) -> Any:

@@ -23,7 +23,7 @@ from server.host.abroad import Wanted
 from server.host.names import BadName, checked, key
 from server.host.reception import Key, Reception
 from server.host.secrets import token_digest
-from server.host.view import Held
+from server.host.view import HeldTournament
 from tournament.facts import AnyFact, State, Turned
 from tournament.lobby import Lobby
 from tournament.record import Record
@@ -69,7 +69,7 @@ class Untold:
         # Called with a tournament, by its name in the store, and the name of a bot that has heard of its end.
         self.on_told: Callable[[str, str], None] = lambda tournament, name: None
 
-    def hear(self, tournament: Held, fact: AnyFact) -> None:
+    def hear(self, tournament: HeldTournament, fact: AnyFact) -> None:
         """Called with every fact of a tournament that is held here, before anybody is told of it."""
         if isinstance(fact, Turned) and fact.state is State.FINISHED:
             record = tournament.record

@@ -10,7 +10,7 @@ from typing import Any
 from games.catalogue import catalogue
 from games.game import Game
 from server.host.opening import OPEN, table_record
-from server.host.view import Held
+from server.host.view import HeldTournament
 from tournament.entries import Entry
 from tournament.facts import Concluded
 from tournament.match import Match
@@ -21,13 +21,13 @@ from tournament.record import Record
 class Vacant:
     """An open table to which nobody has come; once somebody has, it stands for the real one."""
 
-    def __init__(self, game: Game[Any, Any], opened: Mapping[str, Held]) -> None:
+    def __init__(self, game: Game[Any, Any], opened: Mapping[str, HeldTournament]) -> None:
         self.game = game
         self._opened = opened
         self._record = table_record(game.name, whole=False)
 
     @property
-    def _there(self) -> Held | None:
+    def _there(self) -> HeldTournament | None:
         return self._opened.get(self._record.name)
 
     @property
@@ -54,14 +54,14 @@ class Vacant:
         return () if self._there is None else await self._there.entries(after)
 
 
-class Shown(Mapping[str, Held]):
+class ShownTournaments(Mapping[str, HeldTournament]):
     """By name: tournaments in the order of opening, then open tables that wait for their first bot."""
 
-    def __init__(self, opened: Mapping[str, Held]) -> None:
+    def __init__(self, opened: Mapping[str, HeldTournament]) -> None:
         self._opened = opened
         self._tables = {OPEN + name: Vacant(game, opened) for name, game in catalogue().items()}
 
-    def __getitem__(self, name: str) -> Held:
+    def __getitem__(self, name: str) -> HeldTournament:
         return self._opened[name] if name in self._opened else self._tables[name]
 
     def __iter__(self) -> Iterator[str]:

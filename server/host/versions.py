@@ -58,7 +58,7 @@ class Tally(Struct):
     latest: float | None = None
 
 
-class Known:
+class LatestRatings:
     """The latest ratings for one game, and the results that they are from."""
 
     def __init__(self) -> None:
@@ -74,14 +74,14 @@ class Versions:
         self.made = 0  # computations so far
         self._guard = guard
         self._run = run
-        self._of: dict[str, Known] = {}
+        self._of: dict[str, LatestRatings] = {}
 
     async def ratings(self, game: str, records: Sequence[Record]) -> Rated:
         """The current ratings of all versions of all bots, or the latest there are, if that takes long.
 
         `records` are those of that game.
         """
-        known, stamp = self._of.setdefault(game, Known()), _stamp(records)
+        known, stamp = self._of.setdefault(game, LatestRatings()), _stamp(records)
         with trio.move_on_after(WAIT):
             for _ in range(2):  # the ratings under way may be of older results
                 if known.stamp != stamp:
@@ -90,7 +90,7 @@ class Versions:
                     await known.remaking.news.wait()
         return known.ratings
 
-    async def _make(self, known: Known, records: Sequence[Record]) -> None:
+    async def _make(self, known: LatestRatings, records: Sequence[Record]) -> None:
         begun = trio.current_time()
         try:
             await known.remaking.rest()

@@ -22,14 +22,14 @@ from tournament.presence import Missing
 from tournament.record import Record
 
 
-class Here(Struct, frozen=True):
+class PresentBots(Struct, frozen=True):
     """The bots that are present in a tournament."""
 
     count: int = 0
     names: tuple[str, ...] = ()  # some of them, in alphabetical order
 
 
-class Held(Protocol):
+class HeldTournament(Protocol):
     """A tournament, as others see it."""
 
     @property
@@ -62,15 +62,15 @@ class Held(Protocol):
         ...
 
 
-Told = Callable[[Held, AnyFact], None]
-Begun = Callable[[Held, Match], None]
+Told = Callable[[HeldTournament, AnyFact], None]
+Begun = Callable[[HeldTournament, Match], None]
 
 
 class View(Protocol):
     @property
-    def tournaments(self) -> Mapping[str, Held]: ...
+    def tournaments(self) -> Mapping[str, HeldTournament]: ...
     @property
-    def shown(self) -> Mapping[str, Held]:
+    def shown(self) -> Mapping[str, HeldTournament]:
         """The tournaments, with the open tables to which nobody has come yet."""
         ...
 
@@ -109,6 +109,6 @@ class View(Protocol):
         """Where the tasks that strangers cause are started."""
         ...
 
-    def here(self, tournament: str) -> Here:
+    def here(self, tournament: str) -> PresentBots:
         """The bots that are present in a tournament."""
         ...

@@ -54,7 +54,7 @@ class Shared(Protocol):
     def ended(self, connection: "Connection") -> None: ...
 
 
-class Admitted(Protocol):
+class KnownClient(Protocol):
     """What is known of the client; `server/net/admission.py` has those that were admitted."""
 
     @property
@@ -94,7 +94,7 @@ class Connection(Answers):
         self,
         http: Shared,
         wire: Wire,
-        visitor: Admitted | None,
+        visitor: KnownClient | None,
         app: App | None = None,
         ahead: Sequence[Piece] = (),
     ) -> None:

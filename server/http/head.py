@@ -20,7 +20,7 @@ import httptools
 from msgspec import Struct
 
 from server.exits import Unavailable, Unusable
-from server.net.guard import Moved
+from server.net.guard import MovedAway
 from server.net.hosts import host_and_path
 from server.net.limits import Limits
 
@@ -77,7 +77,7 @@ def told_of(error: Exception) -> HttpError:
     """The error that a client is told when an application raised `error` over its request."""
     if isinstance(error, HttpError):
         return error
-    if isinstance(error, Moved):
+    if isinstance(error, MovedAway):
         return HttpError(503, str(error), RETRY_SOON)
     if isinstance(error, Unavailable):  # its message is for the organiser
         return HttpError(503, "this host cannot read its journal just now: ask again in a second", RETRY_SOON)

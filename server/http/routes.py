@@ -37,7 +37,7 @@ class HttpDoor(Protocol):
 
 
 @runtime_checkable
-class Shares(Protocol):
+class SharingDoor(Protocol):
     """A door that pages of other sites may use."""
 
     @property
@@ -117,7 +117,7 @@ def is_page(request: Request, shows: Callable[[str], bool], *, door_at_root: boo
 
 
 def _shared(door: HttpDoor) -> Sharing:
-    return door.sharing if isinstance(door, Shares) else NOTHING
+    return door.sharing if isinstance(door, SharingDoor) else NOTHING
 
 
 def _asks_for_page(request: Request) -> bool:

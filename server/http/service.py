@@ -12,7 +12,7 @@ from collections.abc import Coroutine, Sequence
 
 import trio
 
-from server.http.connection import Admitted, Connection, Shared
+from server.http.connection import Connection, KnownClient, Shared
 from server.http.exchange import App
 from server.net.guard import Guard, Waiting
 from server.net.limits import Limits
@@ -37,7 +37,7 @@ class Http(Shared):
     def attend(
         self,
         wire: Wire,
-        visitor: Admitted | None = None,
+        visitor: KnownClient | None = None,
         app: App | None = None,
         ahead: Sequence[Piece] = (),
     ) -> Coroutine[object, object, None]:

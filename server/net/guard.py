@@ -29,7 +29,7 @@ class Severed(trio.BrokenResourceError):
     """A connection is lost by a fault of ours: the link to the host that it came to is gone."""
 
 
-class Moved(Exception):
+class MovedAway(Exception):
     """What a task was about has moved to another process. A client that comes again is led there."""
 
 
@@ -138,7 +138,7 @@ def is_ours(error: Exception) -> bool:
     """Whether an exception is a fault of the host's, and not only a peer that left or has to come again."""
     if isinstance(error, ExceptionGroup):
         return any(map(is_ours, cast("ExceptionGroup[Exception]", error).exceptions))
-    return not isinstance(error, (*PEER_GONE, Moved))
+    return not isinstance(error, (*PEER_GONE, MovedAway))
 
 
 def _place(error: Exception) -> str:

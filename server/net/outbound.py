@@ -20,7 +20,7 @@ from server.net.addresses import IP, Network, Url, allowed
 from server.net.guard import PEER_GONE
 from server.net.limits import Limits
 from server.net.look_ups import LookUps
-from server.net.shares import Shares
+from server.net.shares import SharedPlaces
 from server.net.tls import untie
 from server.net.trusted import trusted
 
@@ -92,7 +92,7 @@ class Outbound(Caller):
         # Whoever gives names for which nobody answers does not keep bots that are here from being called.
         self._look_up_first = look_up or LookUps().addresses
         self._look_up_again = look_up or LookUps().addresses
-        self._calls = Shares(limits.calls_at_once)
+        self._calls = SharedPlaces(limits.calls_at_once)
         self._next: dict[str, float] = {}  # when a server may be called again
 
     def permit(self, from_here: bool) -> None:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import trio
 
 
-class Shares:
+class SharedPlaces:
     """Places. One that becomes free goes to whoever of those that wait has the fewest, else came first."""
 
     def __init__(self, places: int) -> None:

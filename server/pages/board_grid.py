@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.pages import match
 from server.pages.rendering import part
 from server.pages.story import Story
@@ -28,7 +28,7 @@ class BoardGrid:
         """The next look is the first of whoever takes it."""
         self._shown: list[object] = [()] * len(self._places)  # what was at each place at the last look
 
-    def changed(self, tournaments: Iterable[Held], now: float) -> Iterator[tuple[str, Markup]]:
+    def changed(self, tournaments: Iterable[HeldTournament], now: float) -> Iterator[tuple[str, Markup]]:
         """The boards that have changed since the last look."""
         self._arrange(tournaments, now)
         for place, story in enumerate(self._places):
@@ -37,7 +37,7 @@ class BoardGrid:
                 yield f"place-{place}", Markup("") if story is None else _card(story)
                 self._shown[place] = looked
 
-    def _arrange(self, tournaments: Iterable[Held], now: float) -> None:
+    def _arrange(self, tournaments: Iterable[HeldTournament], now: float) -> None:
         """Give free places to matches that are being played."""
         for place, story in enumerate(self._places):
             if story is not None and story.deleted:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from games.catalogue import catalogue
 from server.host.appearances import Found, Index
-from server.host.grading import Kept
+from server.host.grading import GradedMoves
 from server.host.grouping import frozen
 from server.host.latest_first import latest_first
 from server.host.versions import OWN, Rated, Version, versions
@@ -44,7 +44,7 @@ class Against(Struct):
         return self.wins + self.draws + self.losses
 
 
-class Played(Struct, frozen=True):
+class OwnMatch(Struct, frozen=True):
     """A match, as the bot sees it."""
 
     match: str
@@ -106,17 +106,19 @@ def seen(
     }
 
 
-def kept(host: View, name: str) -> Mapping[str, Kept]:
+def kept(host: View, name: str) -> Mapping[str, GradedMoves]:
     """How well a bot has played, by game, as far as that is known by now."""
-    found: dict[str, Kept] = {}
+    found: dict[str, GradedMoves] = {}
     for each in host.tournaments.values():
         record = each.record.public
         if name in record.entrants and (summary := host.grader.summary(record, each.concluded)):
-            found.setdefault(record.opened.game, Kept(estimate=summary.estimate)).add(summary.bot(name))
+            found.setdefault(record.opened.game, GradedMoves(estimate=summary.estimate)).add(
+                summary.bot(name)
+            )
     return found
 
 
-def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[Played]:
+def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[OwnMatch]:
     """Some of the matches. The latest of all tournaments come in the order in which they ended.
 
     Earlier ones come one tournament after another: those of them that are skipped cost nothing.
@@ -143,7 +145,7 @@ def _ended(match: tuple[Record, Remembered]) -> float:
     return match[1].ended or 0.0
 
 
-def _played(record: Record, match: Concluded, name: str) -> Played:
+def _played(record: Record, match: Concluded, name: str) -> OwnMatch:
     seat = match.players.index(name)
     game = catalogue()[record.opened.game]
     counts = match.score is not None and match.match not in record.voided
@@ -151,7 +153,7 @@ def _played(record: Record, match: Concluded, name: str) -> Played:
     ending = "void" if match.match in record.voided else str(match.ending)
     opponent, plies = match.players[1 - seat], match.plies
     seat_called, ended = game.seats[seat], match.ended
-    return Played(match.match, record.name, game.title, opponent, seat_called, score, ending, plies, ended)
+    return OwnMatch(match.match, record.name, game.title, opponent, seat_called, score, ending, plies, ended)
 
 
 def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rated) -> Career:

@@ -18,7 +18,7 @@ from server.exits import Unavailable, Unusable
 from server.host.appearances import unseen
 from server.host.boards import NoBoard, Run, in_a_thread
 from server.host.opening import OPEN
-from server.host.view import Held, View
+from server.host.view import HeldTournament, View
 from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, told_of
 from server.http.sharing import READS
@@ -37,7 +37,7 @@ from server.pages import (
 )
 from server.pages.addressed import ASSISTANTS, MARKDOWN, addressed
 from server.pages.addresses import Addresses
-from server.pages.fair_share import Turns
+from server.pages.fair_share import FairShare
 from server.pages.formatting import sentence
 from server.pages.home import PLACES, HomeLook, summaries
 from server.pages.live import Live
@@ -79,7 +79,7 @@ class Pages:
         self.live = Live(host, timer, self._limits.heartbeat_seconds)
         self._host = host
         self._key = key
-        self._turns = Turns(run)
+        self._turns = FairShare(run)
         self._curves = Curves()
         self._stories = Stories(host)
         self.matches = MatchPages(host, self.site, self.live, self._turns, self._stories)
@@ -194,7 +194,7 @@ class Pages:
         await self.live.ready(address, look)
         self.live.stream(exchange, address)
 
-    def _projector(self, exchange: Exchange, only: Held | None) -> Awaitable[None]:
+    def _projector(self, exchange: Exchange, only: HeldTournament | None) -> Awaitable[None]:
         name = None if only is None else only.record.name
         address = "/wall" if name is None else f"/wall/{name}"
         look = ProjectorLook(self._host, only)
@@ -207,7 +207,7 @@ class Pages:
         listed = await self._whole("tournaments", seen)
         exchange.respond(self.site.page("tournaments.html", exchange, part=listed))
 
-    async def _tournament(self, exchange: Exchange, tournament: Held, rest: list[str]) -> None:
+    async def _tournament(self, exchange: Exchange, tournament: HeldTournament, rest: list[str]) -> None:
         record, number = tournament.record, asked_for(exchange.request, "page") or 1
         about: dict[str, Any] = {"record": record, "game": tournament.game, "key": self._key}
         match rest:

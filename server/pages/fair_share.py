@@ -16,7 +16,7 @@ from server.host.boards import Run, Work, in_a_thread
 REST = 9.0  # seconds of rest for each second that a thread has worked
 
 
-class Turns:
+class FairShare:
     """Turns, served in the order of arrival."""
 
     def __init__(self, run: Run = in_a_thread) -> None:

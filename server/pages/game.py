@@ -29,7 +29,7 @@ SHOWN = 4  # moves that were played, as examples of how moves are written
 WAYS = {OverTcp: "TCP", OverWebsocket: "websocket", OverHttp: "HTTP"}  # what carries dialects, in words
 
 
-class Linked(Struct, frozen=True):
+class LinkedName(Struct, frozen=True):
     """A name, and the page on protocols that is about it, if there is one."""
 
     name: str
@@ -39,11 +39,11 @@ class Linked(Struct, frozen=True):
 class Spoken(Struct, frozen=True):
     """A dialect, and what carries it."""
 
-    dialect: Linked
-    over: tuple[Linked, ...]
+    dialect: LinkedName
+    over: tuple[LinkedName, ...]
 
 
-class Said(Struct, frozen=True):
+class ExampleLine(Struct, frozen=True):
     """A line of the example: what ann types, or what she is told."""
 
     typed: bool
@@ -89,8 +89,8 @@ def _dialects(game: str) -> list[Dialect]:
 def _spoken(dialect: Dialect) -> Spoken:
     """A dialect with its transports, each with a page of its own if it needs one, such as `house-http`."""
     ways = {WAYS[type(way)]: f"{dialect.name}-{WAYS[type(way)].lower()}" for way in dialect.carried_by}
-    over = (Linked(way, page if page in SOURCES else None) for way, page in ways.items())
-    return Spoken(Linked(dialect.title, dialect.name if dialect.name in SOURCES else None), tuple(over))
+    over = (LinkedName(way, page if page in SOURCES else None) for way, page in ways.items())
+    return Spoken(LinkedName(dialect.title, dialect.name if dialect.name in SOURCES else None), tuple(over))
 
 
 def _position(game: Game[Any, Any], plies: int) -> Iterator[tuple[Any, Any]]:
@@ -146,9 +146,9 @@ def _for_assistants(name: str) -> str:
 """
 
 
-def _example(game: Game[Any, Any]) -> Iterator[Said]:
+def _example(game: Game[Any, Any]) -> Iterator[ExampleLine]:
     """What ann types into `nc`, and what she is told, until bob is to move."""
-    yield Said(True, f'{{"type":"hello","name":"ann","game":"{game.name}"}}')
+    yield ExampleLine(True, f'{{"type":"hello","name":"ann","game":"{game.name}"}}')
     match = Match(game, ("ann", "bob"), 0.0, name=f"{OPEN}{game.name}-1")
     yield _told(messages.Welcome(name="ann", token="keep-this-to-come-back", game=game.name, tournament=None))  # noqa: S106
     state = game.show(match.position, match.names)
@@ -159,12 +159,12 @@ def _example(game: Game[Any, Any]) -> Iterator[Said]:
         seat, at = match.position.turn, float(number)
         match.play(seat, game.write(move), at)
         if seat == 0:
-            yield Said(True, game.short(move))
+            yield ExampleLine(True, game.short(move))
         yield _told(messages.turn(match, number, at))
 
 
-def _told(message: messages.ToBot) -> Said:
-    return Said(False, messages.encode(message).decode())
+def _told(message: messages.ToBot) -> ExampleLine:
+    return ExampleLine(False, messages.encode(message).decode())
 
 
 def _never() -> bool:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from games.catalogue import catalogue
 from server.host.opening import OPEN
-from server.host.view import Held, Here, View
+from server.host.view import HeldTournament, PresentBots, View
 from server.pages import formatting, tables
 from server.pages.board_grid import BoardGrid
 from server.pages.paging import page_of
@@ -25,7 +25,7 @@ REFRESH = 0.5  # seconds between two looks at everything but the boards
 ORDER = (State.RUNNING, State.PAUSED, State.REGISTERING, State.FINISHED)
 
 
-class Summary(Struct, frozen=True):
+class TournamentSummary(Struct, frozen=True):
     """A tournament on a line."""
 
     name: str
@@ -53,13 +53,13 @@ class Table(Struct, frozen=True):
     game: str
     title: str
     name: str  # of its tournament
-    here: Here
+    here: PresentBots
     playing: int
     decided: int
     begun: bool
 
 
-class Over(Struct, frozen=True):
+class LatestMatch(Struct, frozen=True):
     """The latest match of two bots in a tournament."""
 
     match: str
@@ -75,14 +75,16 @@ class Lately:
     """Matches that have just ended, one line for each pair, or a fast pair would have all the lines."""
 
     def __init__(self) -> None:
-        self._latest: dict[tuple[str, frozenset[str]], Over] = {}  # the latest last
+        self._latest: dict[tuple[str, frozenset[str]], LatestMatch] = {}  # the latest last
 
     def add(self, tournament: str, title: str, over: Concluded) -> None:
         pair = tournament, frozenset(over.players)
         known = self._latest.pop(pair, None)
         headline = formatting.headline(over.players, over.winner, over.ending)
         before = 0 if known is None else known.before + 1
-        self._latest[pair] = Over(over.match, tournament, title, over.players, headline, over.ended, before)
+        self._latest[pair] = LatestMatch(
+            over.match, tournament, title, over.players, headline, over.ended, before
+        )
         if len(self._latest) > LATELY:
             del self._latest[next(iter(self._latest))]
 
@@ -90,7 +92,7 @@ class Lately:
         """The matches of a tournament are no more."""
         self._latest = {pair: over for pair, over in self._latest.items() if over.tournament != tournament}
 
-    def lines(self) -> list[Over]:
+    def lines(self) -> list[LatestMatch]:
         return [*reversed(self._latest.values())]
 
 
@@ -125,7 +127,7 @@ class HomeLook:
             yield "tables", part("tables", {"tables": self._tables()})
             yield "lately", part("lately", {"lately": self._lately.lines()})
 
-    def _told(self, tournament: Held, fact: AnyFact) -> None:
+    def _told(self, tournament: HeldTournament, fact: AnyFact) -> None:
         if isinstance(fact, Concluded):
             title = catalogue()[tournament.record.opened.game].title
             self._lately.add(tournament.record.name, title, fact)
@@ -156,10 +158,10 @@ def summaries(host: View, page: int | None = None) -> dict[str, Any]:
     return {"tournaments": listed, "total": len(held), "page": number, "pages": pages}
 
 
-def _summary(host: View, tournament: Held) -> Summary:
+def _summary(host: View, tournament: HeldTournament) -> TournamentSummary:
     record = tournament.record
     over = record.state is State.FINISHED and record.frozen is None
-    return Summary(
+    return TournamentSummary(
         record.name,
         record.opened.game,
         catalogue()[record.opened.game].title,

@@ -21,7 +21,7 @@ import trio
 from server.host.view import View
 from server.http.exchange import Chunks, Exchange
 from server.pages import packing
-from server.pages.parts import Look, Shown
+from server.pages.parts import LivePage, Look
 from server.protocols.api.streams import HEADERS
 
 FRAME = 0.05  # seconds between two looks, at the least: nobody sees faster changes
@@ -39,7 +39,7 @@ class Spectator:
     __slots__ = ("chunks", "hidden", "packs", "said", "seen", "shown")
 
     def __init__(
-        self, chunks: Chunks, packs: bool, shown: Shown, seen: int, hidden: frozenset[str], now: float
+        self, chunks: Chunks, packs: bool, shown: LivePage, seen: int, hidden: frozenset[str], now: float
     ) -> None:
         self.chunks = chunks
         self.packs = packs  # whether it takes compressed events
@@ -62,7 +62,7 @@ class Live:
         self._heartbeat = heartbeat_seconds
         self._run = secrets.token_hex(4)  # ticks belong to this run: after a restart they mean nothing
         self._tick = 0
-        self._shown: dict[str, Shown] = {}  # by the address of the page
+        self._shown: dict[str, LivePage] = {}  # by the address of the page
         self._spectators: dict[Spectator, None] = {}
         self._running = False
         self._forgetting = False
@@ -81,7 +81,7 @@ class Live:
         if known is None or not known.spectators:
             await look.prepare()
         now = trio.current_time()
-        self._shown.setdefault(address, Shown(look, now)).left = now
+        self._shown.setdefault(address, LivePage(look, now)).left = now
         if not self._forgetting:
             self._forgetting = True
             self._host.guard.start_soon(self._forget)

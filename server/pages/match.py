@@ -41,7 +41,7 @@ NOTE = Markup('<p class="note">{}</p>')
 STEP = 100  # plies replayed before other tasks get their turn
 
 
-class Seat(Struct, frozen=True):
+class Side(Struct, frozen=True):
     """One side of a match, as a page shows it."""
 
     name: str
@@ -137,7 +137,7 @@ def edition(record: Record, match: str, graded: bool) -> str:
     return ("graded" if graded else "over") + (" void" if match in record.voided else "")
 
 
-def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -> list[Seat]:
+def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -> list[Side]:
     """Both sides as they are, and how long they had thought after all plies, or this many.
 
     `over` is what is kept of the end.
@@ -146,7 +146,7 @@ def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -
     if isinstance(source, Concluded):
         over = source
     used = story.plies[(ply or len(story.plies)) - 1].used if story.plies and ply != 0 else (0.0, 0.0)
-    found: list[Seat] = []
+    found: list[Side] = []
     for seat in (0, 1):
         left, until = None, None
         if isinstance(source, Match):
@@ -156,7 +156,7 @@ def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -
         name, called = story.players[seat], story.game.seats[seat]
         thought, network = (None, None) if over is None else (over.thought[seat], over.network[seat])
         sort = None if over is None else SORTS.get(over.kinds[seat])
-        found.append(Seat(name, called, left, until, used[seat], thought, network, _score(story, seat), sort))
+        found.append(Side(name, called, left, until, used[seat], thought, network, _score(story, seat), sort))
     return found
 
 

@@ -9,7 +9,7 @@ from server.host.wire_log import Tape
 from server.http.exchange import Exchange
 from server.http.wire import Response, json_response
 from server.pages import by_hand, match, wire
-from server.pages.fair_share import Turns
+from server.pages.fair_share import FairShare
 from server.pages.live import Live
 from server.pages.match import MatchLook
 from server.pages.paging import asked_for
@@ -24,7 +24,7 @@ NOTHING: Mapping[int, Tape] = {}
 
 
 class MatchPages:
-    def __init__(self, host: View, site: Site, live: Live, turns: Turns, stories: Stories) -> None:
+    def __init__(self, host: View, site: Site, live: Live, turns: FairShare, stories: Stories) -> None:
         self._host = host
         self._site = site
         self._live = live

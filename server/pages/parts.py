@@ -65,7 +65,7 @@ class Part:
         self.event = Event(place=place, html=str(html))
 
 
-class Shown:
+class LivePage:
     """A page that somebody looks at: its parts, and how they grew."""
 
     def __init__(self, look: Look, now: float) -> None:

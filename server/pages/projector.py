@@ -17,7 +17,7 @@ from server.export.json_views import out_shown
 from server.export.words import out_in_words
 from server.host.boards import NoBoard
 from server.host.opening import OPEN
-from server.host.view import Held, View
+from server.host.view import HeldTournament, View
 from server.pages import home, tables
 from server.pages.board_grid import BoardGrid
 from server.pages.rendering import part
@@ -56,7 +56,7 @@ class Group(Struct, frozen=True):
 
 
 class ProjectorLook:
-    def __init__(self, host: View, only: Held | None) -> None:
+    def __init__(self, host: View, only: HeldTournament | None) -> None:
         self._host = host
         self._only = only
         self.tournament = "" if only is None else only.record.kept_as
@@ -80,10 +80,10 @@ class ProjectorLook:
             groups = [self._group(each, *LINES[len(chosen) - 1]) for each in chosen]
             yield "groups", part("groups", {"groups": groups})
 
-    def _chosen(self) -> list[Held]:
+    def _chosen(self) -> list[HeldTournament]:
         return chosen_of(self._host) if self._only is None else [self._only]
 
-    def _group(self, tournament: Held, lines: int, pairings: int) -> Group:
+    def _group(self, tournament: HeldTournament, lines: int, pairings: int) -> Group:
         record = tournament.record
         board = self._host.boards.latest(record.public)
         rows = () if board is None else board.rows[:lines]
@@ -110,7 +110,7 @@ class ProjectorLook:
         )
 
 
-def chosen_of(host: View) -> list[Held]:
+def chosen_of(host: View) -> list[HeldTournament]:
     """The tournaments to show if none is named: those that go on, else open tables, else the latest."""
     held = [*host.tournaments.values()]
     named = [each for each in held if not each.record.name.startswith(OPEN)]
@@ -119,7 +119,7 @@ def chosen_of(host: View) -> list[Held]:
     return (on or [each for each in held if each.matches] or named[::-1])[:GROUPS]
 
 
-def coming(tournament: Held, most: int) -> list[tuple[str, str]]:
+def coming(tournament: HeldTournament, most: int) -> list[tuple[str, str]]:
     """The pairings that are drawn and not being played yet, the first of them."""
     record = tournament.record
     playing = set(record.dealt.values())

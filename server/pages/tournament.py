@@ -8,10 +8,10 @@ import trio
 from markupsafe import Markup
 
 from server.host.boards import NoBoard
-from server.host.view import Held, View
+from server.host.view import HeldTournament, View
 from server.pages import tables
 from server.pages.board_grid import BoardGrid
-from server.pages.fair_share import Turns
+from server.pages.fair_share import FairShare
 from server.pages.rendering import part
 from server.pages.usage import usage
 from tournament.record import Record
@@ -26,7 +26,7 @@ Parts = dict[str, Markup]
 class TournamentLook:
     """Boards as they are now, and tables of the latest results for which there was time."""
 
-    def __init__(self, host: View, tournament: Held, turns: Turns) -> None:
+    def __init__(self, host: View, tournament: HeldTournament, turns: FairShare) -> None:
         self._host = host
         self.tournament = tournament.record.kept_as
         self._tournament = tournament
@@ -84,7 +84,7 @@ def stamp(record: Record) -> object:
     return record.state, record.round, record.frozen is None, record.version, drawn, over, *map(len, what)
 
 
-def parts_of(tournament: Held, board: Board) -> Callable[[], Parts]:
+def parts_of(tournament: HeldTournament, board: Board) -> Callable[[], Parts]:
     """A function that makes the tables from what is looked up now."""
     record, public = tournament.record, tournament.record.public
     seen: dict[str, dict[str, Any]] = {

@@ -18,18 +18,18 @@ from server.host.abroad import Handed, Holder, Wanted
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.reception import Visit
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.net.wire import Piece
-from server.peers.channel import There
+from server.peers.channel import FarEnd
 from server.peers.following import Following
-from server.peers.keeping import Keeping
+from server.peers.keeping import LeaseKeeper
 from server.peers.leases import EVERY, Change
 from server.peers.ledger import SharedLedger, no_answer
 from server.peers.link import Link
 from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.store.snapshots import Reading, nobody_asks
-from server.workers.directory import OWN, Away
+from server.workers.directory import OWN, RemoteTournament
 from tournament.facts import AnyFact, Kept, State
 from tournament.record import Record
 from tournament.store import Stale
@@ -50,7 +50,7 @@ class Afar:
         self._wanted = wanted
 
     async def take(self, handed: Handed) -> Sequence[Piece]:
-        again = isinstance(handed.wire, There)
+        again = isinstance(handed.wire, FarEnd)
         if again:  # the host that sent it, or this one, may not have heard yet what was kept just now
             await self._abroad.read_on()
             found = self._abroad.where(self._wanted)
@@ -72,7 +72,7 @@ class Afar:
 class Peers:
     def __init__(
         self,
-        keeping: Keeping,
+        keeping: LeaseKeeper,
         ledger: SharedLedger,
         reader: Reader,
         to: Callable[[int], Link | None],
@@ -237,7 +237,7 @@ class Peers:
         """The number of the latest entry of the journal that is known here."""
         return self._following.read
 
-    def place(self, record: Record) -> Away | None:
+    def place(self, record: Record) -> RemoteTournament | None:
         return self._directory.replace(record)
 
     async def is_free(self, name: str) -> bool:
@@ -288,7 +288,7 @@ class Peers:
         """
         return not self.host.draining and (self.settled or not self.others)
 
-    def _told(self, held: Held, fact: AnyFact) -> None:
+    def _told(self, held: HeldTournament, fact: AnyFact) -> None:
         if held.record.state is State.DELETED:
             self._following.leave(held.record.kept_as)
             self._free(held.record.name)
@@ -324,7 +324,7 @@ class Peers:
         finally:
             self._ledger.forget_moves()
 
-    async def _hold_all(self, gained: Sequence[str], known: Mapping[str, Away | None]) -> None:
+    async def _hold_all(self, gained: Sequence[str], known: Mapping[str, RemoteTournament | None]) -> None:
         going_on: list[tuple[str, Tournament | None]] = []
         for name in gained:
             if not self._is_over(name):
@@ -338,7 +338,7 @@ class Peers:
             if name in self._gained:
                 await self._goes_on(name, await self._hold(name, known[name]))
 
-    async def _hold(self, name: str, known: Away | None) -> Tournament | None:
+    async def _hold(self, name: str, known: RemoteTournament | None) -> Tournament | None:
         """Go on with a tournament, `known` before its host's last entries were read; None: it is gone."""
         if name in self.host.tournaments:
             return self.host.tournaments[name]

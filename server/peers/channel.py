@@ -1,7 +1,7 @@
 """One relayed bot, at either end of a link.
 
-`Here` is at the host to which the bot is connected: it copies between the bot's connection
-and the channel. `There` is at the host where the bot plays: a `Wire` like any other, over
+`NearEnd` is at the host to which the bot is connected: it copies between the bot's connection
+and the channel. `FarEnd` is at the host where the bot plays: a `Wire` like any other, over
 which the doors serve the bot, with its bytes stamped as if it had come in there.
 """
 
@@ -58,7 +58,7 @@ class Channel:
         await self._news.wait()
 
 
-class Here(Channel):
+class NearEnd(Channel):
     """The bot is at this host."""
 
     def __init__(
@@ -171,7 +171,7 @@ class Here(Channel):
             self.end()
 
 
-class There(Channel, Wire):
+class FarEnd(Channel, Wire):
     """The bot plays at this host. A wire whose bytes arrived when the bot's host says they did."""
 
     def __init__(self, opened: Open, say: Callable[[Message], None]) -> None:

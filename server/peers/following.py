@@ -13,13 +13,13 @@ import trio
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.net.pauses import WithPauses
-from server.peers.keeping import Keeping
+from server.peers.keeping import LeaseKeeper
 from server.peers.ledger import SharedLedger
 from server.store import journal, snapshots
 from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.store.snapshots import Reading, nobody_asks
-from server.workers.directory import OWN, Away, Directory
+from server.workers.directory import OWN, Directory, RemoteTournament
 from tournament.entries import Entry
 from tournament.facts import HOST, Kept, Opened
 from tournament.folding import called, fold
@@ -29,10 +29,10 @@ NOBODY = -1  # in place of a host: nobody holds it just now
 AT_A_TIME = 50  # entries of others that are taken in before other tasks get their turn
 
 
-class Known(Directory):
+class LeasedDirectory(Directory):
     """Which host holds which tournament, by its leases, and where a bot belongs."""
 
-    def __init__(self, keeping: Keeping, ledger: SharedLedger) -> None:
+    def __init__(self, keeping: LeaseKeeper, ledger: SharedLedger) -> None:
         super().__init__(1, ledger)
         self._leases = keeping.leases
         self._opened = ledger.has_opened
@@ -50,7 +50,7 @@ class Known(Directory):
         found = self._records.get(tournament)
         return None if found is None else found[0]
 
-    def replace(self, record: Record) -> Away | None:
+    def replace(self, record: Record) -> RemoteTournament | None:
         """Use this record of a tournament from now on."""
         if (before := self._records.get(record.name)) is not None:
             self._remove(before[0])
@@ -66,8 +66,10 @@ class Known(Directory):
 class Following:
     """Reads what others have kept, and has the directory, and the host once there is one, hear of it."""
 
-    def __init__(self, keeping: Keeping, ledger: SharedLedger, reader: Reader, in_thread: InThread) -> None:
-        self.directory = Known(keeping, ledger)
+    def __init__(
+        self, keeping: LeaseKeeper, ledger: SharedLedger, reader: Reader, in_thread: InThread
+    ) -> None:
+        self.directory = LeasedDirectory(keeping, ledger)
         self.read = 0  # the number of the latest entry that was taken in …
         self._latest: dict[str, float] = {}  # … and the time of each tournament's latest, by its host's clock
         self._reader = reader
@@ -120,7 +122,7 @@ class Following:
                         await self._take_in(name, row)
                     self.read = row.number
 
-    async def record(self, name: str, known: Away | None) -> tuple[Record | None, float]:
+    async def record(self, name: str, known: RemoteTournament | None) -> tuple[Record | None, float]:
         """A tournament's record, and the time of its latest fact; this host holds it, so no other writes."""
         if known is not None and self.directory.held.get(name) is known:
             return known.record, self._latest[known.record.kept_as]

@@ -27,7 +27,7 @@ def _nothing(_: object) -> None:
     """A callback that does nothing."""
 
 
-class Keeping:
+class LeaseKeeper:
     def __init__(
         self,
         registry: Registry,

@@ -11,8 +11,8 @@ import trio
 
 from server.exits import Unavailable
 from server.host.opening import taken
-from server.net.guard import Moved
-from server.peers.keeping import Keeping
+from server.net.guard import MovedAway
+from server.peers.keeping import LeaseKeeper
 from server.store.ledger import InThread, Ledger
 from server.store.shared import SharedPostgres
 from tournament.facts import AnyFact, Opened
@@ -24,13 +24,13 @@ MOVED = "another host has just gone on with this tournament: come again"
 UNSURE = "the leases of this host cannot be renewed: another host may go on with its tournaments"
 
 
-class Elsewhere(Stale, Moved):
+class Elsewhere(Stale, MovedAway):
     """The facts belong to a tournament that another host has taken over."""
 
 
 class SharedLedger(Ledger):
     def __init__(
-        self, engine: SharedPostgres, keeping: Keeping, in_thread: InThread = trio.to_thread.run_sync
+        self, engine: SharedPostgres, keeping: LeaseKeeper, in_thread: InThread = trio.to_thread.run_sync
     ) -> None:
         super().__init__(engine, in_thread, keeping.leases.epoch)
         self._keeping = keeping

@@ -18,7 +18,7 @@ from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, HttpError
 from server.net.guard import Guard, Waiting, start_in_turn
 from server.peers.asking import LOST, Answering, Asking
-from server.peers.channel import Channel, Here, There
+from server.peers.channel import Channel, FarEnd, NearEnd
 from server.peers.messages import (
     ADDED,
     Ask,
@@ -42,7 +42,7 @@ SILENCE = 2.0  # seconds after which a link on which nothing was heard is cut
 READ = 1 << 16  # bytes taken in one go
 CHANNELS = 20_000  # at once
 
-Serve = Callable[[There, Open], None]  # has a bot served over this wire
+Serve = Callable[[FarEnd, Open], None]  # has a bot served over this wire
 Reply = Callable[[Answering], None]  # has a request answered
 Hear = Callable[[int, News], None]  # hears what a host says to this host as a whole
 
@@ -110,7 +110,7 @@ class Link:
         if not self._open or len(self._channels) >= CHANNELS:
             return
         number, self._next = self._next, self._next + 2
-        channel = self._channels[number] = Here(number, self.say, handed, tournament, again=again)
+        channel = self._channels[number] = NearEnd(number, self.say, handed, tournament, again=again)
         try:
             await channel.relay()
         finally:
@@ -187,7 +187,7 @@ class Link:
                     self._channels[number] = answering = Answering(message, self.say, self._token)
                     self._reply(answering)
                 else:
-                    self._channels[number] = wire = There(message, self.say)
+                    self._channels[number] = wire = FarEnd(message, self.say)
                     self._serve(wire, message)
             case _:
                 channel = self._channels.get(message.channel)  # it may have ended here meanwhile
@@ -197,11 +197,11 @@ class Link:
                         self._channels.pop(message.channel, None)
 
 
-def attended(guard: Guard, attend: Callable[[There, Open], Awaitable[object]]) -> Serve:
+def attended(guard: Guard, attend: Callable[[FarEnd, Open], Awaitable[object]]) -> Serve:
     """Serve each bot in a task of its own, which ends the channel; they begin in the order of coming."""
     opened_now: Waiting = deque()
 
-    async def serve(wire: There, opened: Open) -> None:
+    async def serve(wire: FarEnd, opened: Open) -> None:
         try:
             await attend(wire, opened)
         finally:

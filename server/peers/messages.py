@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from server.host.happened import Happened
 from server.http.wire import Headers
-from server.peers.stamps import Heard
+from server.peers.stamps import ArrivalTime
 
 WINDOW = 1 << 18  # bytes that may be under way on a channel: more than any outbox keeps
 LONGEST = 1 << 21  # bytes of one message; the longest that is ever said is a long answer with its head
@@ -28,7 +28,7 @@ class Open(Struct, tag="open", frozen=True, array_like=True):
     door: str
     path: str  # of a websocket
     peer: str  # the bot's address
-    pieces: tuple[tuple[bytes, Heard], ...]
+    pieces: tuple[tuple[bytes, ArrivalTime], ...]
     tournament: str = ""  # in which the bot plays there; "": not known
     again: bool = False  # another host had sent it to me in vain: do not send it on
 
@@ -38,7 +38,7 @@ class Said(Struct, tag="said", frozen=True, array_like=True):
 
     channel: int
     content: bytes
-    heard: Heard
+    heard: ArrivalTime
 
 
 class Say(Struct, tag="say", frozen=True, array_like=True):

@@ -17,9 +17,9 @@ from server.http.routes import HttpDoor
 from server.pages.desk.sessions import Sessions
 from server.peers import identity
 from server.peers.abroad import Peers
-from server.peers.channel import There
+from server.peers.channel import FarEnd
 from server.peers.health import Health, Problem, health
-from server.peers.keeping import Keeping
+from server.peers.keeping import LeaseKeeper
 from server.peers.leases import Card, Peer
 from server.peers.ledger import SharedLedger
 from server.peers.link import attended
@@ -38,10 +38,10 @@ ADVICE = "see to the PostgreSQL server; a host that it no longer knows has to be
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Visitor:
+class RelayedPeer:
     """A relayed bot, admitted by the host where it came in."""
 
-    def __init__(self, wire: There) -> None:
+    def __init__(self, wire: FarEnd) -> None:
         self._wire = wire
 
     def authenticated(self) -> None:
@@ -54,7 +54,7 @@ class Peering:
         self._engine = engine
         self._registry = PostgresRegistry(url, deadline=engine.deadline)
         self._own = identity.made()
-        self.keeping = Keeping(self._registry)
+        self.keeping = LeaseKeeper(self._registry)
         self.ledger = SharedLedger(engine, self.keeping)
         self.links = Links(self._own, self._others, self._serve)
         self.peers = Peers(self.keeping, self.ledger, engine, self.links.to)
@@ -165,15 +165,15 @@ class Peering:
         leases = self.keeping.leases
         return [peer for peer in leases.peers if peer.alive and peer.id != leases.host]
 
-    def _serve(self, wire: There, opened: Open) -> None:
+    def _serve(self, wire: FarEnd, opened: Open) -> None:
         if self._host is None:
             wire.close()
         else:
             attended(self._host.guard, partial(attend, self._host, self.peers))(wire, opened)
 
 
-async def attend(host: Host, peers: Peers, wire: There, opened: Open) -> None:
+async def attend(host: Host, peers: Peers, wire: FarEnd, opened: Open) -> None:
     """Serve a bot that has come in at another host."""
     await peers.caught_up(opened.tournament)
-    visitor, settled = Visitor(wire), opened.again
+    visitor, settled = RelayedPeer(wire), opened.again
     await handed.attend(host, wire, visitor, opened.door, opened.path, wire.pieces, settled=settled)

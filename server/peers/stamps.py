@@ -12,7 +12,7 @@ from collections import deque
 from msgspec import Struct
 
 
-class Heard(Struct, frozen=True, array_like=True):
+class ArrivalTime(Struct, frozen=True, array_like=True):
     """When bytes of a bot came, by the clock of the bot's host."""
 
     handed: int  # bytes that had been handed to the bot by then, since the connection began …
@@ -30,9 +30,9 @@ class Handing:
         self._handed += size
         self._at = now
 
-    def heard(self, at: float) -> Heard:
+    def heard(self, at: float) -> ArrivalTime:
         """The stamp for bytes that arrived at that time."""
-        return Heard(self._handed, max(0.0, at - self._at))
+        return ArrivalTime(self._handed, max(0.0, at - self._at))
 
 
 class Sending:
@@ -46,7 +46,7 @@ class Sending:
         self._sent += size
         self._marks.append((self._sent, now))
 
-    def arrived(self, heard: Heard, now: float) -> float:
+    def arrived(self, heard: ArrivalTime, now: float) -> float:
         """When these bytes, which are here `now`, count as having arrived. Never in the future."""
         while len(self._marks) > 1 and self._marks[1][0] <= heard.handed:
             self._marks.popleft()

@@ -128,19 +128,19 @@ def hanging_up(until: float, connected: socket.socket) -> Generator[None]:
         raise TimeoutError("timed out")
 
 
-class Said(Struct):
+class ModelMessage(Struct):
     content: str | None = None  # nothing, where all tokens went into thinking, or the model refuses
 
 
 class Choice(Struct):
-    message: Said
+    message: ModelMessage
 
 
 class Usage(Struct):
     total_tokens: int = 0
 
 
-class Answer(Struct):
+class ModelAnswer(Struct):
     """The answer of such a server, as far as it matters here."""
 
     choices: Annotated[list[Choice], Meta(min_length=1)]
@@ -149,13 +149,13 @@ class Answer(Struct):
 
 def _read(said: bytes) -> tuple[str, int]:
     try:
-        answer = msgspec.json.decode(said, type=Answer)
+        answer = msgspec.json.decode(said, type=ModelAnswer)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Unanswered(f"the server of the model says something that is not an answer: {error}") from None
     return answer.choices[0].message.content or "", 0 if answer.usage is None else answer.usage.total_tokens
 
 
-class Asking:
+class ModelPlayer:
     """Chooses moves by asking a model: what `quintain_bot.run` calls."""
 
     def __init__(

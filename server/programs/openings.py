@@ -27,7 +27,7 @@ def start(pair: int) -> Opening:
     return ()
 
 
-class Drawn:
+class RandomOpenings:
     """Openings of this many random plies, each a new balanced position as long as there are any.
 
     A position is balanced if neither side wins by force within `DEPTH` plies and the house brains'

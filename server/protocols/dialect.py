@@ -30,7 +30,7 @@ from server.protocols.common.states import State
 Wants = Callable[[bytes], Wanted | None]
 
 
-class Known(Protocol):
+class KnownPeer(Protocol):
     """What a door knows of the peer."""
 
     def authenticated(self) -> None:

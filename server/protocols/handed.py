@@ -6,13 +6,13 @@ from server.host.host import Host
 from server.net.outbox import Outbox
 from server.net.wire import Piece, Wire
 from server.protocols import tcp, websocket
-from server.protocols.dialect import Known
+from server.protocols.dialect import KnownPeer
 
 
 async def attend(
     host: Host,
     wire: Wire,
-    visitor: Known,
+    visitor: KnownPeer,
     door: str,
     path: str,
     pieces: Sequence[Piece],

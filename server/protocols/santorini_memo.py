@@ -18,7 +18,7 @@ import structlog
 from games.game import Illegal
 from server.host.abroad import Wanted
 from server.host.names import BadName
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.net.limits import Limits
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import OnceEncoder
@@ -107,7 +107,7 @@ class Memo:
                 door=DOOR,
             )
 
-    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+    def _tournament_over(self, tournament: HeldTournament, fact: AnyFact) -> None:
         self._hang_up(f"{tournament.record.name} is over")
 
     def _refuse(self, reason: str) -> None:

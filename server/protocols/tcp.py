@@ -21,7 +21,7 @@ from server.protocols.catalogue import carried, lines
 from server.protocols.common.states import State
 from server.protocols.dialect import (
     Channel,
-    Known,
+    KnownPeer,
     Leaves,
     Movable,
     OverTcp,
@@ -46,7 +46,13 @@ class Connection(Passable):
     door = "tcp"
 
     def __init__(
-        self, host: Host, wire: Wire, visitor: Known, ahead: Sequence[Piece] = (), *, settled: bool = False
+        self,
+        host: Host,
+        wire: Wire,
+        visitor: KnownPeer,
+        ahead: Sequence[Piece] = (),
+        *,
+        settled: bool = False,
     ) -> None:
         """`ahead` was read by another process; `settled`: which found that its bot plays here."""
         super().__init__(wire, Outbox(wire, host.guard, host.limits), ahead)

@@ -26,14 +26,14 @@ from server.pages.door import Pages
 from server.pages.rendering import warm
 from server.protocols.api.door import Reads
 from server.show.attention import Attention
-from server.show.begin import DAMAGED, READY, Begin, SameClock, unpacked
+from server.show.begin import DAMAGED, READY, SameClock, ShowSettings, unpacked
 from server.show.borrowing import Borrowing
 from server.show.draws import Drawing
 from server.show.ending import end_with_the_parent
 from server.show.feed import LENGTH, Draw, Latest, Message, Rank, hear
 from server.show.keeping_fresh import keep_fresh
 from server.show.mirror import Mirror
-from server.show.which import Which
+from server.show.which import ShownRequests
 from server.store.choice import beside
 from server.store.journal import Reader
 from server.store.ledger import READERS
@@ -55,7 +55,7 @@ def main(feed: int, conduit: int) -> int:
     return 0
 
 
-async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
+async def show(begin: ShowSettings, told: socket.socket, lent: socket.socket) -> None:
     """Answer on all connections that are lent, until the feed ends."""
     settings = begin.settings
     most = room_for_files() - settings.limits.spare_files
@@ -74,7 +74,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             await trio.to_thread.run_sync(warm)
             attention = Attention()
             app = _application(mirror, attention, begin)
-            which = Which(door_at_root=begin.door_at_root)
+            which = ShownRequests(door_at_root=begin.door_at_root)
             borrowing = Borrowing(lent, app, guard, settings.limits, which.is_shown, most=most)
             interpreter.calm()
             nursery.start_soon(allocator.trim)
@@ -92,7 +92,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.cancel_scope.cancel()
 
 
-async def _deliver(begin: Begin, reader: Reader) -> None:
+async def _deliver(begin: ShowSettings, reader: Reader) -> None:
     tell = partial(deliver, begin.settings.webhook, reader, Path(begin.settings.data))
     if not begin.host:
         await tell()
@@ -141,7 +141,7 @@ async def _say(stream: trio.SocketStream, word: bytes) -> None:
         await stream.send_all(word)
 
 
-def _application(mirror: Mirror, attention: Attention, begin: Begin) -> App:
+def _application(mirror: Mirror, attention: Attention, begin: ShowSettings) -> App:
     key = known_signer(Path(begin.settings.data))
     limits = begin.settings.limits
     pages = Pages(mirror, begin.addresses, key=key and key.public, limits=limits)
@@ -158,7 +158,7 @@ def _application(mirror: Mirror, attention: Attention, begin: Begin) -> App:
     return answer
 
 
-def _begun(told: socket.socket) -> Begin:
+def _begun(told: socket.socket) -> ShowSettings:
     """The parent's first message."""
     (length,) = LENGTH.unpack(_exactly(told, LENGTH.size))
     return unpacked(_exactly(told, length))

@@ -18,7 +18,7 @@ READY = b"+"  # said once, when show can answer …
 DAMAGED = b"!"  # … or that it never will, for a reason that follows
 
 
-class Begin(Struct, frozen=True):
+class ShowSettings(Struct, frozen=True):
     settings: Settings
     addresses: Addresses
     token: str  # the organiser's: with it, frozen standings can be seen as they are
@@ -31,8 +31,8 @@ class Begin(Struct, frozen=True):
         return framed(msgspec.msgpack.encode(self))
 
 
-def unpacked(content: bytes) -> Begin:
-    return msgspec.msgpack.decode(content, type=Begin)
+def unpacked(content: bytes) -> ShowSettings:
+    return msgspec.msgpack.decode(content, type=ShowSettings)
 
 
 def zero() -> float:

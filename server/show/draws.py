@@ -49,7 +49,7 @@ async def in_a_thread(record: Record, draw: Callable[[], Sequence[Pairing]]) -> 
     return await trio.to_thread.run_sync(draw)
 
 
-class Asked:
+class OpenQuestion:
     """A question, until there is an answer, or nobody who could give one."""
 
     def __init__(self) -> None:
@@ -63,14 +63,14 @@ class Asked:
         self.done.set()
 
 
-class Draws:
+class DrawsInShow:
     """Play's side."""
 
     def __init__(self, teller: Teller, timeout: float = TIMEOUT) -> None:
         self._teller = teller
         self._timeout = timeout
         self._numbers = count()
-        self._asked: dict[int, Asked] = {}
+        self._asked: dict[int, OpenQuestion] = {}
         self._there = False  # whether there is a show that answers
         self.heard = 0  # how many messages came from shows
         # Called with the matches that show watches
@@ -91,7 +91,7 @@ class Draws:
     async def _ask(self, question: Callable[[int], Question]) -> Drawn | Ranked | None:
         if not self._there:
             return None
-        number, asked = next(self._numbers), Asked()
+        number, asked = next(self._numbers), OpenQuestion()
         self._asked[number] = asked
         self._teller.tell_too(question(number))
         try:

@@ -22,7 +22,7 @@ from msgspec import Struct
 from server.host.happened import Happened, happened
 from server.host.host import Host
 from server.host.opening import OPEN
-from server.host.view import Held, Here
+from server.host.view import HeldTournament, PresentBots
 from server.net.pauses import WithPauses
 from tournament.facts import State
 from tournament.format import Pairing
@@ -51,7 +51,7 @@ class Seen(Struct, frozen=True, tag="seen"):
     """What only play knows of its tournaments."""
 
     eta: dict[str, float | None]
-    here: dict[str, Here]
+    here: dict[str, PresentBots]
     missing: Mapping[str, Sequence[Missing]]
     holders: Mapping[str, str] = {}
 
@@ -164,7 +164,7 @@ class Teller:
         """Stop following a match that goes on in another process, which tells it from its beginning."""
         self.following.pop(match.name, None)
 
-    def _begun(self, tournament: Held, match: Match) -> None:
+    def _begun(self, tournament: HeldTournament, match: Match) -> None:
         self.follow(match)
 
     def follow(self, match: Match) -> None:
@@ -238,7 +238,11 @@ class Teller:
 
     async def seen(self) -> Seen:
         """What only play knows. Others get their turns meanwhile: there may be thousands of tournaments."""
-        eta, here, missing = dict[str, float | None](), dict[str, Here](), dict[str, Sequence[Missing]]()
+        eta, here, missing = (
+            dict[str, float | None](),
+            dict[str, PresentBots](),
+            dict[str, Sequence[Missing]](),
+        )
         async for each in WithPauses(self._host.tournaments.values(), AT_ONCE):
             record = each.record
             going = record.state in (State.RUNNING, State.PAUSED)

@@ -29,7 +29,7 @@ PAUSE = 60.0  # seconds between two checks whether it is time for one
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Wanted(Struct, frozen=True):
+class SnapshotOrder(Struct, frozen=True):
     """What the process that takes a snapshot is told."""
 
     settings: Settings
@@ -66,7 +66,7 @@ async def taken(settings: Settings, *, whole: bool) -> int | None:
     try:
         async with trio.SocketStream(trio.socket.from_stdlib_socket(ours)) as stream:
             with suppress(trio.BrokenResourceError):
-                await stream.send_all(msgspec.msgpack.encode(Wanted(settings, whole)))
+                await stream.send_all(msgspec.msgpack.encode(SnapshotOrder(settings, whole)))
                 await stream.send_eof()
                 answer = await stream.receive_some()
     finally:
@@ -83,7 +83,7 @@ def main(descriptor: int) -> None:
             said = words.read()
         if not said:  # the parent ended before it said what it wants
             return
-        wanted = msgspec.msgpack.decode(said, type=Wanted)
+        wanted = msgspec.msgpack.decode(said, type=SnapshotOrder)
         settings = wanted.settings
         set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
         path = Path(settings.data) / (OF_WHOLE if wanted.whole else FILE)

@@ -22,9 +22,9 @@ from games.game import Game
 from server.exits import Unavailable, Unusable
 from server.host.boards import Boards
 from server.host.grading import Grader
-from server.host.vacant import Shown
+from server.host.vacant import ShownTournaments
 from server.host.versions import Versions
-from server.host.view import Begun, Here, Told
+from server.host.view import Begun, PresentBots, Told
 from server.net.guard import Guard
 from server.show.feed import Happened, Journal, Seen
 from server.show.replica import Replica, Replicas
@@ -55,7 +55,7 @@ EARLY = 10_000  # matches not in the journal yet, of which news is held: of more
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Held:
+class MirroredTournament:
     """A tournament of the host, as seen from here."""
 
     def __init__(self, record: Record, reader: Reader, in_thread: InThread) -> None:
@@ -124,8 +124,8 @@ class Mirror:
         grading: bool = True,
     ) -> None:
         """`address` is the one by which other hosts reach this one, if any do; `folder` has the snapshots."""
-        self.tournaments: dict[str, Held] = {}
-        self.shown = Shown(self.tournaments)
+        self.tournaments: dict[str, MirroredTournament] = {}
+        self.shown = ShownTournaments(self.tournaments)
         self.holders: Mapping[str, str] = {}  # as told by the processes that play
         self.on_fact: list[Told] = []
         self.on_begun: list[Begun] = []
@@ -151,9 +151,9 @@ class Mirror:
     def records(self) -> Iterator[Record]:
         return (each.record for each in self.tournaments.values())
 
-    def here(self, tournament: str) -> Here:
+    def here(self, tournament: str) -> PresentBots:
         return next(
-            (seen.here[tournament] for seen in self._seen.values() if tournament in seen.here), Here()
+            (seen.here[tournament] for seen in self._seen.values() if tournament in seen.here), PresentBots()
         )
 
     def watched(self) -> tuple[str, ...]:
@@ -366,8 +366,8 @@ class Mirror:
         if held.record.state is State.DELETED:
             del self.tournaments[held.record.name]
 
-    def _add(self, record: Record) -> Held:
-        held = self.tournaments[record.name] = Held(record, self._reader, self._in_thread)
+    def _add(self, record: Record) -> MirroredTournament:
+        held = self.tournaments[record.name] = MirroredTournament(record, self._reader, self._in_thread)
         return held
 
     def _happened(self, news: Happened) -> None:

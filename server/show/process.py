@@ -13,9 +13,9 @@ import trio
 from server.exits import Unusable
 from server.host.happened import Happened
 from server.host.host import Host
-from server.show.begin import DAMAGED, READY, Begin
+from server.show.begin import DAMAGED, READY, ShowSettings
 from server.show.child import Child, Started, ended, started
-from server.show.draws import TIMEOUT, Draws
+from server.show.draws import TIMEOUT, DrawsInShow
 from server.show.feed import Teller
 from server.show.hanging import processor_time, until_it_hangs
 from server.show.lending import Lending
@@ -38,7 +38,7 @@ class Show:
         self._first: Started | None = first
         self.lending = lending
         self.teller = Teller(host, last)
-        self._draws = Draws(self.teller)
+        self._draws = DrawsInShow(self.teller)
         self._told_ready = self._unreadable = False
         self._draws.damaged = self._damaged
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
@@ -49,7 +49,7 @@ class Show:
         return self.teller.tell_too
 
     async def run(
-        self, begin: Callable[[], Begin], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+        self, begin: Callable[[], ShowSettings], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
         """Keep a show running until cancelled. This has started when the first is ready, or has failed."""
         failures = 0
@@ -68,7 +68,7 @@ class Show:
             self._told_ready = True
             task_status.started()
 
-    async def _one(self, begin: Begin, task_status: trio.TaskStatus[None]) -> int:
+    async def _one(self, begin: ShowSettings, task_status: trio.TaskStatus[None]) -> int:
         """Run one process, from its start to its end."""
         (child, feed, conduit), self._first = self._first or started(), None
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(feed))
@@ -87,7 +87,7 @@ class Show:
                 await trio.to_thread.run_sync(ended, child)
         return child.returncode
 
-    async def _begins(self, stream: trio.SocketStream, begin: Begin) -> bool:
+    async def _begins(self, stream: trio.SocketStream, begin: ShowSettings) -> bool:
         """Wait for the process to read the journal; returns whether it can answer."""
         self._unreadable = False
         with suppress(trio.BrokenResourceError):

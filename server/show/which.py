@@ -10,7 +10,7 @@ from server.pages.door import shows
 from server.protocols.api.door import looks
 
 
-class Which:
+class ShownRequests:
     def __init__(self, *, door_at_root: bool) -> None:
         """`door_at_root`: some dialect also answers at `/`, for programs and not for browsers."""
         self.door_at_root = door_at_root

@@ -10,7 +10,7 @@ from server.store.copies import backups
 from server.store.data_folder import JOURNAL, RESERVE
 from server.store.journal import Engine, Reader
 from server.store.reserve import Reserve
-from server.store.schema import Nothing
+from server.store.schema import NothingKept
 from server.store.snapshots import FILE, OF_WHOLE
 from server.store.sqlite import Sqlite, SqliteReader
 from server.store.sqlite_database import unusable
@@ -45,12 +45,12 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
         size = path.stat().st_size
     except FileNotFoundError:
         _expect_not_emptied(path)
-        raise Nothing(f"{path}: there is no such file: no host has kept anything here") from None
+        raise NothingKept(f"{path}: there is no such file: no host has kept anything here") from None
     except OSError as error:  # another user's folder
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     if not size:  # and SQLite would delete the write-ahead log of a file that was emptied
         _expect_not_emptied(path)
-        raise Nothing(f"{path}: this file is empty: no host has kept anything here")
+        raise NothingKept(f"{path}: this file is empty: no host has kept anything here")
     return SqliteReader(path, readers=readers)
 
 

@@ -46,7 +46,7 @@ InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Call:
+class KeepCall:
     """Facts that a task waits to be safe."""
 
     __slots__ = ("error", "facts", "moves", "receipts", "safe", "scope", "urgent")
@@ -123,7 +123,7 @@ class Ledger:
         self._last = engine.last()
         self.safe = self._last  # the number of the latest entry that is kept
         self._whens = engine.latest()  # by tournament: when the latest fact was kept
-        self._waiting: list[Call] = []  # in the order of asking; some may be under way
+        self._waiting: list[KeepCall] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
         # What is jotted down, until the next commit: when a host starts, every tournament asks for it.
         self._jotted: Mapping[str, Story] | None = None
@@ -158,9 +158,9 @@ class Ledger:
             raise call.error
         return call.receipts
 
-    def ask(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Call:
+    def ask(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> KeepCall:
         """Like `keep`, without waiting: what was asked for first is safe first."""
-        call = Call([self._numbered(tournament, when, fact) for fact in facts], shielded=not self._closed)
+        call = KeepCall([self._numbered(tournament, when, fact) for fact in facts], shielded=not self._closed)
         self._waiting.append(call)
         if call.urgent or len(self._waiting) in (1, ENOUGH):
             self._news.set()
@@ -210,7 +210,7 @@ class Ledger:
         """Wait until all moves so far of the matches in play are kept. Raises `Unavailable`."""
         if self.trouble:
             raise Unavailable(self.trouble)
-        call = Call((), shielded=False, moves=True)
+        call = KeepCall((), shielded=False, moves=True)
         self._waiting.append(call)
         self._news.set()
         await call.safe.wait()

@@ -150,7 +150,7 @@ class PostgresReader:
         try:
             self._database.expect_own_sessions()
             if self._read("SELECT to_regclass('quintain_schema')") == [(None,)]:
-                raise schema.Nothing(f"{self._database.where}: no host has kept anything here")
+                raise schema.NothingKept(f"{self._database.where}: no host has kept anything here")
             version = self._read("SELECT max(version) FROM quintain_schema")[0][0]
             schema.expect_this(self._database.where, version or 0, len(MIGRATIONS))
         except (psycopg.Error, Unavailable) as error:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Nothing(ConfigError):
+class NothingKept(ConfigError):
     """No host has kept anything there yet."""
 
 

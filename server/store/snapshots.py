@@ -51,7 +51,7 @@ class Folded(Struct):
     latest: Entry | None = None  # the entry of that number, if it is known
 
 
-class Content(Struct, frozen=True, array_like=True):
+class SnapshotContent(Struct, frozen=True, array_like=True):
     version: int
     number: int
     hash: bytes  # of the entry of that number
@@ -61,7 +61,7 @@ class Content(Struct, frozen=True, array_like=True):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Content)
+_decoder = msgspec.msgpack.Decoder(SnapshotContent)
 
 
 def folded(reader: Reader, path: Path | None, *, whole: bool = False, told: Reading = nobody_asks) -> Folded:
@@ -112,7 +112,9 @@ def save(path: Path, known: Folded) -> None:
             record.archive()
     snapshots = [taken(record) for record in known.records.values() if _has_snapshot(record)]
     content = _encoder.encode(
-        Content(VERSION, known.number, _hash_of(known.latest), known.audit, [*known.records], snapshots)
+        SnapshotContent(
+            VERSION, known.number, _hash_of(known.latest), known.audit, [*known.records], snapshots
+        )
     )
     try:
         private.write(path, MAGIC, _hash(content), content)

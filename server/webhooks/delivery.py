@@ -51,7 +51,9 @@ async def deliver(
     """Tell all webhooks, each at its own pace, until cancelled; with shared `duties`, only this host's."""
     if webhooks:
         file = folder / FILE
-        positions = Keeping(Positions(file) if duties is None else SharedPositions(file, duties), in_thread)
+        positions = PositionKeeper(
+            Positions(file) if duties is None else SharedPositions(file, duties), in_thread
+        )
         async with trio.open_nursery() as nursery:
             for webhook in webhooks:
                 nursery.start_soon(Delivery(webhook, reader, positions, post, in_thread).run)
@@ -69,7 +71,7 @@ class Batch:
         self.error: Exception | None = None  # why they could not be kept
 
 
-class Keeping:
+class PositionKeeper:
     """The positions of all webhooks, for their deliveries. All raise `Unavailable`.
 
     A write takes as long for one position as for a hundred, so all that come during one are kept by the next.
@@ -110,7 +112,7 @@ class Delivery:
         self,
         webhook: Webhook,
         reader: Reader,
-        positions: Keeping,
+        positions: PositionKeeper,
         post: Post,
         in_thread: InThread,
     ) -> None:

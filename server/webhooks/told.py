@@ -22,7 +22,7 @@ KINDS = frozenset(map(entries.kind, TOLD))  # the facts of which webhooks are to
 ID = 32  # hexadecimal digits
 
 
-class Told(Struct, frozen=True):
+class WebhookBody(Struct, frozen=True):
     """`id` is the same whenever the same entry is told again."""
 
     id: str
@@ -40,15 +40,15 @@ class Told(Struct, frozen=True):
     fault: str | UnsetType | None = UNSET
 
 
-def told(entry: Entry, game: str, begun: Callable[[], bool]) -> Told | None:
+def told(entry: Entry, game: str, begun: Callable[[], bool]) -> WebhookBody | None:
     """What is told of an entry. `begun`, asked only where it matters: had the tournament begun before?"""
     if entry.kind not in KINDS:
         return None
     fact: Any = journal.fact(entry)
 
-    def event(type: WebhookEvent, **more: Any) -> Told:
+    def event(type: WebhookEvent, **more: Any) -> WebhookBody:
         name = called(entry.tournament)  # the one before may have been deleted
-        return Told(leaf(entry).hex()[:ID], type, moment(entry.when), name, game, **more)
+        return WebhookBody(leaf(entry).hex()[:ID], type, moment(entry.when), name, game, **more)
 
     match fact:
         case Opened(format=format):

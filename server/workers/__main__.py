@@ -30,10 +30,10 @@ from server.protocols.dialect import OverHttp
 from server.show.begin import SameClock
 from server.show.borrowing import Borrowing
 from server.show.conduit import Conduit
-from server.show.draws import Draws
+from server.show.draws import DrawsInShow
 from server.show.ending import end_with_the_parent
 from server.show.feed import Teller
-from server.show.which import Which
+from server.show.which import ShownRequests
 from server.store import snapshots
 from server.store.choice import beside
 from server.store.journal import Reader
@@ -68,7 +68,7 @@ from server.workers.requests import Keys, Reading
 from server.workers.saying import Saying
 from server.workers.serving import Serving
 from server.workers.spread import Spread
-from server.workers.store import Linked
+from server.workers.store import LinkedStore
 from tournament.facts import Kept as KeptFact
 from tournament.record import Record
 
@@ -141,7 +141,7 @@ class Working:
         self._nursery: trio.Nursery | None = None
         self._telling = trio.CancelScope()
         self._keys = Keys()  # secrets by which requests find what is here
-        self.store = Linked(say, reader)
+        self.store = LinkedStore(say, reader)
         self.store.set_trouble(begin.trouble)
         load = partial(_loaded, reader, Path(settings.data), begin.held)
         host = self.host = Host(
@@ -159,14 +159,14 @@ class Working:
         host.untold.on_told = lambda tournament, name: say(ToldEnd(tournament, name))
         self.pulse = Pulse(host.timekeeper)
         self._teller = Teller(host, lambda: 0)  # only worker 0 knows, and tells, how far the journal goes
-        self._draws = Draws(self._teller)
+        self._draws = DrawsInShow(self._teller)
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
         self._spread = Spread(host, self._teller, settings.spread)
         self._spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
         self._reading = Reading(
             (door.paths, frozenset(dialect.games or ())) for dialect, door in self._spoken
         )
-        self._which = Which(door_at_root=any("" in door.paths for _, door in self._spoken))
+        self._which = ShownRequests(door_at_root=any("" in door.paths for _, door in self._spoken))
         self._lent = lent
         self._sessions = None if begin.sitting is None else Sessions()
         for digest, session in begin.sitting or ():

@@ -11,7 +11,7 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from server.store.ledger import Call, Ledger
+from server.store.ledger import KeepCall, Ledger
 from server.workers.messages import Jots, Keep, Kept
 from tournament.facts import AnyFact, Concluded
 
@@ -24,7 +24,7 @@ class Clerk:
         self._ledger = ledger
         self._say = say
         self._safe = safe
-        self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # all are waited for
+        self._send, self._receive = trio.open_memory_channel[tuple[Keep, KeepCall]](inf)  # all are waited for
         # The lists at which the ledger looks: moves, times, asides.
         self._playing: dict[str, tuple[list[Any], list[float], list[Any]]] = {}
 

@@ -32,7 +32,7 @@ SOON = 5.0  # seconds within which a worker says whether it has let a bot in: no
 OWN = 0  # the number of the worker that has the directory
 
 
-class Away:
+class RemoteTournament:
     """A tournament that another worker holds, as seen from here."""
 
     def __init__(self, record: Record, worker: int, store: Store) -> None:
@@ -76,7 +76,7 @@ class Away:
             over.set()
 
 
-class Coming(Struct, frozen=True):
+class SentBot(Struct, frozen=True):
     """A bot that was sent to a worker."""
 
     worker: int
@@ -97,12 +97,12 @@ class Directory:
 
     def __init__(self, workers: int, store: Store, together: Iterable[frozenset[str]] = ()) -> None:
         """Games that are `together` are held by one worker."""
-        self.held: dict[str, Away] = {}
+        self.held: dict[str, RemoteTournament] = {}
         self._workers = workers
         self._store = store
         self.roll = Roll()
         self._records: dict[str, tuple[Record, int]] = {}  # by name, in the order of opening
-        self._kept_as: dict[str, Away] = {}
+        self._kept_as: dict[str, RemoteTournament] = {}
         self._current = Current()
         self._load = Counter[int]()  # by worker: tournaments that are not over, and their entrants …
         self._weights: dict[str, int] = {}  # … and how much each tournament adds to that
@@ -112,11 +112,11 @@ class Directory:
         self._of_group: dict[frozenset[str], int] = {}
         self._playing: dict[tuple[str, str], str] = {}  # by game and name: the tournament of its match
         self._here: dict[Key, dict[int, Present]] = {}  # by worker: who has a place there under a name
-        self._coming: OrderedDict[Key, Coming] = OrderedDict()  # bots of which no worker has said that yet
+        self._coming: OrderedDict[Key, SentBot] = OrderedDict()  # bots of which no worker has said that yet
 
     # Who holds what
 
-    def place(self, record: Record) -> Away | None:
+    def place(self, record: Record) -> RemoteTournament | None:
         """Decide which worker holds a tournament; None: this process."""
         worker = self._choice(record)
         self.roll.add(record)
@@ -128,7 +128,9 @@ class Directory:
                 self._playing[record.opened.game, name] = record.name
         if worker == OWN:
             return None
-        away = self.held[record.name] = self._kept_as[record.kept_as] = Away(record, worker, self._store)
+        away = self.held[record.name] = self._kept_as[record.kept_as] = RemoteTournament(
+            record, worker, self._store
+        )
         return away
 
     def opens(self, game: str) -> bool:
@@ -142,7 +144,7 @@ class Directory:
             self._tables[game] = self._new(game)
         return self._tables[game]
 
-    def kept_as(self, name: str) -> Away | None:
+    def kept_as(self, name: str) -> RemoteTournament | None:
         """A tournament that is held elsewhere, by its name in the store."""
         return self._kept_as.get(name)
 
@@ -292,7 +294,7 @@ class Directory:
             if (name, digest, wanted.tournament) != (seated.name, None, None):
                 return Served(self.worker(record.name))
         if digest is not None:
-            self._coming[where] = Coming(there, place, digest, now + SOON)
+            self._coming[where] = SentBot(there, place, digest, now + SOON)
             self._coming.move_to_end(where)
         while self._coming and next(iter(self._coming.values())).until < now:
             self._coming.popitem(last=False)

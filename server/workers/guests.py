@@ -51,7 +51,7 @@ class Guest(Visit):
         self.number = number
         self.connection = connection
         self.wire = wire
-        self.playing: Playing | None = None
+        self.playing: GuestMatch | None = None
         self.acknowledged = False
         self.here = True  # until it has left
         self.over = False  # its match is over, or goes on where the bot came in
@@ -72,7 +72,7 @@ class Guest(Visit):
             self.left(self, for_good)
 
 
-class Playing:
+class GuestMatch:
     """A match that is played here, and how much of it the holder has heard."""
 
     def __init__(self, match: Travelling, guests: tuple[Guest, Guest]) -> None:
@@ -91,7 +91,7 @@ class Guests:
         self._say = say
         self._guests: dict[int, Guest] = {}
         self._attendances: dict[int, Attendance] = {}
-        self._playing: dict[str, Playing] = {}
+        self._playing: dict[str, GuestMatch] = {}
         self._over = False  # the other worker is gone, or this one is about to end
 
     def take(self, message: FromHolder, descriptor: int | None) -> None:
@@ -142,7 +142,7 @@ class Guests:
         wire = SocketWire(connected, sit.peer, readiness())
         wire.secure = sit.secure
         if sit.door == "tcp":
-            connection = tcp.Connection(host, wire, Known())
+            connection = tcp.Connection(host, wire, AdmittedElsewhere())
             talk = connection.seat(sit.dialect, sit.words)
         else:
             outbox = Outbox(wire, host.guard, host.limits)
@@ -167,7 +167,7 @@ class Guests:
                 self._say(Returned(number, (), TapeSnapshot(), None, acknowledged=False))
             return
         guests = found[0], found[1]
-        playing = self._playing[name] = Playing(match, guests)
+        playing = self._playing[name] = GuestMatch(match, guests)
         host = self._host
         host.timekeeper.watch(match)
         self._teller.follow(match)
@@ -217,20 +217,20 @@ class Guests:
             self._send_home(guest.playing)
         self._say(Left(guest.number, self._tape(guest), for_good))
 
-    def _send_home(self, playing: Playing) -> None:
+    def _send_home(self, playing: GuestMatch) -> None:
         if playing.match.verdict is None and playing.match.name in self._playing:
             course = playing.match.course
             self._say(Home(playing.match.name, course, told=len(course.events)))
             self._forget(playing)
             self._give_back(playing)
 
-    def _give_back(self, playing: Playing) -> None:
+    def _give_back(self, playing: GuestMatch) -> None:
         for guest in playing.guests:
             guest.over = True
             if guest.here:
                 guest.connection.call_back()
 
-    def _forget(self, playing: Playing) -> None:
+    def _forget(self, playing: GuestMatch) -> None:
         """The match is no longer played here."""
         del self._playing[playing.match.name]
         self._host.timekeeper.forget(playing.match)
@@ -251,7 +251,7 @@ class Guests:
         self._give_back(playing)
 
 
-class Known:
+class AdmittedElsewhere:
     """A visitor that was let in elsewhere, and so is known."""
 
     def authenticated(self) -> None:

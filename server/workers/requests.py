@@ -26,7 +26,7 @@ ANYWHERE = frozenset({"", "initialize", "tools/call"})  # methods that any proce
 KEYS = 100_000  # secrets that are remembered: more than sessions can be open
 
 
-class Asked(Struct, frozen=True):
+class Belonging(Struct, frozen=True):
     """What says where a request belongs: the first of these fields that says anything."""
 
     tournament: str | None = None
@@ -50,12 +50,12 @@ class Parameters(Struct, frozen=True):
     arguments: Arguments = Arguments()
 
 
-class Called(Struct, frozen=True):
+class ToolRequest(Struct, frozen=True):
     method: str = ""
     params: Parameters = Parameters()
 
 
-_called = msgspec.json.Decoder(Called)
+_called = msgspec.json.Decoder(ToolRequest)
 
 
 def together() -> list[frozenset[str]]:
@@ -105,13 +105,13 @@ class Reading:
         """`doors` are the first parts of the paths of dialects, and the games that each plays."""
         self._spelling = spelling or Spelling()
         self._of_games = {
-            part: Asked(game=part if part in games else min(games))
+            part: Belonging(game=part if part in games else min(games))
             for parts, games in doors
             for part in parts
             if games
         }
 
-    def asked(self, request: Request) -> Asked | None:
+    def asked(self, request: Request) -> Belonging | None:
         """What says where a request belongs; None: to no process in particular."""
         part = request.path[1:].partition("/")[0]
         if part and (asked := self._of_games.get(part)) is not None:
@@ -120,28 +120,28 @@ class Reading:
         parts = request.path.strip("/").split("/")
         match parts:
             case ["api", "tournaments", name, _] if request.method == "POST":
-                return Asked(tournament=name, opens=True)
+                return Belonging(tournament=name, opens=True)
             case ["api", "tournaments", name, *_] | ["admin", "tournaments", name, *_]:
-                return Asked(tournament=name)
+                return Belonging(tournament=name)
             case ["api", "matches", match, *_] | ["matches", match, *_]:
-                return Asked(tournament=match.rpartition("-")[0])
+                return Belonging(tournament=match.rpartition("-")[0])
             case ["play"] if request.method == "POST":
                 found = wanted(request.body)
-                return None if found is None else Asked(wanted=found)
+                return None if found is None else Belonging(wanted=found)
             case ["play", session, *_]:
-                return Asked(keys=(session,))
+                return Belonging(keys=(session,))
             case ["mcp"]:
                 return _of_model(request)
             case _:
                 return self._of_games.get(parts[0])
 
 
-def _of_model(request: Request) -> Asked | None:
+def _of_model(request: Request) -> Belonging | None:
     session = request.headers.get(SESSION)
     try:
         called = _called.decode(request.body or b"{}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        called = Called()
+        called = ToolRequest()
     arguments, tool = called.params.arguments, called.params.name
     needs = (session, announced(session)) if session else ()
     brought = arguments.token if isinstance(arguments.token, str) else None
@@ -149,16 +149,16 @@ def _of_model(request: Request) -> Asked | None:
         match arguments:
             case Arguments(name=str() as name, game=str() as game, tournament=str() | None as named):
                 table = named if arguments.against is None else OPEN + game
-                return Asked(wanted=Wanted(name, game, table, brought), needs=needs)
+                return Belonging(wanted=Wanted(name, game, table, brought), needs=needs)
             case _:
-                return Asked(needs=needs) if needs else None
+                return Belonging(needs=needs) if needs else None
     if called.method == "tools/call" and tool in AT_PLACE:
-        return Asked(keys=tuple(_given(brought, session)))
+        return Belonging(keys=tuple(_given(brought, session)))
     if not needs:
         return None
     if request.method == "DELETE" or called.method not in ANYWHERE:
-        return Asked(keys=needs)
-    return Asked(needs=needs) if called.method == "tools/call" else None
+        return Belonging(keys=needs)
+    return Belonging(needs=needs) if called.method == "tools/call" else None
 
 
 def _given(*keys: str | None) -> Iterator[str]:

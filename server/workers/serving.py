@@ -24,7 +24,7 @@ from tournament.record import Record
 Say = Callable[[Struct], None]
 
 
-class Visitor:
+class AdmittedPeer:
     """The peer of a connection, which worker 0 has admitted."""
 
     def __init__(self, say: Say, number: int) -> None:
@@ -65,7 +65,7 @@ class Serving:
         start_in_turn(self._host.guard, self._handed, partial(self._attend, hand, wire))
 
     async def _attend(self, hand: Hand, wire: SocketWire) -> None:
-        host, visitor = self._host, Visitor(self._say, hand.number)
+        host, visitor = self._host, AdmittedPeer(self._say, hand.number)
         try:
             await handed.attend(host, wire, visitor, hand.door, hand.path, hand.pieces)
         except PEER_GONE:

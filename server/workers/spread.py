@@ -47,7 +47,7 @@ HOME = 2  # matches lent for each that is played at home, which also deals and k
 Decide = Callable[[Match, Ended], None]
 
 
-class Out:
+class LentConnection:
     """A connection that is passed on."""
 
     def __init__(self, connection: Passing, lent: "Outside", seat: int) -> None:
@@ -79,7 +79,7 @@ class Pair:
         self._conduit = Conduit[Together](connected, Together, inf)
         self._unsaid: list[Between] = []  # messages, until other tasks have had their turn
         self._news = trio.Event()  # set when there is something unsaid
-        self._out: dict[int, Out] = {}
+        self._out: dict[int, LentConnection] = {}
         self._numbers = count()
         self._gone = False
 
@@ -116,7 +116,7 @@ class Pair:
         sits: list[Sit] = []
         for seat, (connection, each) in enumerate(zip(connections, passed, strict=True)):
             number = next(self._numbers)
-            self._out[number] = Out(connection, outside, seat)
+            self._out[number] = LentConnection(connection, outside, seat)
             sits.append(
                 Sit(
                     number,
@@ -227,7 +227,7 @@ class Pair:
         lent.carry_out(match)
         self._host.timekeeper.expect(match.deadline)
 
-    def _has_left(self, out: Out, tape: TapeSnapshot, *, for_good: bool) -> None:
+    def _has_left(self, out: LentConnection, tape: TapeSnapshot, *, for_good: bool) -> None:
         if not out.left:
             out.left = True
             out.connection.left(tape, for_good=for_good)

@@ -27,7 +27,7 @@ SOON = 0.1  # seconds between two looks at moves played: worker 0 writes them a 
 Say = Callable[[Struct], None]
 
 
-class Call:
+class RemoteKeep:
     """Facts that a task waits to be safe."""
 
     __slots__ = ("answer", "done", "scope")
@@ -63,7 +63,7 @@ class Playing:
         return Jotted(match, said + 1, moves, times, asides_said + 1, tuple(self.asides[asides_said:asides]))
 
 
-class Linked:
+class LinkedStore:
     """A `Store`."""
 
     def __init__(self, say: Say, reader: Reader, in_thread: InThread = trio.to_thread.run_sync) -> None:
@@ -73,7 +73,7 @@ class Linked:
         self._in_thread = in_thread
         self._reading = trio.CapacityLimiter(READERS)
         self._numbers = count()
-        self._calls: dict[int, Call] = {}
+        self._calls: dict[int, RemoteKeep] = {}
         self._playing: dict[str, Playing] = {}
         self._listeners: list[Callable[[], None]] = []
         # What is jotted down, until the next look at moves: every tournament asks for it at the start.
@@ -91,7 +91,7 @@ class Linked:
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         if not facts:
             return ()
-        number, call = next(self._numbers), Call(patient=not self._closed)
+        number, call = next(self._numbers), RemoteKeep(patient=not self._closed)
         self._calls[number] = call
         for fact in facts:
             if isinstance(fact, Concluded):  # it has all moves, and none may come to worker 0 after it

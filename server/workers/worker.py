@@ -53,7 +53,7 @@ from server.workers.starting import feed_pair, started
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Out:
+class HandedConnection:
     """A connection that was handed over, until it is back or has ended."""
 
     __slots__ = ("back", "closed", "done", "handed")
@@ -110,7 +110,7 @@ class Worker:
         self._in_turn = trio.Lock()  # for those who wait for that: they are handed over as they came
         self._heard = 0  # how many messages came from its processes
         self._numbers = count()
-        self._out: dict[int, Out] = {}
+        self._out: dict[int, HandedConnection] = {}
         self._drained = trio.Event()
         self._stopped = trio.Event()
         self._draining = self._stopping = False
@@ -250,7 +250,7 @@ class Worker:
                 return ()
             if (passed := handed.wire.let_go()) is None:
                 return ()
-            number, out = next(self._numbers), Out(handed)
+            number, out = next(self._numbers), HandedConnection(handed)
             self._out[number] = out
             self._admission.files_beside += files
             wire, pieces = handed.wire, tuple(handed.pieces)

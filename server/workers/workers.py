@@ -24,10 +24,10 @@ from server.pages.desk.sessions import Session, Sessions
 from server.show.lending import Lending
 from server.store.ledger import Ledger
 from server.workers.clerk import Clerk
-from server.workers.directory import OWN, Away, Directory
+from server.workers.directory import OWN, Directory, RemoteTournament
 from server.workers.figures import added, families
 from server.workers.messages import Alone, Begin, GiveWay, Hold, Sitting, Status, TableHeld, ToldEnd, Trouble
-from server.workers.requests import Asked, Keys, Reading, together
+from server.workers.requests import Belonging, Keys, Reading, together
 from server.workers.spread import Spread
 from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
@@ -120,7 +120,7 @@ class Workers:
         for worker in self._workers.values():
             worker.hear_now()
 
-    def place(self, record: Record) -> Away | None:
+    def place(self, record: Record) -> RemoteTournament | None:
         away = self._directory.place(record)
         if away is not None:
             self._workers[away.worker].say(Hold(record.name, record.kept_as, facts_of(record)))
@@ -159,7 +159,7 @@ class Workers:
 
         return answer
 
-    def _whose(self, asked: Asked) -> int:
+    def _whose(self, asked: Belonging) -> int:
         if asked.tournament is not None:
             if asked.opens and (game := self._host.vacant(asked.tournament)) is not None:
                 return self._directory.table(game)

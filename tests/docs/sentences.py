@@ -43,7 +43,7 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
         "Unfit",
         "Misuse",
         "Failure",
-        "Nothing",
+        "NothingKept",
         "Older",
         "Newer",
     ),

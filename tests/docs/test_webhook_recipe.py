@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from server.webhooks.posting import Undelivered, post
-from server.webhooks.told import Told
+from server.webhooks.told import WebhookBody
 from tests.hang import LOOK
 from tests.server.webhooks.receiver import SECRET, receiving
 
@@ -21,7 +21,7 @@ SERVES = 'HTTPServer(("127.0.0.1", 9000), Hook).serve_forever()'
 
 def event(**said: Any) -> bytes:
     return msgspec.json.encode(
-        Told("1", at="2026-03-01T12:00:00.000Z", tournament="cup", game="santorini", **said)
+        WebhookBody("1", at="2026-03-01T12:00:00.000Z", tournament="cup", game="santorini", **said)
     )
 
 

@@ -21,11 +21,11 @@ import trustme
 from msgspec import structs
 from structlog.testing import capture_logs
 
-from server.commands.keeping import Kept as Where
+from server.commands.keeping import StoreOptions as Where
 from server.commands.keeping import backup, import_, restore
 from server.commands.kept_tournament import kept_tournament
 from server.config import settings
-from server.doctor import Answer, State, examination
+from server.doctor import Diagnosis, Severity, examination
 from server.exits import DONE, FAILED, INTERRUPTED, MISUSED, ConfigError, Failure, Unavailable, Unusable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
@@ -746,7 +746,7 @@ def test_the_commands_work_together(tmp_path: Path) -> None:
 # The doctor
 
 
-def states(tmp_path: Path, **changed: Any) -> dict[str, State]:
+def states(tmp_path: Path, **changed: Any) -> dict[str, Severity]:
     ports = {"tcp": 0, "websocket": 0, "http": 0}
     found = settings(None, {}, {"data": str(tmp_path / "data"), "ports": ports, **changed})
     answers = [*examination(found)]
@@ -755,9 +755,9 @@ def states(tmp_path: Path, **changed: Any) -> dict[str, State]:
 
 
 def test_the_doctor_finds_nothing_wrong_where_a_host_can_run(tmp_path: Path) -> None:
-    assert State.FAULT not in states(tmp_path).values()
+    assert Severity.FAULT not in states(tmp_path).values()
     filled(prepared(str(tmp_path / "data")) / "quintain.sqlite")
-    assert states(tmp_path)["journal"] is State.OK
+    assert states(tmp_path)["journal"] is Severity.OK
 
 
 def test_the_doctor_finds_a_damaged_journal(tmp_path: Path) -> None:
@@ -767,7 +767,7 @@ def test_the_doctor_finds_a_damaged_journal(tmp_path: Path) -> None:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_schema SET sql = 'nonsense' WHERE name = 'journal'")
         connection.commit()
-    assert states(tmp_path)["journal"] is State.FAULT
+    assert states(tmp_path)["journal"] is Severity.FAULT
 
 
 def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_of_it(tmp_path: Path) -> None:
@@ -777,7 +777,7 @@ def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_o
     for place in range(2 * 4096, 3 * 4096, 37):  # no fact is there
         content[place] ^= 0x5A
     path.write_bytes(content)
-    assert states(tmp_path)["journal"] is State.FAULT
+    assert states(tmp_path)["journal"] is Severity.FAULT
 
 
 def test_the_doctor_finds_a_fact_that_cannot_be_read(tmp_path: Path) -> None:
@@ -786,10 +786,10 @@ def test_the_doctor_finds_a_fact_that_cannot_be_read(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE journal SET body = substr(body, 1, 9) WHERE number = 2")
         connection.commit()
-    assert states(tmp_path)["journal"] is State.FAULT
+    assert states(tmp_path)["journal"] is Severity.FAULT
 
 
-def answers(folder: Path, store: str = "") -> dict[str, Answer]:
+def answers(folder: Path, store: str = "") -> dict[str, Diagnosis]:
     found = settings(None, {}, {"data": str(folder), "store": store})
     return {answer.about: answer for answer in reversed(list(examination(found)))}
 
@@ -800,12 +800,12 @@ def test_the_doctor_sends_nobody_back_to_a_backup_for_a_journal_that_is_only_of_
     folder = prepared(str(tmp_path / "data"))
     shutil.copy(Path(__file__).parent / "store/journals/schema-1.sqlite", folder / "quintain.sqlite")
     older = answers(folder)["journal"]
-    assert older.state is State.OK
+    assert older.state is Severity.OK
     assert "was written by an older Quintain (schema 1" in older.said
     with closing(sqlite3.connect(folder / "quintain.sqlite")) as connection:
         connection.execute("PRAGMA user_version = 99")
     newer = answers(folder)["journal"]
-    assert (newer.state, newer.advice) == (State.FAULT, "use that one, or a later one")
+    assert (newer.state, newer.advice) == (Severity.FAULT, "use that one, or a later one")
 
 
 def test_what_somebody_else_has_locked_is_waited_for_and_no_damage(
@@ -819,7 +819,7 @@ def test_what_somebody_else_has_locked_is_waited_for_and_no_damage(
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
         found = answers(folder)["journal"]
-        assert (found.state, found.advice) == (State.FAULT, "a host waits for it")
+        assert (found.state, found.advice) == (Severity.FAULT, "a host waits for it")
         assert found.said == f"{path}: somebody else has locked it (database is locked)"
         for opened in (SqliteReader, Sqlite):
             with pytest.raises(Unavailable, match="somebody else has locked it"):
@@ -836,14 +836,14 @@ def test_a_journal_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path, l
     os.truncate(path, 0)
     with locked(folder):
         running = answers(folder)["journal"]
-    assert (running.state, running.said) == (State.FAULT, f"{path} is empty, and a host is running")
+    assert (running.state, running.said) == (Severity.FAULT, f"{path} is empty, and a host is running")
     (folder / "backups").mkdir()
     (folder / left).touch()
     with pytest.raises(
         Unusable, match=r"it is empty, though .*; (the newest backup is|there is no backup in)"
     ):
         opened(found, folder)
-    assert answers(folder)["journal"].state is State.FAULT
+    assert answers(folder)["journal"].state is Severity.FAULT
     path.unlink()
     opened(found, folder).close()
 
@@ -857,7 +857,7 @@ def test_a_link_to_a_disk_that_is_missing_is_not_taken_for_a_new_journal(tmp_pat
     (folder / "snapshot").touch()
     with pytest.raises(Unusable, match="it is a link to a file that is not there, though a host has kept"):
         opened(found, folder)
-    assert answers(folder)["journal"].state is State.FAULT
+    assert answers(folder)["journal"].state is Severity.FAULT
     (tmp_path / "on another disk").rename(tmp_path / "journal.sqlite")
     opened(found, folder).close()
 
@@ -867,10 +867,10 @@ def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: P
     with locked(folder):
         found = answers(folder)["journal"]
     assert (found.state, found.said) == (
-        State.FAULT,
+        Severity.FAULT,
         f"{folder / 'quintain.sqlite'} is gone, and a host is running",
     )
-    assert answers(folder)["journal"].state is State.OK
+    assert answers(folder)["journal"].state is Severity.OK
 
 
 def test_the_doctor_and_others_say_that_another_users_folder_cannot_be_read(tmp_path: Path) -> None:
@@ -897,10 +897,10 @@ def test_the_doctor_says_of_a_database_whether_it_is_away_or_only_new(tmp_path: 
     folder = prepared(str(tmp_path / "data"))
     url = server.database()
     new = answers(folder, url)
-    assert {new["journal"].state, new["database"].state} == {State.OK}
+    assert {new["journal"].state, new["database"].state} == {Severity.OK}
     assert new["journal"].said == "nothing has been kept yet"
     away = answers(folder, url.replace(f":{server.port}/", f":{free_ports(1)[0]}/"))
-    assert {away["journal"].state, away["database"].state} == {State.FAULT}
+    assert {away["journal"].state, away["database"].state} == {Severity.FAULT}
     assert away["journal"].advice == away["database"].advice == "see to the PostgreSQL server"
 
 
@@ -912,9 +912,9 @@ def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path:
         other.bind(("127.0.0.1", 0))
         other.listen()
         ports = {"tcp": other.getsockname()[1], "websocket": 0, "http": 0}
-        assert states(tmp_path, ports=ports)["tcp"] is State.FAULT
+        assert states(tmp_path, ports=ports)["tcp"] is Severity.FAULT
         with locked(folder):
-            assert states(tmp_path, ports=ports)["tcp"] is State.OK
+            assert states(tmp_path, ports=ports)["tcp"] is Severity.OK
 
 
 def test_the_doctor_finds_a_certificate_that_starts_no_host_or_that_clients_do_not_trust_for_long(
@@ -923,18 +923,18 @@ def test_the_doctor_finds_a_certificate_that_starts_no_host_or_that_clients_do_n
     tls = {"certificate": str(tmp_path / "host.pem"), "key": str(tmp_path / "host.key")}
     authority = trustme.CA()
     issue(authority, tmp_path)
-    assert states(tmp_path, tls=tls)["certificate"] is State.OK
+    assert states(tmp_path, tls=tls)["certificate"] is Severity.OK
     issue(authority, tmp_path, not_after=datetime(2020, 1, 1, tzinfo=UTC))
-    assert states(tmp_path, tls=tls)["certificate"] is State.WARNING
+    assert states(tmp_path, tls=tls)["certificate"] is Severity.WARNING
     issue(authority, tmp_path, not_after=datetime.now(UTC) + timedelta(days=10))
-    assert states(tmp_path, tls=tls)["certificate"] is State.WARNING
+    assert states(tmp_path, tls=tls)["certificate"] is Severity.WARNING
     authority.issue_cert("localhost").private_key_pem.write_to_path(tls["key"])
-    assert states(tmp_path, tls=tls)["certificate"] is State.FAULT
+    assert states(tmp_path, tls=tls)["certificate"] is Severity.FAULT
 
 
 def test_the_doctor_finds_a_folder_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
-    assert states(tmp_path)["folder"] is State.FAULT
+    assert states(tmp_path)["folder"] is Severity.FAULT
 
 
 def test_the_doctor_speaks_in_lines_or_json_and_ends_with_one_where_something_is_wrong(
@@ -1023,7 +1023,7 @@ def test_what_was_kept_can_be_read_on_a_full_disk_and_the_doctor_finds_it_sound(
         found = {each.about: each for each in examination(settings(None, {}, {"data": str(folder)}))}
         with closing(SqliteReader(folder / "quintain.sqlite")) as reader:
             assert list(reader.kept()) == rows
-    assert (found["journal"].state, found["journal"].said) == (State.OK, f"sound; {len(rows)} facts")
+    assert (found["journal"].state, found["journal"].said) == (Severity.OK, f"sound; {len(rows)} facts")
 
 
 def test_what_a_killed_host_kept_can_be_read_on_a_full_disk_without_the_index_beside_it(

@@ -26,7 +26,7 @@ OFTEN = 0.1
 def empty() -> Iterator[None]:
     """Nothing is taken out beforehand."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(archive, "taken_out", archive.TakenOut())
+        patch.setattr(archive, "taken_out", archive.OpenArchives())
         yield
 
 

@@ -14,7 +14,7 @@ import trio
 
 from server.export.json_views import moment, out_shown, row_on_board
 from server.host.boards import EVERY, NoBoard
-from server.host.view import Held, View
+from server.host.view import HeldTournament, View
 from tournament.facts import State
 from tournament.record import Record
 from tournament.score_sheet import Board
@@ -53,7 +53,7 @@ class Changes:
         self._begun.clear()
         self._marked.clear()
 
-    def mark(self, held: Held) -> None:
+    def mark(self, held: HeldTournament) -> None:
         """Something has changed in a tournament."""
         name = held.record.kept_as
         if self._on:
@@ -62,7 +62,7 @@ class Changes:
                 self._telling.add(name)
                 self._view.guard.start_soon(self._tell, held)
 
-    async def _note_first(self, held: Held, begun: trio.Event) -> None:
+    async def _note_first(self, held: HeldTournament, begun: trio.Event) -> None:
         record, boards = held.record.public, self._view.boards
         try:
             if (board := boards.latest(record)) is None:
@@ -75,7 +75,7 @@ class Changes:
         finally:
             begun.set()
 
-    async def _tell(self, held: Held) -> None:
+    async def _tell(self, held: HeldTournament) -> None:
         name = held.record.kept_as
         try:
             while name in self._marked and self._on:
@@ -90,7 +90,7 @@ class Changes:
         finally:
             self._telling.discard(name)
 
-    async def _tell_once(self, held: Held) -> None:
+    async def _tell_once(self, held: HeldTournament) -> None:
         name, boards = held.record.kept_as, self._view.boards
         try:
             record, board = await boards.public(held.record)

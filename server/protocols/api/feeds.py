@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from games.catalogue import catalogue
 from server.export.json_views import moment
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.http.wire import Response
 from server.protocols.api.call import Look
 from tournament.facts import Concluded
@@ -29,14 +29,14 @@ FOLDED = 74  # bytes of a line of a calendar, without the space that begins the 
 HOUR = 3600.0  # seconds for which a calendar shows an event whose end is not known
 
 
-def results(call: Look, found: Held) -> Response:
+def results(call: Look, found: HeldTournament) -> Response:
     """The latest results of a tournament, the last first."""
     record = found.record.public
     latest = [record.matches[name] for name in record.endings[-LATEST:]]
     return _given(ATOM, atom(record, latest[::-1]))
 
 
-def plan(call: Look, found: Held) -> Response:
+def plan(call: Look, found: HeldTournament) -> Response:
     """When a tournament and its rounds begin."""
     return _given(CALENDAR, calendar([found.record]))
 

@@ -5,7 +5,7 @@ Each function answers one route of `table.py`.
 
 from server.host.boards import NoBoard
 from server.host.grouping import frozen, groups, table_over
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Look
 from server.protocols.api.paging import asked
@@ -18,7 +18,7 @@ def listed(call: Look) -> Response:
     return json_response(200, {"groups": shown})
 
 
-async def table(call: Look, name: str, held: list[Held]) -> Response:
+async def table(call: Look, name: str, held: list[HeldTournament]) -> Response:
     page = asked(call.exchange.request)
     try:
         rows = await table_over(call.view, held, call.board)

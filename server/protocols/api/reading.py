@@ -39,7 +39,7 @@ from server.host.boards import NoBoard
 from server.host.exposition import CONTENT_TYPE
 from server.host.host import STOPPING
 from server.host.metrics import metrics as figures
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import Headers, Response, json_response
 from server.net.pauses import WithPauses
@@ -80,7 +80,7 @@ async def tournaments(call: Look) -> Response:
     return json_response(200, {"tournaments": listed, "next": page.next(len(held))})
 
 
-async def tournament(call: Look, found: Held) -> Response:
+async def tournament(call: Look, found: HeldTournament) -> Response:
     entrants, page = found.record.entrants, asked(call.exchange.request)
     some = islice(entrants.values(), page.after, page.end)
     listed = entrants_shown(found.record, some, everything=call.organiser)
@@ -106,7 +106,7 @@ async def tournament(call: Look, found: Held) -> Response:
     return json_response(200, shown)
 
 
-async def standings(call: Look, found: Held) -> Response | None:
+async def standings(call: Look, found: HeldTournament) -> Response | None:
     page = asked(call.exchange.request)
     form = _form(call, "csv", "trf")
     if form == "trf":
@@ -146,7 +146,7 @@ def not_yet(error: NoBoard) -> HttpError:
     return HttpError(503, str(error), RETRY_SOON)
 
 
-def matches(call: Look, found: Held) -> Response:
+def matches(call: Look, found: HeldTournament) -> Response:
     """The matches: those that are over in the order of their ends, then those in play."""
     record, page = found.record, asked(call.exchange.request)
     over = len(record.endings)
@@ -159,7 +159,7 @@ def matches(call: Look, found: Held) -> Response:
     return json_response(200, shown | {"next": page.next(over + len(found.matches))})
 
 
-async def match(call: Look, found: Held, name: str) -> Response:
+async def match(call: Look, found: HeldTournament, name: str) -> Response:
     record = found.record
     if _form(call, "text") == "text":
         if name not in record.matches:
@@ -173,7 +173,7 @@ async def match(call: Look, found: Held, name: str) -> Response:
     return json_response(200, shown | {"receipt": None})
 
 
-async def export(call: Look, found: Held) -> None:
+async def export(call: Look, found: HeldTournament) -> None:
     """Export the tournament as of now; moves of old matches, and facts, are fetched as they are needed."""
     record = call.seen(found.record).after()
     left = record.facts
@@ -203,7 +203,7 @@ def key(call: Look) -> Response:
     return json_response(200, {"algorithm": ALGORITHM, "key": call.signer.public})
 
 
-def match_events(call: Look, found: Held, name: str) -> Awaitable[None] | None:
+def match_events(call: Look, found: HeldTournament, name: str) -> Awaitable[None] | None:
     return stream_match(call.exchange, found, name, call.feed.heartbeats)
 
 
@@ -243,7 +243,7 @@ async def metrics(call: Call) -> Response:
     return _text(CONTENT_TYPE, await figures(call.host))
 
 
-def summary(tournament: Held, awaited: int = AWAITED) -> dict[str, Any]:
+def summary(tournament: HeldTournament, awaited: int = AWAITED) -> dict[str, Any]:
     """A tournament as lists show it, and as the answer to an order about it."""
     return tournament_summed(
         tournament.record, list(tournament.matches), tournament.eta(), tournament.missing(), awaited

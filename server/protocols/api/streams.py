@@ -19,7 +19,7 @@ from msgspec import structs
 from games.catalogue import catalogue
 from games.game import quoted
 from server.export.json_views import causes_shown, moment
-from server.host.view import Held, View
+from server.host.view import HeldTournament, View
 from server.http.exchange import Chunks, Exchange
 from server.http.wire import event_stream
 from server.net.guard import Guard
@@ -71,7 +71,7 @@ class Heartbeats:
 
 
 def stream_match(
-    exchange: Exchange, tournament: Held, name: str, heartbeats: Heartbeats
+    exchange: Exchange, tournament: HeldTournament, name: str, heartbeats: Heartbeats
 ) -> Awaitable[None] | None:
     """The events of one match, from the beginning or from where the client was."""
     if name not in tournament.matches:
@@ -79,7 +79,7 @@ def stream_match(
     return _stream_live(exchange, tournament.matches[name], heartbeats)
 
 
-async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
+async def _retell(exchange: Exchange, tournament: HeldTournament, name: str) -> None:
     """Stream the events of a match that is over, which may have to be fetched.
 
     Others have their turn after each, and the client has taken it before the next: on the largest board there
@@ -215,7 +215,7 @@ class Feed:
         if not (self._streams or self._behind):
             self._changes.end()
 
-    def _begun(self, tournament: Held, match: Match) -> None:
+    def _begun(self, tournament: HeldTournament, match: Match) -> None:
         self._say(
             {
                 "type": "begin",
@@ -225,7 +225,7 @@ class Feed:
             }
         )
 
-    def _told(self, tournament: Held, fact: AnyFact) -> None:
+    def _told(self, tournament: HeldTournament, fact: AnyFact) -> None:
         if isinstance(fact, Concluded):
             name = tournament.record.name
             ended = {"match": fact.match, "players": fact.players, "winner": fact.winner}

@@ -22,7 +22,7 @@ from server.host.opening import OPEN
 from server.host.reception import REPLACED, Key, Out, Unwelcome, Visit
 from server.host.returning import way_back
 from server.host.secrets import token_digest, uuid
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.http.exchange import Exchange
 from server.http.head import HttpError
 from server.http.origins import is_from_here
@@ -437,7 +437,7 @@ class Guest:
             if self._battle is not None:
                 self._battle.retire()
 
-    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+    def _tournament_over(self, tournament: HeldTournament, fact: AnyFact) -> None:
         """Let it go. If it is away, it hears of that when it joins again; one that is called need not."""
         record, visit = tournament.record, self.attendance.visit
         if visit is not None and (self._held is not None or self.url is not None):

@@ -24,7 +24,7 @@ from server.host.abroad import Wanted
 from server.host.house_players import HousePlayer, challenge
 from server.host.opening import OPEN
 from server.host.reception import PlaysElsewhere, Unwelcome, Visit
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.protocols.c4arena.messages import (
     AGAINST,
     DISCONNECTED,
@@ -124,7 +124,7 @@ class C4Arena:
         self.attendance.hang_up()
         self._channel.hang_up(why)
 
-    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+    def _tournament_over(self, tournament: HeldTournament, fact: AnyFact) -> None:
         """Hang up on a bot that waits: there will be no match for it. A bot that plays is told the end."""
         if self.attendance.state is states.State.IN:
             self._give_way(f"{tournament.record.name} is over")

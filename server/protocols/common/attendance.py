@@ -18,7 +18,7 @@ import trio
 from server.host.host import Host
 from server.host.passing import Passing
 from server.host.reception import REPLACED, Unwelcome, Visit
-from server.host.view import Held, Told
+from server.host.view import HeldTournament, Told
 from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
 from server.protocols.common.states import OVER, TABLE, Happening, Impossible, State
@@ -492,7 +492,7 @@ class Attendance:
                 event, peer=self.peer, player=player.name, tournament=player.place, **match, **more
             )
 
-    def _hear_the_end(self, tournament: Held, fact: AnyFact) -> None:
+    def _hear_the_end(self, tournament: HeldTournament, fact: AnyFact) -> None:
         if not self.over:
             self.happens(Happening.TOURNAMENT_OVER)
             self._tournament_over(tournament, fact)
@@ -528,7 +528,7 @@ def _silence(why: str) -> None:
     """There is nobody to be told why."""
 
 
-def _no_news(tournament: Held, fact: AnyFact) -> None:
+def _no_news(tournament: HeldTournament, fact: AnyFact) -> None:
     """There is nobody to be told of a tournament."""
 
 

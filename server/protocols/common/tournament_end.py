@@ -6,7 +6,7 @@ for one, so that a thousand bots do not hear of a thousand others' matches.
 
 from server.host.host import Host
 from server.host.opening import OPEN
-from server.host.view import Held, Told
+from server.host.view import HeldTournament, Told
 from tournament.facts import AnyFact, State, Turned
 
 
@@ -42,7 +42,7 @@ class TournamentEnds:
     def __init__(self) -> None:
         self._waiting: dict[str, dict[Told, None]] = {}  # by the name of the tournament
 
-    def __call__(self, tournament: Held, fact: AnyFact) -> None:
+    def __call__(self, tournament: HeldTournament, fact: AnyFact) -> None:
         if isinstance(fact, Turned) and fact.state is State.FINISHED:
             for tell in tuple(self._waiting.get(tournament.record.name, ())):
                 tell(tournament, fact)

@@ -30,9 +30,9 @@ from server.http.wire import JSON, Response, json_response
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.http_tape import TURN, requested, responded
 from server.protocols.common.states import State
-from server.protocols.hexagon_dots.gate import Gate, Guest
+from server.protocols.hexagon_dots.gate import EnteredBot, Gate
 from server.protocols.hexagon_dots.messages import delta, standing, whole
-from server.protocols.hexagon_dots.tokens import Known, Tokens, begins_with
+from server.protocols.hexagon_dots.tokens import SeenLines, Tokens, begins_with
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
@@ -48,7 +48,7 @@ def plain(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
     return Response(status, PLAIN + headers, sentence.encode())
 
 
-class Bot(Guest):
+class Bot(EnteredBot):
     """A bot, from a join to the end of the match to which it led.
 
     `tokens` has the bot of each token; `done` is called when nothing more can come but the same
@@ -87,7 +87,7 @@ class Bot(Guest):
         self._request = ("", b"")  # token and body of the last one; the join has none
         self._since: int | None = None  # the ply at which that request came; None: it was the join
         self._answer: Response | None = None  # the answer to it
-        self._known: Known | None = None  # by the request with which it came back, until that is settled
+        self._known: SeenLines | None = None  # by the request with which it came back, until that is settled
         self._violation = ""
         self._ending = ""  # how the match ended, in words
         self._last_answer: Response | None = None  # after the end, for a bot that was not told of it

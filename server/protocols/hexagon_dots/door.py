@@ -38,9 +38,9 @@ from server.net.turns import after_hang_ups
 from server.protocols.common.http_tape import TURN
 from server.protocols.common.unwelcome import status_of
 from server.protocols.hexagon_dots.bot import Bot, plain
-from server.protocols.hexagon_dots.gate import Gate, Guest
+from server.protocols.hexagon_dots.gate import EnteredBot, Gate
 from server.protocols.hexagon_dots.gates import Gates
-from server.protocols.hexagon_dots.messages import Joiner, Wanted
+from server.protocols.hexagon_dots.messages import GameWanted, Joiner
 
 DOOR = "hexagon-dots"
 MADE, FOUND_BY_HOST = "made", "found"  # kinds of addresses in a way back, by who arranges the match
@@ -133,7 +133,7 @@ class HexagonDots:
     # Games
 
     def _create(self, exchange: Exchange) -> None:
-        wanted = _read(exchange, Wanted, '{"rows":5,"cols":5}')
+        wanted = _read(exchange, GameWanted, '{"rows":5,"cols":5}')
         try:
             self._in_order(wanted.rows, wanted.cols)
             self._game.opening({"end": wanted.end})
@@ -310,7 +310,7 @@ class HexagonDots:
                 self._done.popleft().forget()
 
 
-def _serve(guest: Guest, exchange: Exchange, take: Callable[[Exchange, T], None], what: T) -> None:
+def _serve(guest: EnteredBot, exchange: Exchange, take: Callable[[Exchange, T], None], what: T) -> None:
     """Take a guest's request. If that fails by a fault of ours, nobody loses a match by it."""
     try:
         take(exchange, what)

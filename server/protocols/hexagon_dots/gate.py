@@ -36,7 +36,7 @@ LATE = 60.0  # … and after which it is not let in any more, where the host dea
 LINES = (("Content-Type", "application/x-ndjson"), ("X-Content-Type-Options", "nosniff"))
 
 
-class Guest(Protocol):
+class EnteredBot(Protocol):
     """A bot that has come through a gate and is not done."""
 
     @property
@@ -77,7 +77,7 @@ class Gate:
         self.fixed = fixed
         self.at = at  # when it was made
         self.maker = maker
-        self._guests: dict[Guest, Player] = {}  # in the order of coming
+        self._guests: dict[EnteredBot, Player] = {}  # in the order of coming
         self.taken = False  # whether its game has begun
         self._sent: list[float] = []  # when bots were sent here that may be on the way
         self._sent_last = -inf  # when the last one was
@@ -141,7 +141,7 @@ class Gate:
     def _names(self) -> list[str]:
         return [player.name for player in self.waiting]
 
-    def enter(self, guest: Guest, player: Player) -> None:
+    def enter(self, guest: EnteredBot, player: Player) -> None:
         self._guests[guest] = player
         if self.fixed:
             del self._sent[:1]  # the others are still on the way
@@ -149,11 +149,11 @@ class Gate:
             self._sent.clear()  # it may have looked several times, and all of them can come
         self._settle()
 
-    def awaited(self, token: str) -> Guest | None:
+    def awaited(self, token: str) -> EnteredBot | None:
         """The guest that comes back after a restart with this token from before."""
         return next((guest for guest in self._guests if guest.is_awaited_with(token)), None)
 
-    def leave(self, guest: Guest) -> Player:
+    def leave(self, guest: EnteredBot) -> Player:
         """Let a guest go; returns its player."""
         player = self._guests.pop(guest)
         self._settle()

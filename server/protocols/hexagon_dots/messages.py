@@ -19,7 +19,7 @@ FOUND = {"rows": 5, "cols": 5, "end": "hexagons"}  # `GET /match`, which bots of
 Standing = tuple[HexagonDots, tuple[str, str], Ended | None]  # a position, the players' names, the end
 
 
-class Wanted(Struct, frozen=True, omit_defaults=True):
+class GameWanted(Struct, frozen=True, omit_defaults=True):
     """A request for a game with these options."""
 
     rows: int

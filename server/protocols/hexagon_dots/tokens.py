@@ -21,7 +21,7 @@ TO_ADDRESS, FROM_ADDRESS = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_",
 _encoder = Encoder(order="deterministic")  # so that a line from the store is written like one just drawn
 
 
-class Known(Struct, frozen=True):
+class SeenLines(Struct, frozen=True):
     """What a bot knows of a match: how many lines were drawn, and which."""
 
     ply: int
@@ -43,7 +43,7 @@ class Tokens:
         whole = b2a_base64(content + self._seal(content), newline=False)
         return whole.translate(TO_ADDRESS).decode()
 
-    def known(self, token: str) -> Known | None:
+    def known(self, token: str) -> SeenLines | None:
         """What the bot knew when it was given this token; None if the token is not one of these."""
         try:
             whole = a2b_base64(token.encode().translate(FROM_ADDRESS), strict_mode=True)
@@ -52,13 +52,13 @@ class Tokens:
         content, seal = whole[: PLY + LINES], whole[PLY + LINES :]
         if not compare_digest(seal, self._seal(content)):
             return None
-        return Known(int.from_bytes(content[:PLY], "big"), content[PLY:])
+        return SeenLines(int.from_bytes(content[:PLY], "big"), content[PLY:])
 
     def _seal(self, content: bytes) -> bytes:
         return blake2b(content, digest_size=SEAL, key=self._key).digest()
 
 
-def begins_with(moves: Sequence[Any], known: Known) -> bool:
+def begins_with(moves: Sequence[Any], known: SeenLines) -> bool:
     """Whether a match with these moves begins with what the bot knows."""
     lines = _digest()
     for move in moves[: known.ply]:

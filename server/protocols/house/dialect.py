@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from server.net.frames import NORMAL
 from server.protocols.dialect import Channel, Dialect, OverHttp, OverTcp, OverWebsocket
 from server.protocols.house.sessions import HouseHttp
-from server.protocols.house.talk import DOOR, House, wanted
+from server.protocols.house.talk import DOOR, HouseTalk, wanted
 
 
 def _lines(channel: Channel) -> Channel:
@@ -23,13 +23,18 @@ DIALECT = Dialect(
     title="the house protocol",
     carried_by=(
         OverTcp(
-            speak=lambda channel: House(_lines(channel)),
-            goes_on=lambda channel, words: House.going_on(_lines(channel), words),
+            speak=lambda channel: HouseTalk(_lines(channel)),
+            goes_on=lambda channel, words: HouseTalk.going_on(_lines(channel), words),
             recognises=lambda line: line.lstrip()[:1] == b"{",
             wanted=wanted,
         ),
         OverWebsocket(
-            speak=House, goes_on=House.going_on, path="/play", code=NORMAL, at_once=True, wanted=wanted
+            speak=HouseTalk,
+            goes_on=HouseTalk.going_on,
+            path="/play",
+            code=NORMAL,
+            at_once=True,
+            wanted=wanted,
         ),
         OverHttp(serve=lambda host, settings: HouseHttp(host)),
     ),

@@ -30,7 +30,7 @@ from server.protocols.common.http_tape import requested, responded
 from server.protocols.common.unwelcome import status_of
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
-from server.protocols.house.talk import HELLO, House
+from server.protocols.house.talk import HELLO, HouseTalk
 from tournament.player import Seat
 
 SWEEP = 1.0  # seconds between looks at who is silent: limits on silence are no more exact
@@ -130,7 +130,7 @@ class Session:
         self._limits = host.limits
         self._host = host
         self._forget = forget
-        self._house: House | None = None
+        self._house: HouseTalk | None = None
         self._opening: Exchange | None = None  # the hello, until it is answered
         self._inside = False
         self._over: str | None = None  # why nothing more will be said
@@ -163,7 +163,7 @@ class Session:
         """Begin with a hello, which is answered by the welcome."""
         request, self._opening = exchange.request, exchange
         channel = Channel(self._host, self._say, self._hang_up, request.peer, self._authenticated)
-        house = self._house = House(channel, numbered=True)
+        house = self._house = HouseTalk(channel, numbered=True)
         exchange.on_gone(self._abandon)
         house.hear(request.body, request.arrived)
 

@@ -1,6 +1,6 @@
 """The house protocol: any game, over whatever carries JSON messages.
 
-A `House` is one bot's side of it, without I/O: messages in, messages out. The
+A `HouseTalk` is one bot's side of it, without I/O: messages in, messages out. The
 transports (`tcp.py`, `websocket.py`, `sessions.py`) bring the bytes and know
 nothing of what they mean. What the messages look like is in `messages.py`.
 """
@@ -20,7 +20,7 @@ from server.host.abroad import Wanted
 from server.host.names import checked
 from server.host.opening import OPEN
 from server.host.reception import Guessing, TooOften, Unwelcome, Visit
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import OnceEncoder
 from server.protocols.common.states import ARRIVING, OVER
@@ -57,7 +57,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 encode_once = OnceEncoder()  # both players are told of an event one right after the other
 
 
-class House:
+class HouseTalk:
     """One bot's side of the house protocol, whatever carries it: messages in, messages out.
 
     What it says are JSON messages without framing. `numbered` messages carry
@@ -135,7 +135,7 @@ class House:
     # While another process serves the bot
 
     @classmethod
-    def going_on(cls, channel: Channel, words: str) -> "House":
+    def going_on(cls, channel: Channel, words: str) -> "HouseTalk":
         """Go on with a bot that another process has welcomed."""
         talk = cls(channel)
         talk._unacknowledged = words == UNACKNOWLEDGED
@@ -323,11 +323,11 @@ class House:
         self.attendance.hang_up()
         self._channel.hang_up(reason)
 
-    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+    def _tournament_over(self, tournament: HeldTournament, fact: AnyFact) -> None:
         self._end = None  # an earlier one is out of date: an organiser has voided a match since
         self._host.guard.start_soon(self._tell_standings, tournament)
 
-    async def _tell_standings(self, tournament: Held) -> None:
+    async def _tell_standings(self, tournament: HeldTournament) -> None:
         if self.attendance.visit is not None and not self.attendance.over:
             standings = await self._host.boards.in_words(tournament.record.public, _standings)
             if not self.attendance.over:

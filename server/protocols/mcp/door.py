@@ -24,7 +24,7 @@ from server.protocols.mcp.places import Places
 from server.protocols.mcp.revisions import META, REVISIONS, agreed, is_stateless
 from server.protocols.mcp.rpc import BAD_PARAMETERS, NO_MESSAGE, NO_METHOD, Message, RpcError
 from server.protocols.mcp.sessions import Full, Session, Sessions, announced
-from server.protocols.mcp.tools import TOOLS, Call, Tool, called, listed
+from server.protocols.mcp.tools import TOOLS, Tool, ToolCall, called, listed
 from server.protocols.mcp.words import INSTRUCTIONS
 
 HOST = {"name": "quintain", "title": "Quintain", "version": "1"}
@@ -157,11 +157,11 @@ class McpDoor:
         token = brought if isinstance(brought, str) else None
         known = token or (None if session is None else session.token)
         place = None if known is None else self._places.find(known)
-        call = Call(exchange, self._host, self._places, session, place, token)
+        call = ToolCall(exchange, self._host, self._places, session, place, token)
         return self._called(call, tool, arguments, id, stateless)
 
     async def _called(
-        self, call: Call, tool: Tool, arguments: dict[str, Any], id: rpc.Id, stateless: bool
+        self, call: ToolCall, tool: Tool, arguments: dict[str, Any], id: rpc.Id, stateless: bool
     ) -> None:
         exchange, place, tape = call.exchange, call.place, NO_TAPE
         if place is not None:

@@ -24,7 +24,7 @@ from server.http.wire import Response
 from server.protocols.common.http_tape import requested, responded
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
-from server.protocols.house.talk import House
+from server.protocols.house.talk import HouseTalk
 from server.protocols.mcp.sessions import Session
 from tournament.player import Seat
 
@@ -59,7 +59,7 @@ class Place:
         self._heard = trio.current_time()
         channel = Channel(host, self._say, self._hang_up, exchange.request.peer, self._authenticated)
         # None when it is over, or each would keep the other alive.
-        self._house: House | None = House(channel, noted=False, door=DOOR)
+        self._house: HouseTalk | None = HouseTalk(channel, noted=False, door=DOOR)
 
     @property
     def seat(self) -> Seat | None:

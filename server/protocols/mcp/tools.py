@@ -56,7 +56,7 @@ Note = Annotated[Any, Meta(description="Kept with the move: up to 500 characters
 Seconds = Annotated[float, Meta(ge=0, description="How many seconds to wait; the host allows about 25.")]
 
 
-class Told(Struct, frozen=True):
+class ToolResult(Struct, frozen=True):
     """What a tool returns."""
 
     text: str
@@ -64,7 +64,7 @@ class Told(Struct, frozen=True):
     failed: bool = False
 
 
-class Call(Struct, frozen=True):
+class ToolCall(Struct, frozen=True):
     """One call of a tool, as the functions see it that do what it is for."""
 
     exchange: Exchange
@@ -98,7 +98,7 @@ class MakeMove(Struct, frozen=True):
     token: Token | None = None
 
 
-class Which(Struct, frozen=True):
+class OfTournament(Struct, frozen=True):
     tournament: Annotated[str, Meta(description="The name of the tournament.")]
     token: Token | None = None
 
@@ -106,14 +106,14 @@ class Which(Struct, frozen=True):
 # What they do
 
 
-async def games(call: Call, asked: Mine) -> Told:
+async def games(call: ToolCall, asked: Mine) -> ToolResult:
     found = catalogue().values()
-    return Told("\n\n".join(map(words.described, found)), {"games": [*map(game_shown, found)]})
+    return ToolResult("\n\n".join(map(words.described, found)), {"games": [*map(game_shown, found)]})
 
 
-async def tournaments(call: Call, asked: Mine) -> Told:
+async def tournaments(call: ToolCall, asked: Mine) -> ToolResult:
     listed = latest(call.host)
-    return Told("\n".join([*map(words.tournament, listed), words.OPEN_TABLES]), {"tournaments": listed})
+    return ToolResult("\n".join([*map(words.tournament, listed), words.OPEN_TABLES]), {"tournaments": listed})
 
 
 def latest(host: Host) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ def latest(host: Host) -> list[dict[str, Any]]:
     ]
 
 
-async def join(call: Call, asked: Join) -> Told:
+async def join(call: ToolCall, asked: Join) -> ToolResult:
     place, who = call.place, (asked.name, asked.game)
     if place is not None and place.finished is not None:
         _leave(call, place)
@@ -147,54 +147,54 @@ async def join(call: Call, asked: Join) -> Told:
     answer = await place.come(hello)
     if place.welcome is None:
         call.places.forget(place)
-        return Told(words.refused(answer), answer, failed=True)
+        return ToolResult(words.refused(answer), answer, failed=True)
     call.places.add(place)
     return _welcomed(call, place)
 
 
-async def wait(call: Call, asked: Wait) -> Told:
+async def wait(call: ToolCall, asked: Wait) -> ToolResult:
     place, most = _held(call), call.host.limits.poll_seconds
     seconds = most if asked.seconds is None else min(asked.seconds, most)
     news = await place.wait(seconds, call.exchange)
     return _moment(place if news is not None else _mine(call), news)
 
 
-async def position(call: Call, asked: Mine) -> Told:
+async def position(call: ToolCall, asked: Mine) -> ToolResult:
     place = _mine(call)
     if (seat := place.seat) is not None:
         return _moment(place, place.position(seat))
     return _moment(place, place.last)
 
 
-async def legal_moves(call: Call, asked: Mine) -> Told:
+async def legal_moves(call: ToolCall, asked: Mine) -> ToolResult:
     place = _mine(call)
     if (seat := place.seat) is None:
         return _moment(place, None)
     match = seat.match
     moves = [match.game.short(move) for move in match.position.moves()]
-    return Told(words.legal(seat, moves), place.position(seat) | {"legal_moves": moves})
+    return ToolResult(words.legal(seat, moves), place.position(seat) | {"legal_moves": moves})
 
 
-async def move(call: Call, asked: MakeMove) -> Told:
+async def move(call: ToolCall, asked: MakeMove) -> ToolResult:
     place = _mine(call)
     seat = place.seat
     refused = place.play(asked.move, asked.note, call.exchange.request.arrived)
     if refused is not None:
         again = place.seat is not None and place.seat.to_move
-        return Told(words.refused(refused, again=again), refused, failed=True)
+        return ToolResult(words.refused(refused, again=again), refused, failed=True)
     return await _after(call, place, seat)
 
 
-async def resign(call: Call, asked: Mine) -> Told:
+async def resign(call: ToolCall, asked: Mine) -> ToolResult:
     place = _mine(call)
     seat = place.seat
     refused = place.resign(call.exchange.request.arrived)
     if refused is not None:
-        return Told(words.refused(refused), refused, failed=True)
+        return ToolResult(words.refused(refused), refused, failed=True)
     return await _after(call, place, seat)
 
 
-async def standings(call: Call, asked: Which) -> Told:
+async def standings(call: ToolCall, asked: OfTournament) -> ToolResult:
     held = call.host.known.get(asked.tournament)
     if held is None:
         if call.host.vacant(asked.tournament) is None:
@@ -209,19 +209,21 @@ async def standings(call: Call, asked: Which) -> Told:
     return _table(record.name, rows, final=final, frozen=frozen)
 
 
-def _table(tournament: str, rows: Sequence[Mapping[str, Any]], *, final: bool, frozen: bool = False) -> Told:
+def _table(
+    tournament: str, rows: Sequence[Mapping[str, Any]], *, final: bool, frozen: bool = False
+) -> ToolResult:
     message = {"type": "standings", "tournament": tournament, "final": final, "rows": rows}
     message |= {"frozen": True} if frozen else {}
-    return Told(words.ranked(message), message)
+    return ToolResult(words.ranked(message), message)
 
 
-async def leave(call: Call, asked: Mine) -> Told:
+async def leave(call: ToolCall, asked: Mine) -> ToolResult:
     place = _mine(call)
     _leave(call, place)
-    return Told(f"{place.name} has left.", {"type": "bye"})
+    return ToolResult(f"{place.name} has left.", {"type": "bye"})
 
 
-def _leave(call: Call, place: Place) -> None:
+def _leave(call: ToolCall, place: Place) -> None:
     place.leave(call.exchange.request.arrived)
     call.places.forget(place)
     if call.session is not None:
@@ -232,7 +234,7 @@ class Tool(Struct, frozen=True):
     name: str
     does: str  # for the model
     takes: type[Struct]
-    run: Callable[[Call, Any], Awaitable[Told]]
+    run: Callable[[ToolCall, Any], Awaitable[ToolResult]]
     reads: bool = False  # changes nothing
 
 
@@ -264,7 +266,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool("legal_moves", "List every legal move, written the way move takes it.", Mine, legal_moves, True),
         Tool("move", "Make a move, when it is your turn.", MakeMove, move),
         Tool("resign", "Resign your match: you lose it.", Mine, resign),
-        Tool("standings", "Get the standings of a tournament.", Which, standings, True),
+        Tool("standings", "Get the standings of a tournament.", OfTournament, standings, True),
         Tool("leave", "Leave for good. You lose a match that is being played.", Mine, leave),
     )
 }
@@ -283,7 +285,7 @@ def listed() -> list[dict[str, Any]]:
     ]
 
 
-async def called(call: Call, tool: Tool, arguments: Mapping[str, Any]) -> Told:
+async def called(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
     try:
         asked = msgspec.convert(arguments, tool.takes)
     except msgspec.ValidationError as error:
@@ -298,7 +300,7 @@ class Unseated(Exception):
     """Nobody plays with the token that a call brings. The message is for the model."""
 
 
-def _held(call: Call) -> Place:
+def _held(call: ToolCall) -> Place:
     """The place that a call is about, which may be over; raises `Unseated`."""
     if (place := call.place) is None:
         if call.token is None:
@@ -311,7 +313,7 @@ def _held(call: Call) -> Place:
     return place
 
 
-def _mine(call: Call) -> Place:
+def _mine(call: ToolCall) -> Place:
     """The place where the model plays; raises `Unseated`."""
     place = _held(call)
     if place.over is not None:
@@ -319,7 +321,7 @@ def _mine(call: Call) -> Place:
     return place
 
 
-async def _after(call: Call, place: Place, seat: Seat | None) -> Told:
+async def _after(call: ToolCall, place: Place, seat: Seat | None) -> ToolResult:
     """What a move at that seat has led to: the end, if it decided the match, else how things stand."""
     if seat is None:
         return _moment(place, place.now())
@@ -329,32 +331,32 @@ async def _after(call: Call, place: Place, seat: Seat | None) -> Told:
     return _moment(place, await place.wait(call.host.limits.poll_seconds, call.exchange, match.name))
 
 
-def _welcomed(call: Call, place: Place) -> Told:
+def _welcomed(call: ToolCall, place: Place) -> ToolResult:
     if call.session is not None:
         call.session.token, place.session = place.token, call.session
         call.host.on_key(call.session.name)  # from now on it leads here, and not where it has joined before
-    return Told(words.welcomed(place.welcome or {}), place.welcome or {})
+    return ToolResult(words.welcomed(place.welcome or {}), place.welcome or {})
 
 
-def _moment(place: Place, message: Mapping[str, Any] | None) -> Told:
+def _moment(place: Place, message: Mapping[str, Any] | None) -> ToolResult:
     """A message, in words that fit it; None: there is nothing to tell yet."""
     match message:
         case {"type": "turn"} if (seat := place.seat) is not None:
-            return Told(words.asked(seat, message), message)
+            return ToolResult(words.asked(seat, message), message)
         case {"type": "end", "match": match}:
-            return Told(words.ended(message, place.seat_in(match)), message)
+            return ToolResult(words.ended(message, place.seat_in(match)), message)
         case {"type": "standings"}:
-            return Told(f"{words.ranked(message)}\n\n{words.finished(message['tournament'])}", message)
+            return ToolResult(f"{words.ranked(message)}\n\n{words.finished(message['tournament'])}", message)
         case _ if place.finished is not None:
-            return Told(words.finished(place.finished), WAITING)
+            return ToolResult(words.finished(place.finished), WAITING)
         case _:
             where = "it is your opponent's move" if place.seat is not None else "no match has begun"
-            return Told(f"Nothing yet: {where}. Call wait again.", WAITING)
+            return ToolResult(f"Nothing yet: {where}. Call wait again.", WAITING)
 
 
-def _refused(reason: str) -> Told:
+def _refused(reason: str) -> ToolResult:
     message = {"type": "refused", "reason": reason}
-    return Told(words.refused(message), message, failed=True)
+    return ToolResult(words.refused(message), message, failed=True)
 
 
 def _schema(takes: type[Struct]) -> dict[str, Any]:

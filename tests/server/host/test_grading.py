@@ -22,7 +22,7 @@ from games.perfect import Grades, grades
 from games.santorini import GAME as SANTORINI
 from games.tictactoe import GAME
 from server.commands.results import listed
-from server.host.grading import KNOWN, LATER, SOON, TRIES, WAIT, Grader, Summary
+from server.host.grading import KNOWN, LATER, SOON, TRIES, WAIT, Grader, GradeSummary
 from server.host.thinker import Failed, Thinker
 from server.net.guard import Guard
 from tests.hang import HANG
@@ -377,7 +377,7 @@ async def test_a_match_without_a_move_or_without_a_result_is_no_graded_match(
     assert (summary.matches, summary.whole.had) == (1, sum(FOUND.had))
 
 
-async def added_up(here: Grader, record: Record) -> Summary:
+async def added_up(here: Grader, record: Record) -> GradeSummary:
     here.summary(record, fetch)
     await trio.sleep(100.0)
     found = here.summary(record, fetch)
@@ -385,7 +385,7 @@ async def added_up(here: Grader, record: Record) -> Summary:
     return found
 
 
-def figures(summary: Summary) -> tuple[int, int, int]:
+def figures(summary: GradeSummary) -> tuple[int, int, int]:
     return summary.matches, summary.whole.kept, summary.whole.had
 
 

@@ -14,7 +14,7 @@ from server import figures
 from server.host.exposition import exposition
 from server.host.host import Host
 from server.host.metrics import AT_A_TIME, metrics
-from server.host.view import Held
+from server.host.view import HeldTournament
 from tests.deploy.debian import tool
 from tests.lacking import lacking
 from tests.server.exposition import Figures, read
@@ -104,7 +104,7 @@ async def test_the_count_of_moves_never_falls_while_a_result_is_being_kept(autoj
 
     async with room() as here:
 
-        def look(tournament: Held, fact: object) -> None:
+        def look(tournament: HeldTournament, fact: object) -> None:
             counts.append(here.host.measures.played(here.host.going_on)[GAME])
 
         here.host.on_fact.append(look)

@@ -10,7 +10,7 @@ from trio.testing import MockClock
 
 from server.host import telling
 from server.host.telling import AT_A_TIME, status
-from server.host.view import Held
+from server.host.view import HeldTournament
 from tests.server.protocols.room import Room, room
 from tournament.facts import Disqualified, NoShow, RoundBegan, State, Turned, Voided, Withdrew
 from tournament.presence import Missing
@@ -152,7 +152,7 @@ async def test_others_get_their_turns_while_the_line_of_a_terminal_is_made(autoj
             nonlocal at_once
             at_once = max(at_once, len(looks))
 
-    held, shown = {str(number): cast("Held", Looked(looks)) for number in range(100)}, list[str]()
+    held, shown = {str(number): cast("HeldTournament", Looked(looks)) for number in range(100)}, list[str]()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(telling.keep_shown, lambda: held, lambda: 0, shown.append)
         trio.lowlevel.add_instrument(Steps())

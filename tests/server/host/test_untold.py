@@ -9,7 +9,7 @@ from server.host.abroad import Wanted
 from server.host.reception import Reception
 from server.host.secrets import token_digest
 from server.host.untold import LATE, UNTOLD, Untold
-from server.host.view import Held
+from server.host.view import HeldTournament
 from server.net.limits import Limits
 from tests.steps import steps_taken
 from tournament.events import Ending
@@ -65,7 +65,7 @@ class World:
         record = self.records[name]
         for fact in facts:
             record.add(fact)
-            self.untold.hear(cast("Held", SimpleNamespace(record=record)), fact)
+            self.untold.hear(cast("HeldTournament", SimpleNamespace(record=record)), fact)
 
     def play(self, name: str) -> None:
         """Ann beats Bob there."""

@@ -6,11 +6,11 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from server.net.shares import Shares
+from server.net.shares import SharedPlaces
 
 
 async def test_whoever_comes_alone_has_all_places_and_no_more(autojump_clock: MockClock) -> None:
-    shares, most, here = Shares(3), 0, 0
+    shares, most, here = SharedPlaces(3), 0, 0
 
     async def come() -> None:
         nonlocal most, here
@@ -27,7 +27,7 @@ async def test_whoever_comes_alone_has_all_places_and_no_more(autojump_clock: Mo
 
 
 async def test_whoever_wants_one_waits_for_no_more_than_one_to_become_free(autojump_clock: MockClock) -> None:
-    shares, came = Shares(3), dict[str, float]()
+    shares, came = SharedPlaces(3), dict[str, float]()
 
     async def come(whose: str, seconds: float) -> None:
         async with shares.one(whose):
@@ -45,7 +45,7 @@ async def test_whoever_wants_one_waits_for_no_more_than_one_to_become_free(autoj
 
 async def test_whoever_gives_up_takes_no_place_with_it(autojump_clock: MockClock) -> None:
     """Also in the moment in which it was given one."""
-    shares, taken = Shares(1), Counter[str]()
+    shares, taken = SharedPlaces(1), Counter[str]()
 
     async def come(whose: str, seconds: float) -> None:
         with trio.move_on_after(seconds):

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from server.net.limits import Limits
 from server.pages.live import LINGERS, REST, Live
-from server.pages.parts import BATCHES, Look, Shown
+from server.pages.parts import BATCHES, LivePage, Look
 from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery
 from tests.server.transcripts import hosting
 from tests.server.web import get, serving
@@ -453,7 +453,7 @@ class Growing(Look):
 def test_whoever_has_items_of_a_list_that_begins_anew_is_sent_all_of_it() -> None:
     """As when moves were taken back, and others were played."""
     look = Growing()
-    shown = Shown(look, 0.0)
+    shown = LivePage(look, 0.0)
 
     def sent(tick: int) -> str:
         """What is sent in a tick to those who have all that was sent before."""
@@ -476,7 +476,7 @@ def test_what_is_kept_to_be_sent_again_is_bounded_however_many_places_clients_go
     """On a page that does not change, so that nothing else clears it."""
     look = Growing()
     look.list += map(Markup, "abc")
-    shown = Shown(look, 0.0)
+    shown = LivePage(look, 0.0)
     for _ in shown.update(lambda: 10 * BATCHES, 0.0):
         pass
     hides = frozenset[str](), frozenset({"board"})

@@ -17,7 +17,7 @@ from server.exits import Unavailable
 from server.http.routes import routed
 from server.net.limits import Limits
 from server.pages import formatting, game, match, protocols
-from server.pages.fair_share import REST, Turns
+from server.pages.fair_share import REST, FairShare
 from server.pages.story import Story
 from server.protocols.catalogue import dialects
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
@@ -624,7 +624,7 @@ async def test_what_takes_long_is_done_one_after_the_other_with_rest_between(
         await trio.sleep(work())
         worked.append((begun, trio.current_time()))
 
-    turns = Turns(run)
+    turns = FairShare(run)
     async with trio.open_nursery() as nursery:
         for _ in range(5):
             nursery.start_soon(turns.aside, lambda: lambda: 0.1)

@@ -17,7 +17,7 @@ from server.host.wire_reader import NOT_KEPT, Unreadable
 from server.net.limits import Limits, Rate
 from server.protocols.api.wire_log import STATUS
 from server.protocols.dialect import Channel
-from server.protocols.house.talk import House
+from server.protocols.house.talk import HouseTalk
 from server.protocols.santorini_memo import Memo
 from tests.server.pages.gallery import TOKEN, Gallery, gallery
 from tests.server.web import Answer, get
@@ -35,7 +35,7 @@ def ignore(*_: object) -> None:
 async def played(limits: Limits | None = None) -> AsyncIterator[Gallery]:
     """Ann, who said something that is no move, and Bob at a table, where she has resigned."""
     async with gallery(limits) as here:
-        bots = [House(Channel(here.host, ignore, ignore, "192.0.2.1")) for _ in range(2)]
+        bots = [HouseTalk(Channel(here.host, ignore, ignore, "192.0.2.1")) for _ in range(2)]
         for bot, name, token in zip(bots, ("ann", "bob"), (HERS, HIS), strict=True):
             hello = {"type": "hello", "name": name, "game": "santorini", "token": token}
             bot.hear(msgspec.json.encode(hello), trio.current_time())

@@ -9,11 +9,11 @@ import trio.testing
 from server.host.abroad import Handed
 from server.net.guard import Guard
 from server.net.wire import Piece, StreamWire
-from server.peers.channel import There
+from server.peers.channel import FarEnd
 from server.peers.link import Link, attended
 from server.peers.messages import Open
 
-Attend = Callable[[There, Open], Awaitable[object]]
+Attend = Callable[[FarEnd, Open], Awaitable[object]]
 
 
 class Between:
@@ -42,7 +42,7 @@ class Between:
 async def linked(attend: Attend) -> AsyncIterator[Between]:
     one, other = trio.testing.memory_stream_pair()
 
-    async def nobody(wire: There, opened: Open) -> None:
+    async def nobody(wire: FarEnd, opened: Open) -> None:
         raise AssertionError("no bot comes in there")
 
     async with trio.open_nursery() as nursery:

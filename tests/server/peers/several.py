@@ -16,8 +16,8 @@ from server.http.routes import routed
 from server.http.service import Http
 from server.net.wire import Wire
 from server.peers.abroad import Peers
-from server.peers.channel import There
-from server.peers.keeping import Keeping
+from server.peers.channel import FarEnd
+from server.peers.keeping import LeaseKeeper
 from server.peers.ledger import SharedLedger
 from server.peers.link import Link, attended
 from server.peers.messages import Open
@@ -97,7 +97,7 @@ class One:
 
     def __init__(self, database: Shared) -> None:
         self.links = Links()
-        self.keeping = Keeping(database, here, now=trio.current_time, sleep=trio.sleep)
+        self.keeping = LeaseKeeper(database, here, now=trio.current_time, sleep=trio.sleep)
         journal = cast("SharedPostgres", Journal(database, lambda: self.links.host))
         self.ledger = SharedLedger(journal, self.keeping, cast("Callable[..., Any]", here))
         self.peers = Peers(self.keeping, self.ledger, journal, self.links.to, cast("Any", here))
@@ -136,7 +136,7 @@ class One:
         lines, requests = in_memory(host, tcp.attend, LineEnd), in_memory(host, web, HttpEnd)
         return by_dialect(lines, frames, requests, telephone)
 
-    async def attend(self, wire: There, opened: Open) -> None:
+    async def attend(self, wire: FarEnd, opened: Open) -> None:
         await attend(self.host, self.peers, wire, opened)
 
 

@@ -16,7 +16,7 @@ from server.host.host import OPEN, Host
 from server.net.wire import Wire
 from server.peers.abroad import Peers
 from server.peers.following import AT_A_TIME
-from server.peers.keeping import Keeping
+from server.peers.keeping import LeaseKeeper
 from server.peers.leases import EVERY, Granted, Lease, Peer
 from server.peers.ledger import SharedLedger
 from server.store import snapshots
@@ -86,7 +86,7 @@ async def sharing(
 ) -> AsyncGenerator[tuple[Host, Peers, Leases, trio.Nursery]]:
     """A host that runs, and is told of its leases."""
     registry, rows = registry or Leases(), rows or Journal()
-    keeping = Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
+    keeping = LeaseKeeper(registry, here, now=trio.current_time, sleep=trio.sleep)
     await keeping.register(CARD)
     ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
     peers = Peers(keeping, ledger, cast("SharedPostgres", rows), lambda _: None, cast("Any", here))

@@ -16,7 +16,7 @@ from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.wire import StreamWire
 from server.peers.asking import LINGER
-from server.peers.channel import There
+from server.peers.channel import FarEnd
 from server.peers.link import Link
 from server.peers.messages import WINDOW, Open
 
@@ -48,7 +48,7 @@ async def relayed(app: App) -> AsyncIterator[Asked]:
     async with trio.open_nursery() as nursery:
         guard = Guard(nursery)
 
-        def nobody(wire: There, opened: Open) -> None:
+        def nobody(wire: FarEnd, opened: Open) -> None:
             raise AssertionError("no bot comes in")
 
         here = Link(one, 1, nobody, dialled=True)

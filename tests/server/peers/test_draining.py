@@ -11,7 +11,7 @@ from trio.testing import MockClock
 from server.exits import Unavailable
 from server.host.host import STOPPING, Host
 from server.http.head import told_of
-from server.net.guard import Moved
+from server.net.guard import MovedAway
 from server.peers.leases import EVERY
 from server.store.journal import Jot
 from server.store.ledger import SOON
@@ -105,7 +105,7 @@ async def test_no_move_is_taken_or_told_once_a_host_has_stopped(autojump_clock: 
         moves, both = play_on(one.host, 2), seats(one.host)
         both[1].follow(told.append, len(the_match(one.host).log.events))
         await one.host.stop()
-        with pytest.raises(Moved, match=STOPPING) as late:
+        with pytest.raises(MovedAway, match=STOPPING) as late:
             both[the_match(one.host).position.turn].play(SQUARES[2])
         assert told_of(late.value).status == 503, "who asks again is led to whoever goes on"
         await one.peers.give_up()

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from server.config import settings
-from server.doctor import State, examination
+from server.doctor import Severity, examination
 from server.exits import Unavailable
 from server.peers.health import FAR, health
 from server.peers.leases import Card, Peer
@@ -66,12 +66,12 @@ def join(url: str) -> Iterator[Callable[..., tuple[PostgresRegistry, int]]]:
         yield join
 
 
-def examined(url: str, tmp_path: Path) -> dict[str, list[tuple[State, str]]]:
+def examined(url: str, tmp_path: Path) -> dict[str, list[tuple[Severity, str]]]:
     ports = {"tcp": 0, "websocket": 0, "http": 0}
     found = settings(None, {}, {"data": str(tmp_path / "data"), "ports": ports, "store": url})
-    answers: dict[str, list[tuple[State, str]]] = {}
+    answers: dict[str, list[tuple[Severity, str]]] = {}
     for answer in examination(found):
-        assert answer.advice or answer.state is State.OK, answer
+        assert answer.advice or answer.state is Severity.OK, answer
         answers.setdefault(answer.about, []).append((answer.state, answer.said))
     return answers
 
@@ -87,12 +87,12 @@ def test_every_host_and_the_doctor_know_whose_clock_is_off_and_whose_version_is_
     assert "s behind the database's" in said(*granted.peers)
     assert "has 0.9" in said(*granted.peers)
     found = examined(url, tmp_path)
-    assert found["hosts"][0] == (State.OK, "2 were heard of within the hour, of which 2 live")
+    assert found["hosts"][0] == (Severity.OK, "2 were heard of within the hour, of which 2 live")
     assert [text for _, text in found["hosts"][1:]] == [
         each.said for each in health(look(url).peers).problems
     ]
     assert len(found["hosts"]) == 3
-    assert found["database"][0][0] is State.OK
+    assert found["database"][0][0] is Severity.OK
 
 
 @pytest.mark.slow
@@ -101,16 +101,16 @@ def test_the_doctor_says_that_a_database_is_read_only_full_or_away_and_changes_n
 ) -> None:
     name = url.rpartition("/")[2]
     before = server.execute("SELECT count(*) FROM pg_class", url)
-    assert examined(url, tmp_path)["database"][0][0] is State.OK
+    assert examined(url, tmp_path)["database"][0][0] is Severity.OK
     assert server.execute("SELECT count(*) FROM pg_class", url) == before
     server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     state, text = examined(url, tmp_path)["database"][0]
-    assert (state, "read-only" in text) == (State.FAULT, True)
+    assert (state, "read-only" in text) == (Severity.FAULT, True)
     server.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     fill(url)
     state, text = examined(url, tmp_path)["database"][0]
-    assert (state, "No space left on device" in text) == (State.FAULT, True)
-    assert examined(f"{url}-is-not-there", tmp_path)["database"][0][0] is State.FAULT
+    assert (state, "No space left on device" in text) == (Severity.FAULT, True)
+    assert examined(f"{url}-is-not-there", tmp_path)["database"][0][0] is Severity.FAULT
 
 
 def fill(url: str) -> None:

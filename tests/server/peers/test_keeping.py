@@ -8,7 +8,7 @@ import trio
 from trio.testing import MockClock
 
 from server.exits import Unavailable
-from server.peers.keeping import WAITS, Keeping
+from server.peers.keeping import WAITS, LeaseKeeper
 from server.peers.leases import AFTER, EVERY, LENGTH, SHORT, SOON, Card, Change, Granted, Lease, Peer
 from tests.simulation.cluster.database import Database
 
@@ -61,9 +61,9 @@ async def here(call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any
     return call()
 
 
-def keeping(registry: Registry) -> tuple[Keeping, list[tuple[float, bool | Change]]]:
+def keeping(registry: Registry) -> tuple[LeaseKeeper, list[tuple[float, bool | Change]]]:
     """And what it tells, with the times."""
-    found = Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
+    found = LeaseKeeper(registry, here, now=trio.current_time, sleep=trio.sleep)
     told: list[tuple[float, bool | Change]] = []
     found.changed = lambda change: told.append((trio.current_time(), change))
     found.wavered = lambda sure: told.append((trio.current_time(), sure))
@@ -177,12 +177,12 @@ async def test_what_a_dead_host_held_is_taken_over_in_the_moment_in_which_its_le
     """Whenever it dies between two renewals. Catches a host that waits for its own next one."""
     database, end = Database(trio.current_time), trio.CancelScope()
 
-    async def die(kept: Keeping) -> None:
+    async def die(kept: LeaseKeeper) -> None:
         with end:
             await kept.run()
 
     async with trio.open_nursery() as nursery:
-        hosts = [Keeping(database, here, now=trio.current_time, sleep=trio.sleep) for _ in range(3)]
+        hosts = [LeaseKeeper(database, here, now=trio.current_time, sleep=trio.sleep) for _ in range(3)]
         for kept in hosts:
             await kept.register(CARD)
             kept.willing = True

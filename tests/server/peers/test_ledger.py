@@ -11,7 +11,7 @@ from server.exits import Unavailable
 from server.host.opening import NameTaken
 from server.http.head import told_of
 from server.net.guard import Guard, is_ours
-from server.peers.keeping import Keeping
+from server.peers.keeping import LeaseKeeper
 from server.peers.ledger import MOVED, UNSURE, SharedLedger
 from server.store.journal import Jot
 from server.store.shared import SharedPostgres
@@ -54,7 +54,7 @@ async def shared(nursery: trio.Nursery) -> tuple[SharedLedger, Rows]:
 
 
 async def shared_in(registry: Registry, nursery: trio.Nursery) -> tuple[SharedLedger, Rows]:
-    rows, keeping = Rows(), Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
+    rows, keeping = Rows(), LeaseKeeper(registry, here, now=trio.current_time, sleep=trio.sleep)
     await keeping.register(CARD)
     ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
     nursery.start_soon(ledger.run)
@@ -140,7 +140,7 @@ async def test_a_bot_whose_tournament_another_host_has_just_taken_over_is_told_t
 async def test_what_this_host_holds_by_taking_over_is_not_opened_again(autojump_clock: MockClock) -> None:
     """Catches a table that begins anew, with numbers that its record has already."""
     async with trio.open_nursery() as nursery:
-        rows, keeping = Rows(), Keeping(Registry(), here, now=trio.current_time, sleep=trio.sleep)
+        rows, keeping = Rows(), LeaseKeeper(Registry(), here, now=trio.current_time, sleep=trio.sleep)
         await keeping.register(CARD)
         ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
         nursery.start_soon(ledger.run)

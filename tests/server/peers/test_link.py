@@ -15,7 +15,7 @@ from trio.testing import MockClock
 from server.host.abroad import Handed
 from server.net.guard import Guard, Severed
 from server.net.wire import StreamWire
-from server.peers.channel import There
+from server.peers.channel import FarEnd
 from server.peers.link import SILENCE, Link
 from server.peers.messages import (
     WINDOW,
@@ -34,11 +34,11 @@ from server.peers.messages import (
     Unframed,
     framed,
 )
-from server.peers.stamps import Heard
+from server.peers.stamps import ArrivalTime
 from tests.server.peers.relayed import linked
 
 
-async def echo(wire: There, opened: Open) -> None:
+async def echo(wire: FarEnd, opened: Open) -> None:
     """Say again whatever comes."""
     for content, _ in wire.pieces:
         await wire.send_some(content)
@@ -75,7 +75,7 @@ async def test_a_reader_that_is_stopped_after_any_piece_loses_none_of_the_others
     """Catches a relay that spoils a stream of frames: in a flood a websocket is read with pauses."""
     heard = bytearray()
 
-    async def attend(wire: There, opened: Open) -> None:
+    async def attend(wire: FarEnd, opened: Open) -> None:
         while True:
             with trio.CancelScope() as reading:
 
@@ -99,7 +99,7 @@ async def test_a_reader_that_is_stopped_after_any_piece_loses_none_of_the_others
 async def test_the_bots_address_and_path_are_known_there(autojump_clock: MockClock) -> None:
     seen: list[tuple[str, Open]] = []
 
-    async def attend(wire: There, opened: Open) -> None:
+    async def attend(wire: FarEnd, opened: Open) -> None:
         seen.append((wire.peer, opened))
 
     async with linked(attend) as between:
@@ -113,7 +113,7 @@ async def test_a_bots_bytes_arrive_so_long_after_the_prompt_as_it_thought(autoju
     """Catches a stamp at the end where the match is: the link keeps both waiting."""
     arrived: list[float] = []
 
-    async def attend(wire: There, opened: Open) -> None:
+    async def attend(wire: FarEnd, opened: Open) -> None:
         wire.send_now(b"turn\n")
         asked = trio.current_time()
         await wire.receive()
@@ -150,7 +150,7 @@ async def test_a_bots_bytes_arrive_so_long_after_the_prompt_as_it_thought(autoju
 async def test_a_bot_that_does_not_read_costs_no_more_than_its_window(autojump_clock: MockClock) -> None:
     sent = 0
 
-    async def attend(wire: There, opened: Open) -> None:
+    async def attend(wire: FarEnd, opened: Open) -> None:
         nonlocal sent
         if opened.pieces[0][0] == b"deaf":
             while True:
@@ -175,7 +175,7 @@ async def test_a_bot_that_does_not_read_has_to_go_with_its_channel(
 ) -> None:
     """Catches one that keeps its connection for good: nobody reads it, and no limit applies to it."""
 
-    async def attend(wire: There, opened: Open) -> None:
+    async def attend(wire: FarEnd, opened: Open) -> None:
         await wire.send_some(bytes(WINDOW))
         await trio.sleep(10.0 if what == "bot is cut off there" else inf)
 
@@ -195,7 +195,7 @@ async def test_a_bot_that_does_not_read_has_to_go_with_its_channel(
 async def test_the_match_sees_that_a_bot_is_gone(what: str, autojump_clock: MockClock) -> None:
     ends: list[str] = []
 
-    async def attend(wire: There, opened: Open) -> None:
+    async def attend(wire: FarEnd, opened: Open) -> None:
         try:
             while await wire.receive():
                 pass
@@ -222,7 +222,7 @@ async def test_a_host_that_ends_does_not_say_that_its_bots_have_hung_up(autojump
     """Catches a bot that lost, because the host to which it had come ended before its link to the other."""
     ends: list[type[Exception]] = []
 
-    async def attend(wire: There, opened: Open) -> None:
+    async def attend(wire: FarEnd, opened: Open) -> None:
         try:
             await wire.receive()
         except trio.BrokenResourceError as error:
@@ -246,7 +246,7 @@ async def test_a_link_that_is_gone_or_full_takes_no_further_bot(
 ) -> None:
     monkeypatch.setattr("server.peers.link.CHANNELS", 1)
 
-    async def attend(wire: There, opened: Open) -> None:
+    async def attend(wire: FarEnd, opened: Open) -> None:
         await wire.receive()
         await trio.sleep_forever()
 
@@ -331,8 +331,8 @@ class OlderBeat(Struct, tag="beat", frozen=True, array_like=True):
 @given(st.data())
 def test_any_split_of_the_bytes_gives_the_same_messages(data: st.DataObject) -> None:
     said = [
-        Open(1, "websocket", "/play", "192.0.2.7", ((b"hello", Heard(0, 0.5)),)),
-        Said(1, b"move", Heard(7, 0.25)),
+        Open(1, "websocket", "/play", "192.0.2.7", ((b"hello", ArrivalTime(0, 0.5)),)),
+        Said(1, b"move", ArrivalTime(7, 0.25)),
         Say(1, b""),
         Credit(2, 100),
         Known(3),

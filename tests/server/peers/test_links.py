@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from server.exits import ConfigError
 from server.peers import identity
-from server.peers.channel import There
+from server.peers.channel import FarEnd
 from server.peers.leases import Peer
 from server.peers.links import STRANGERS, Links, listening
 from server.peers.messages import Open
@@ -23,7 +23,7 @@ from tests.server.net.test_tls import streams
 ONE, OTHER, STRANGER = identity.made(), identity.made(), identity.made()
 
 
-def served(wire: There, opened: Open) -> None:
+def served(wire: FarEnd, opened: Open) -> None:
     raise AssertionError("nobody is relayed here")
 
 

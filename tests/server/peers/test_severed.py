@@ -4,9 +4,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.peers.channel import There
+from server.peers.channel import FarEnd
 from server.peers.messages import Open
-from server.peers.peering import Visitor
+from server.peers.peering import RelayedPeer
 from server.protocols import handed
 from tests.server.peers.relayed import linked
 from tests.server.transcripts import hosting
@@ -19,8 +19,8 @@ async def test_a_lost_link_costs_no_bot_a_match_and_hanging_up_does(
 ) -> None:
     async with hosting({}) as (host, _):
 
-        async def attend(wire: There, opened: Open) -> None:
-            await handed.attend(host, wire, Visitor(wire), opened.door, opened.path, wire.pieces)
+        async def attend(wire: FarEnd, opened: Open) -> None:
+            await handed.attend(host, wire, RelayedPeer(wire), opened.door, opened.path, wire.pieces)
 
         async with linked(attend) as between, linked(attend) as other:
             bots = {"ann": between.bot((b"ann\n", 0.0)), "bob": other.bot((b"bob\n", 0.0))}

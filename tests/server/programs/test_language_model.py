@@ -15,7 +15,7 @@ import pytest
 from games.catalogue import catalogue
 from server.exits import Failure, Misuse
 from server.programs import language_model
-from server.programs.language_model import KEY, PROMPT, TRIES, Asking, Endpoint, Unanswered, checked
+from server.programs.language_model import KEY, PROMPT, TRIES, Endpoint, ModelPlayer, Unanswered, checked
 from tests.hang import HANG
 from tests.server.run import quintain
 from tests.server.served import Served
@@ -77,7 +77,7 @@ def asked(
 ) -> dict[str, Any]:
     """The question after these moves, with the answer and the note that it has got."""
     rules = catalogue()[game]
-    asking = Asking(
+    asking = ModelPlayer(
         rules, Endpoint(server.url, "m", None), PROMPT, lots=random.Random(1), say=lambda why: None
     )
     you = rules.seats[len(moves) % 2]

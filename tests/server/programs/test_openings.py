@@ -13,7 +13,7 @@ from games.brains import worth
 from games.catalogue import catalogue
 from games.game import Game
 from server.exits import Misuse
-from server.programs.openings import EVEN, Drawn, Opening, in_turn, listed
+from server.programs.openings import EVEN, Opening, RandomOpenings, in_turn, listed
 from tests.games.play import random_match
 
 PAIRS = 8
@@ -26,7 +26,7 @@ def after(game: Game[Any, Any], opening: Opening) -> Any:
 
 @cache
 def drawn(name: str, plies: int, seed: int = 0) -> tuple[Opening, ...]:
-    openings = Drawn(catalogue()[name], plies, seed)
+    openings = RandomOpenings(catalogue()[name], plies, seed)
     return tuple(openings(pair) for pair in range(PAIRS))
 
 
@@ -51,12 +51,12 @@ def test_drawn_openings_lead_to_different_positions(name: str) -> None:
 
 
 def test_the_same_seed_gives_the_same_openings_and_another_one_others() -> None:
-    assert [Drawn(CONNECT4, 3, 0)(pair) for pair in range(PAIRS)] == [*drawn("connect-4", 3)]
+    assert [RandomOpenings(CONNECT4, 3, 0)(pair) for pair in range(PAIRS)] == [*drawn("connect-4", 3)]
     assert drawn("connect-4", 3, 1) != drawn("connect-4", 3)
 
 
 def test_when_there_are_no_more_they_come_again_in_turn() -> None:
-    openings = Drawn(TIC_TAC_TOE, 1, 0)
+    openings = RandomOpenings(TIC_TAC_TOE, 1, 0)
     found = [after(TIC_TAC_TOE, openings(pair)) for pair in range(27)]
     assert len(set(found[:9])) == 9
     assert found == found[:9] * 3
@@ -64,14 +64,14 @@ def test_when_there_are_no_more_they_come_again_in_turn() -> None:
 
 def test_a_position_that_somebody_wins_by_force_is_no_opening() -> None:
     """After four plies of tic-tac-toe, most are."""
-    openings = Drawn(TIC_TAC_TOE, 4, 0)
+    openings = RandomOpenings(TIC_TAC_TOE, 4, 0)
     for pair in range(50):
         assert abs(worth(TIC_TAC_TOE, after(TIC_TAC_TOE, openings(pair)), 2)) <= EVEN
 
 
 def test_more_plies_than_a_balanced_game_has_are_refused() -> None:
     with pytest.raises(Misuse, match="30 plies are too many: no balanced opening of tic-tac-toe"):
-        Drawn(TIC_TAC_TOE, 30, 0)
+        RandomOpenings(TIC_TAC_TOE, 30, 0)
 
 
 @given(seed=st.integers(0, 1000), name=st.sampled_from([*catalogue()]), plies=st.integers(1, 6))

@@ -9,7 +9,7 @@ import pytest
 from games.catalogue import catalogue
 from games.game import Pace
 from server.exits import Failure
-from server.programs.openings import Drawn, start
+from server.programs.openings import RandomOpenings, start
 from server.programs.program import MOST, Gone, Program
 from server.programs.series import Setting, series
 from server.programs.tally import Played, pair_of
@@ -34,7 +34,7 @@ for line in sys.stdin:
 
 
 def setting(first: str, second: str, pace: Pace = LONG, plies: int = 0, seed: int = 0) -> Setting:
-    openings = Drawn(CONNECT4, plies, seed) if plies else start
+    openings = RandomOpenings(CONNECT4, plies, seed) if plies else start
     return Setting(
         game=CONNECT4,
         commands=(first, second),

@@ -23,7 +23,7 @@ from server.pages.match import item
 from server.pages.story import Story
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
-from server.protocols.house.talk import House
+from server.protocols.house.talk import HouseTalk
 from server.stopping import LINGER, until_bots_know
 from tests.server.cutting import cut, places
 from tests.server.protocols.room import Guest, Room, room
@@ -529,7 +529,7 @@ async def test_whatever_carries_it_a_message_is_no_longer_than_it_may_be(autojum
         channel = Channel(
             hall.host, lambda message, urgent: said.append(message), lambda reason: None, "192.0.2.1"
         )
-        house = House(channel)
+        house = HouseTalk(channel)
         house.hear(b"{" + b" " * 4096, trio.current_time())
         assert "a message may have 4096 bytes, and this one has 4097" in said[0].decode()
 
@@ -676,7 +676,7 @@ async def test_a_connection_that_is_gone_is_forgotten_while_play_goes_on(
 ) -> None:
     def kept() -> int:
         gc.collect()
-        return sum(isinstance(each, House) for each in gc.get_objects())
+        return sum(isinstance(each, HouseTalk) for each in gc.get_objects())
 
     before = kept()
     async with room() as hall:
@@ -931,7 +931,7 @@ async def test_messages_are_numbered_where_a_transport_resumes_by_it(autojump_cl
         channel = Channel(
             hall.host, lambda message, urgent: said.append(message), lambda reason: None, "192.0.2.1"
         )
-        house = House(channel, numbered=True)
+        house = HouseTalk(channel, numbered=True)
         house.hear(b'{"type":"hello","name":"ann","game":"tic-tac-toe"}', trio.current_time())
         await hall.hello("bob")
         house.hear(b"C", trio.current_time())
@@ -1162,12 +1162,12 @@ async def test_a_match_that_a_bot_comes_back_to_is_one_of_those_that_it_wants(
 async def test_a_fault_of_the_hosts_own_while_a_bot_plays_makes_the_match_void(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(house: House, *_: Any) -> None:
+    def fail(house: HouseTalk, *_: Any) -> None:
         raise ZeroDivisionError
 
     async with room() as hall:
         ann, bob = await pair(hall)
-        monkeypatch.setattr(House, "_move", fail)
+        monkeypatch.setattr(HouseTalk, "_move", fail)
         await ann.tell(type="move", move="C")
         (end,) = await bob.messages("end")
         voids = hall.host.measures.voids

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from server.protocols.c4arena.talk import C4Arena
 from server.protocols.dialect import Remembers, Talk, remembering
-from server.protocols.house.talk import House
+from server.protocols.house.talk import HouseTalk
 from server.protocols.santorini_memo import Memo
 
 
@@ -17,7 +17,7 @@ def made(kind: type) -> Talk:
 def test_a_talk_remembers_if_it_is_of_a_type_that_does() -> None:
     assert remembering(None) is None
     for _ in range(2):  # the answer is remembered, too
-        for kind in (C4Arena, House, Memo):
+        for kind in (C4Arena, HouseTalk, Memo):
             talk = made(kind)
             assert (remembering(talk) is talk) == isinstance(talk, Remembers)
-    assert remembering(made(House)) is not None
+    assert remembering(made(HouseTalk)) is not None

@@ -17,7 +17,7 @@ from games.santorini import GAME, start
 from server.host.host import Host
 from server.net.limits import Limits, Rate
 from server.protocols.dialect import Channel
-from server.protocols.house.talk import House
+from server.protocols.house.talk import HouseTalk
 from server.protocols.santorini_memo import Memo
 from server.protocols.tcp import Connection, attend
 from tests.hang import HANG, SLOWLY
@@ -679,7 +679,7 @@ async def test_connections_that_are_gone_leave_nothing_behind(autojump_clock: Mo
             await bob.close()
             await trio.sleep(31.0)
             gc.collect()
-            left.append(sum(type(kept) in (Connection, Memo, House, Match) for kept in gc.get_objects()))
+            left.append(sum(type(kept) in (Connection, Memo, HouseTalk, Match) for kept in gc.get_objects()))
     assert left[-1] - left[0] < 5, "as many as one match has"
 
 

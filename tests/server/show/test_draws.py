@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from server.host.host import Host
-from server.show.draws import TIMEOUT, Drawing, Draws
+from server.show.draws import TIMEOUT, Drawing, DrawsInShow
 from server.show.feed import Question, Watched, say
 from tests.hang import HANG
 from tests.server.show.test_mirror import CUP, Stage, mirrored
@@ -27,7 +27,7 @@ PAIR = ("ann", "bob")
 class Both:
     """A host with a tournament that has forty entrants, and a show that draws for it until it is gone."""
 
-    def __init__(self, stage: Stage, draws: Draws, show: trio.abc.SendStream) -> None:
+    def __init__(self, stage: Stage, draws: DrawsInShow, show: trio.abc.SendStream) -> None:
         self.stage = stage
         self.draws = draws
         self.show = show
@@ -48,7 +48,7 @@ async def both(folder: Path, answers: bool = True, seconds: float = TIMEOUT) -> 
             await stage.host.open("cup", SWISS)
             for number in range(40):
                 await stage.cup.enter(f"bot {number}")
-            draws = Draws(stage.teller, seconds)
+            draws = DrawsInShow(stage.teller, seconds)
             to_play, replies = trio.testing.memory_stream_one_way_pair()
             found = Both(stage, draws, to_play)
 

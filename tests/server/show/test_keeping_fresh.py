@@ -9,7 +9,7 @@ import pytest
 
 from server.config import Settings
 from server.show.child import child_of_ours
-from server.show.keeping_fresh import Wanted, taken
+from server.show.keeping_fresh import SnapshotOrder, taken
 from server.store.data_folder import JOURNAL
 from server.store.snapshots import FILE, MANY, folded
 from server.store.sqlite import Sqlite
@@ -70,6 +70,6 @@ def test_whoever_asked_and_is_gone_is_not_missed(
         child = child_of_ours("server.show.keeping_fresh", (theirs.fileno(),))
     with ours:
         if whole is not None:
-            ours.sendall(msgspec.msgpack.encode(Wanted(settings, whole)))
+            ours.sendall(msgspec.msgpack.encode(SnapshotOrder(settings, whole)))
     assert child.wait(HANG) == 0
     assert capfd.readouterr() == ("", "")

@@ -29,7 +29,7 @@ from server.show.feed import (
     hear,
     say,
 )
-from server.show.mirror import RETRY, Held, Mirror
+from server.show.mirror import RETRY, Mirror, MirroredTournament
 from server.store import snapshots
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
@@ -363,7 +363,7 @@ async def test_nobody_is_said_to_be_missing_who_has_checked_in_or_is_out_as_far_
 ) -> None:
     """Catches a no-show that was missing for a second after the start, and the missing of what is over."""
 
-    async def missing(held: Held, *facts: AnyFact) -> list[str]:
+    async def missing(held: MirroredTournament, *facts: AnyFact) -> list[str]:
         await league.keep(*facts)
         await mirror.catch_up()
         return [each.name for each in held.missing()]

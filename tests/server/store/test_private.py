@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from server.commands.keeping import Kept, backup, restore
+from server.commands.keeping import StoreOptions, backup, restore
 from server.config import Settings
 from server.exits import Failure
 from server.export import signing
@@ -73,7 +73,7 @@ def test_nobody_else_can_read_a_journal_or_a_copy_of_it_or_look_into_a_folder_th
     settings = Settings(data=str(tmp_path / "deep" / "data"), reserve_bytes=0)
     folder = prepared(settings.data)
     write(settings)
-    where = Kept(data=settings.data)
+    where = StoreOptions(data=settings.data)
     backup(where=where)
     backup(str(folder / "named.sqlite"), where=where)
     restore(str(folder / "named.sqlite"), force=True, where=where)

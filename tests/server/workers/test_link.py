@@ -16,7 +16,7 @@ from server.store.ledger import RETRY, Ledger
 from server.store.sqlite import Sqlite
 from server.workers.clerk import Clerk
 from server.workers.messages import FromWorker, Jots, Keep, ToWorker
-from server.workers.store import SOON, Linked
+from server.workers.store import SOON, LinkedStore
 from tests.crashes.world import at_once
 from tests.server.store.counting import Read
 from tests.server.store.faults import Faulty
@@ -56,7 +56,7 @@ class Both:
         self.ledger = Ledger(engine, at_once)
         there, self._there = trio.open_memory_channel[bytes](1000)
         back, self._back = trio.open_memory_channel[bytes](1000)
-        self.store = Linked(self._say(there), engine, at_once)
+        self.store = LinkedStore(self._say(there), engine, at_once)
         self.clerk = Clerk(self.ledger, self._say(back), self._safe)
 
     def _say(self, channel: trio.MemorySendChannel[bytes]) -> Callable[[Struct], None]:
@@ -166,7 +166,7 @@ async def test_however_many_tournaments_ask_for_what_was_jotted_down_it_is_read_
 ) -> None:
     """Catches a worker that is started again and reads all moves once for each tournament in play."""
     engine = Read(tmp_path / "quintain.sqlite")
-    store = Linked(lambda message: None, engine)
+    store = LinkedStore(lambda message: None, engine)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(store.run)
         for times in (1, 2, 3):

@@ -10,7 +10,7 @@ from server.http.spelling import Spelling
 from server.http.wire import Request
 from server.protocols.catalogue import dialects
 from server.protocols.mcp.sessions import announced
-from server.workers.requests import Asked, Keys, Reading, together
+from server.workers.requests import Belonging, Keys, Reading, together
 
 DOORS = [
     (("tic-tac-toe", "quoridor", "evaluations"), frozenset({"tic-tac-toe", "quoridor"})),
@@ -20,7 +20,7 @@ DOORS = [
 HELLO = {"type": "hello", "name": "ann", "game": "connect-4"}
 
 
-def asked(method: str, path: str, body: Any = None, **headers: str) -> Asked | None:
+def asked(method: str, path: str, body: Any = None, **headers: str) -> Belonging | None:
     content = b"" if body is None else json.dumps(body).encode()
     spelling = Spelling(["/quoridor/join", "/g/*/players"])
     return Reading(DOORS, spelling).asked(Request(method, path, {}, headers, content, "", 0.0, secure=False))
@@ -39,27 +39,27 @@ def tool(name: str, /, **arguments: Any) -> dict[str, Any]:
     ],
 )
 def test_a_path_names_a_tournament_or_a_match_of_it(path: str, tournament: str) -> None:
-    assert asked("POST", path) == Asked(tournament=tournament)
+    assert asked("POST", path) == Belonging(tournament=tournament)
 
 
 def test_an_order_about_an_open_table_opens_it_and_a_look_does_not() -> None:
     path = "/api/tournaments/open-connect-4"
-    assert asked("POST", f"{path}/pause") == Asked(tournament="open-connect-4", opens=True)
-    assert asked("GET", path) == asked("GET", f"{path}/wire") == Asked(tournament="open-connect-4")
+    assert asked("POST", f"{path}/pause") == Belonging(tournament="open-connect-4", opens=True)
+    assert asked("GET", path) == asked("GET", f"{path}/wire") == Belonging(tournament="open-connect-4")
 
 
 def test_a_hello_says_where_its_bot_plays_and_then_its_session_does() -> None:
-    assert asked("POST", "/play", HELLO) == Asked(wanted=Wanted("ann", "connect-4", None))
+    assert asked("POST", "/play", HELLO) == Belonging(wanted=Wanted("ann", "connect-4", None))
     assert asked("POST", "/play", {"type": "bye"}) is None
-    assert asked("GET", "/play/secret") == Asked(keys=("secret",))
+    assert asked("GET", "/play/secret") == Belonging(keys=("secret",))
 
 
 def test_dialects_that_play_certain_games_alone_belong_where_these_are() -> None:
-    assert asked("POST", "/quoridor/join") == Asked(game="quoridor")
-    assert asked("POST", "/Quoridor/JOIN/") == Asked(game="quoridor")
-    assert asked("POST", "/G/1f2e/players") == Asked(game="hexagon-dots")
-    assert asked("GET", "/evaluations/run") == Asked(game="quoridor")
-    assert asked("GET", "/g/1f2e") == asked("GET", "/") == Asked(game="hexagon-dots")
+    assert asked("POST", "/quoridor/join") == Belonging(game="quoridor")
+    assert asked("POST", "/Quoridor/JOIN/") == Belonging(game="quoridor")
+    assert asked("POST", "/G/1f2e/players") == Belonging(game="hexagon-dots")
+    assert asked("GET", "/evaluations/run") == Belonging(game="quoridor")
+    assert asked("GET", "/g/1f2e") == asked("GET", "/") == Belonging(game="hexagon-dots")
 
 
 def test_a_move_over_http_takes_one_look_at_its_path_in_each_process() -> None:
@@ -70,7 +70,7 @@ def test_a_move_over_http_takes_one_look_at_its_path_in_each_process() -> None:
         for battle in ("1b4e28ba", "2fa111d2")
     )
     assert reading.asked(move) is reading.asked(other)
-    assert asked("GET", "//api/tournaments/cup") == Asked(tournament="cup"), (
+    assert asked("GET", "//api/tournaments/cup") == Belonging(tournament="cup"), (
         "it only begins as the path / does"
     )
 
@@ -79,11 +79,13 @@ def test_a_model_is_known_by_its_token_or_session_and_comes_by_joining() -> None
     session, needs = {"mcp-session-id": "secret"}, ("secret", announced("secret"))
     joins = tool("join", name="ann", game="connect-4", tournament="cup")
     wanted = Wanted("ann", "connect-4", "cup")
-    assert asked("POST", "/mcp", joins, **session) == Asked(wanted=wanted, needs=needs)
-    assert asked("POST", "/mcp", joins) == Asked(wanted=wanted)
-    assert asked("POST", "/mcp", tool("move", move="3"), **session) == Asked(keys=("secret",))
-    assert asked("POST", "/mcp", tool("move", move="3", token="t"), **session) == Asked(keys=("t", "secret"))
-    assert asked("POST", "/mcp", tool("tournaments"), **session) == Asked(needs=needs)
+    assert asked("POST", "/mcp", joins, **session) == Belonging(wanted=wanted, needs=needs)
+    assert asked("POST", "/mcp", joins) == Belonging(wanted=wanted)
+    assert asked("POST", "/mcp", tool("move", move="3"), **session) == Belonging(keys=("secret",))
+    assert asked("POST", "/mcp", tool("move", move="3", token="t"), **session) == Belonging(
+        keys=("t", "secret")
+    )
+    assert asked("POST", "/mcp", tool("tournaments"), **session) == Belonging(needs=needs)
     assert asked("POST", "/mcp", tool("tournaments")) is None
 
 

@@ -11,7 +11,7 @@ from server.net.sockets import readiness
 from server.show.conduit import PACKET, Conduit
 from server.workers.messages import FromWorker, Key, Ready, Several, ToWorker
 from server.workers.saying import Saying
-from server.workers.serving import Visitor
+from server.workers.serving import AdmittedPeer
 from server.workers.starting import conduit_pair
 
 _heard = msgspec.msgpack.Decoder(FromWorker)
@@ -60,7 +60,7 @@ async def test_what_is_said_while_sockets_are_read_is_one_packet_and_comes_first
 def test_that_a_client_has_shown_who_it_is_is_said_once() -> None:
     """Catches a message for each match of a bot that says `start` before it."""
     said: list[object] = []
-    visitor = Visitor(said.append, 1)
+    visitor = AdmittedPeer(said.append, 1)
     for _ in range(3):
         visitor.authenticated()
     assert len(said) == 1

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import trio
 
 from server.exits import Unavailable
-from server.peers.keeping import Keeping
+from server.peers.keeping import LeaseKeeper
 from server.peers.leases import Card, Change
 from server.peers.registry import STILL
 from server.peers.stamps import Handing, Sending
@@ -65,7 +65,7 @@ class Host:
         self._rate = rate
         self._clocks = clocks  # of all hosts, by number
         self._world = world
-        self.keeping = Keeping(OverTrips(world.database), self.in_thread, now=self.now, sleep=self.sleep)
+        self.keeping = LeaseKeeper(OverTrips(world.database), self.in_thread, now=self.now, sleep=self.sleep)
         self.keeping.willing = True
         self._session = Session(world.database, lambda: self.keeping.leases.host)
         self.ledger = Ledger(self._session, self.in_thread, epoch=self.keeping.leases.epoch)  # type: ignore[arg-type]

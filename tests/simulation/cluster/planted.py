@@ -4,9 +4,9 @@ from collections.abc import Callable
 from math import inf
 
 from server.peers import leases
-from server.peers.keeping import Keeping
+from server.peers.keeping import LeaseKeeper
 from server.peers.leases import Change, Granted, Leases
-from server.peers.stamps import Heard, Sending
+from server.peers.stamps import ArrivalTime, Sending
 from server.store.ledger import Ledger
 from tests.simulation.cluster.database import Database
 from tests.simulation.cluster.plan import draw
@@ -16,13 +16,13 @@ from tests.simulation.planted import Patches, planted
 
 def renewed_too_late() -> Patches:
     """A host counts its second from when it was told, and all of it, as if the answer took no time."""
-    renew = Keeping.renew
+    renew = LeaseKeeper.renew
 
-    async def renew_late(self: Keeping) -> None:
+    async def renew_late(self: LeaseKeeper) -> None:
         await renew(self)
         self.leases.until = self._now() + leases.LENGTH
 
-    return {(Keeping, "renew"): renew_late}
+    return {(LeaseKeeper, "renew"): renew_late}
 
 
 def written_without_an_epoch() -> Patches:
@@ -77,7 +77,7 @@ def what_was_robbed_meanwhile_is_kept() -> Patches:
 def stamped_at_the_wrong_end() -> Patches:
     """What a relayed bot said arrived when it arrived where the match is."""
 
-    def late(self: Sending, heard: Heard, now: float) -> float:
+    def late(self: Sending, heard: ArrivalTime, now: float) -> float:
         return now
 
     return {(Sending, "arrived"): late}

@@ -11,7 +11,7 @@ from server.http.exchange import Exchange
 from server.net.outbox import Outbox
 from server.protocols.arena.battle import Battle
 from server.protocols.hexagon_dots.bot import Bot, plain
-from server.protocols.house.talk import House
+from server.protocols.house.talk import HouseTalk
 from tests.simulation.planted import Patches
 from tournament.player import Player
 
@@ -26,7 +26,7 @@ def the_wrong_winner_is_told() -> Patches:
 
 
 def who_comes_back_is_not_asked_again() -> Patches:
-    return {(House, "_resume"): lambda house, seat: None}
+    return {(HouseTalk, "_resume"): lambda house, seat: None}
 
 
 def who_is_gone_is_remembered_for_ever() -> Patches:
@@ -42,10 +42,10 @@ def what_a_socket_does_not_take_is_lost() -> Patches:
 
 
 def junk_breaks_a_door() -> Patches:
-    def junk(house: House, reason: str, at: float) -> None:
+    def junk(house: HouseTalk, reason: str, at: float) -> None:
         raise KeyError(reason)
 
-    return {(House, "_junk"): junk}
+    return {(HouseTalk, "_junk"): junk}
 
 
 def a_stream_is_opened_again_where_it_was_left() -> Patches:
