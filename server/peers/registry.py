@@ -282,17 +282,9 @@ class PostgresRegistry:
 def connected(url: str, deadline: Deadline) -> Connection:
     """A session in which no statement and no pause in a transaction lasts long."""
     silence = 2 * STATEMENT / 1000  # or whoever opens a table waits, too
-    session = Session.opened(url, CONNECT, deadline, silence, tcp_user_timeout=2 * STATEMENT)
-    try:
-        at_once(
-            session,
-            ("SELECT set_config('statement_timeout', %s, false)", [str(STATEMENT)]),
-            ("SELECT set_config('idle_in_transaction_session_timeout', %s, false)", [str(PAUSE)]),
-        )
-    except BaseException:
-        session.close()
-        raise
-    return session
+    return Session.opened(
+        url, CONNECT, deadline, silence, statement=STATEMENT, pause=PAUSE, tcp_user_timeout=2 * STATEMENT
+    )
 
 
 def _asked(changes: int) -> Sequence[Statement]:

@@ -79,7 +79,7 @@ class PostgresDuties:
                     CONNECT,
                     Deadline(),
                     2 * STATEMENT / 1000,
-                    options=f"-c statement_timeout={STATEMENT}",
+                    statement=STATEMENT,
                     tcp_user_timeout=2 * STATEMENT,
                 )
             return ask(self._session)

@@ -15,11 +15,20 @@ from typing import Any, LiteralString
 
 import structlog
 
-from server.exits import ConfigError, Unavailable
+from server.exits import ConfigError, Failure, Unavailable
 from server.store import schema
 from server.store.copies import whole_or_none
 from server.store.journal import LAST, LATEST, Jot, paged
-from server.store.postgres_database import LOST, SILENCE, STATEMENT, Connection, Database, line, psycopg
+from server.store.postgres_database import (
+    ENCODING,
+    LOST,
+    SILENCE,
+    STATEMENT,
+    Connection,
+    Database,
+    line,
+    psycopg,
+)
 from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
 from tournament.chain import START, Heads, heads
 from tournament.entries import PAGE, Entry, concluded_key, salted
@@ -55,6 +64,10 @@ LINK = """
 """
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Astray(Conflict, Failure):
+    """The database has not gone on as this host knows it. A start goes on with what is there."""
 
 
 class PostgresReader:
@@ -135,11 +148,11 @@ class PostgresReader:
 
     def _expect_schema(self) -> None:
         try:
+            self._database.expect_own_sessions()
+            if self._read("SELECT to_regclass('quintain_schema')") == [(None,)]:
+                raise schema.NothingKept(f"{self._database.where}: no host has kept anything here")
             version = self._read("SELECT max(version) FROM quintain_schema")[0][0]
             schema.expect_this(self._database.where, version or 0, len(MIGRATIONS))
-        except psycopg.errors.UndefinedTable:
-            self.close()
-            raise schema.NothingKept(f"{self._database.where}: no host has kept anything here") from None
         except (psycopg.Error, Unavailable) as error:
             self.close()
             raise self._database.unusable(error) from None
@@ -178,6 +191,9 @@ class PostgresReader:
 
 class Postgres(PostgresReader):
     """Reads and writes. The host that opens this has the database to itself."""
+
+    reached = 0  # the number of the latest entry that was there for certain
+    _pause = 0  # milliseconds for which it may pause in a transaction; 0: as long as it likes
 
     def __init__(self, url: str, copies: Path | None = None) -> None:
         """Open the database; raises `ConfigError` if that fails. Copies before an upgrade go to `copies`."""
@@ -244,15 +260,17 @@ class Postgres(PostgresReader):
                 found = [_there(session, row) or _write_new(session, [row], known)[0] for row in entries]
                 write_jots(session, entries, jots)
         self._heads = known
+        self.reached = max([self.reached, *(entry.number for entry in entries)])
         return found
 
     def _expect_schema(self) -> None:
         """Lock the database for this host, and bring its schema up to date."""
         try:
+            self._database.expect_own_sessions()
             # The last host may be about to end.
             self._writer = self._database.persistently(self._locked, lambda: None)
             self._set_up(self._writer)
-            self._asked = self.last()
+            self._asked = self.reached = self.last()
         except (psycopg.Error, Unavailable) as error:
             self.close()
             raise self._database.unusable(error) from None
@@ -262,9 +280,9 @@ class Postgres(PostgresReader):
 
     def _locked(self) -> Connection:
         """The session that writes, which holds the lock."""
-        session = self._database.session()
+        session = self._database.session(statement=STATEMENT, pause=self._pause)
         try:
-            session.execute("SELECT set_config('statement_timeout', %s, false)", (str(STATEMENT),))
+            _expect_all_letters(session)
             if session.execute("SHOW synchronous_commit").fetchone() == ("off",):
                 session.execute("SET synchronous_commit = on")  # or a power cut could undo what was told
             self._lock(session)
@@ -279,16 +297,28 @@ class Postgres(PostgresReader):
             raise Unavailable("another host is using it")
 
     def _back(self) -> Connection:
-        """A new session after one was lost; fails if anybody wrote while nobody held the lock."""
+        """A new session after one was lost; fails if it cannot go on from where the last one was."""
         session = self._locked()
         try:
-            found = session.execute(LAST).fetchone() or (0,)
-            if found[0] > self._asked:
-                raise Conflict(f"{self._database.where}: another host has written to it meanwhile")
+            self._expect_to_go_on((session.execute(LAST).fetchone() or (0,))[0])
         except BaseException:
             session.close()  # or its lock would keep this host itself out
             raise
         return session
+
+    def _expect_to_go_on(self, last: int) -> None:
+        """Raise `Conflict` if anybody wrote while nobody held the lock, or what was kept is gone."""
+        self._expect_all_of_it(last)
+        if last > self._asked:
+            raise Astray(f"{self._database.where}: another host has written to it meanwhile")
+
+    def _expect_all_of_it(self, last: int) -> None:
+        if last < self.reached:
+            raise Astray(
+                f"{self._database.where}: it ends with entry {last}, and entry {self.reached} was there:"
+                " it was put back to an older state, or a standby took over that was behind;"
+                " the next start goes on from it"
+            )
 
     def _drop_writer(self) -> None:
         writer, self._writer = self._writer, None
@@ -307,6 +337,8 @@ class Postgres(PostgresReader):
             copy = self.backup if version >= schema.CHAINED else self._copy_unchained
             schema.keep_a_copy(version, newest, self._copies, copy, self.last)
         with session.transaction():
+            if version < newest:  # an index of millions of entries takes minutes
+                session.execute("SET LOCAL statement_timeout = 0")
             for number, migration in enumerate(MIGRATIONS[version:], version + 1):
                 session.execute(migration.read_bytes())
                 if number == schema.CHAINED:
@@ -320,6 +352,13 @@ class Postgres(PostgresReader):
     def _settle_in(self, session: Connection) -> None:
         """Void the leases of hosts that once shared the database: nobody else is here."""
         session.execute("DELETE FROM leases")
+
+
+def _expect_all_letters(session: Connection) -> None:
+    encoding = session.info.parameter_status("server_encoding")
+    if encoding != ENCODING:
+        why = f"its encoding is {encoding}, which lacks letters that notes may have: make one with {ENCODING}"
+        raise psycopg.NotSupportedError(why)
 
 
 class _SomeAreThere(Exception):

@@ -7,6 +7,7 @@ cannot read quote the address. So all words about it are put together here.
 import re
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from math import inf
 from typing import TYPE_CHECKING, Any, LiteralString, Self, TypeVar
 
@@ -42,12 +43,29 @@ LOST = (  # errors after which it may go on
     psycopg.OperationalError,
     psycopg.InterfaceError,
     psycopg.errors.ReadOnlySqlTransaction,  # a standby that has not taken over yet
+    psycopg.errors.UndefinedTable,  # somebody is about to restore the database
     psycopg.errors.InsufficientPrivilege,  # somebody has taken rights away, and may give them back
 )
 # What a server says to whoever will not get a session with this address, however often it tries.
 REFUSED = re.compile(
     "authentication failed|pg_hba.conf|does not exist|no password supplied|support SSL|verify failed"
+    "|valid client certificate|does not match host name|private key file|channel binding"
 )
+# What a host makes of its own: said where it may not.
+RIGHTS = "the host's user has to own this database, or a schema in its search_path"
+POOLED = (
+    "a pooler in between gives its sessions to others after each transaction, and no lock would hold: "
+    "use the server's own address, or have it pool whole sessions (pool_mode = session)"
+)
+ENCODING = "UTF8"  # the only one that has all letters of names and notes
+OTHERS = 3  # sessions, to find out whether the first is lent to one of them
+PID = "SELECT pg_backend_pid()"
+# What a session needs, whatever else the server, the database or the user has been set to. A server may be
+# too old for some of it.
+SET = """
+    SELECT set_config(name, wanted, false)
+    FROM unnest(%s::text[], %s::text[]) AS given (name, wanted) JOIN pg_settings USING (name)
+"""
 UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
 
@@ -73,12 +91,42 @@ class Session(Connection):
     silence = inf  # seconds for which it waits to hear anything
 
     @classmethod
-    def opened(cls, url: str, connect: int, deadline: Deadline, silence: float, **options: Any) -> Self:
-        """A session that waits `connect` seconds to be opened."""
+    def opened(
+        cls,
+        url: str,
+        connect: int,
+        deadline: Deadline,
+        silence: float,
+        *,
+        statement: int = 0,
+        pause: int = 0,
+        **options: Any,
+    ) -> Self:
+        """A session that waits `connect` seconds to be opened.
+
+        The server ends a statement after so many milliseconds, and a session that pauses for so long in a
+        transaction; 0: never.
+        """
         session = cls.connect(
-            url, autocommit=True, connect_timeout=connect, application_name="quintain", **options
+            url,
+            autocommit=True,
+            connect_timeout=connect,
+            application_name="quintain",
+            client_encoding=ENCODING,
+            **options,
         )
         session.deadline, session.silence = deadline, silence
+        wanted = {
+            "default_transaction_isolation": "read committed",  # others write, too
+            **dict.fromkeys(("statement_timeout", "lock_timeout"), str(statement)),
+            "idle_in_transaction_session_timeout": str(pause),
+            **dict.fromkeys(("idle_session_timeout", "transaction_timeout"), "0"),
+        }
+        try:
+            session.execute(SET, ([*wanted], [*wanted.values()]))
+        except BaseException:
+            session.close()
+            raise
         return session
 
     def wait(self, gen: "PQGen[T]", *arguments: Any, **named: Any) -> T:
@@ -124,18 +172,24 @@ class Database:
         self.where = where(url)
         self.deadline = Deadline()
 
-    def session(self, silence: float = inf) -> Connection:
-        """A session for reading. No server can block it longer than that, or past the deadline."""
+    def session(self, silence: float = inf, *, statement: int = 0, pause: int = 0) -> Connection:
+        """A session. No server can block it longer than that, or past the deadline."""
         return Session.opened(
             self._url,
             CONNECT,
             self.deadline,
             silence,
+            statement=statement,
+            pause=pause,
             keepalives_idle=5,
             keepalives_interval=2,
             keepalives_count=3,
             tcp_user_timeout=STATEMENT,
         )
+
+    def expect_own_sessions(self) -> None:
+        """Raise an error if a pooler in between gives sessions to others while they are open."""
+        self.persistently(self._own_a_session, lambda: None)
 
     def persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
         """Call `act`, and again after each `drop`; raises `Unavailable` if it keeps failing for a while."""
@@ -160,7 +214,21 @@ class Database:
         why = self._said(error).removeprefix(f"{self.where}: ")
         if self.where != UNCLEAR and _may_pass(error.__cause__ or error):
             return Unavailable(f"{self.where}: {why}")
+        if isinstance(error, psycopg.errors.InsufficientPrivilege | psycopg.errors.InvalidSchemaName):
+            why = f"{error.diag.message_primary}: {RIGHTS}"
         return Unusable(f"{self.where}: this database cannot be used: {why}")
+
+    def _own_a_session(self) -> None:
+        with self.session() as one:
+            first = one.execute(PID).fetchone()
+            if first == (one.info.backend_pid,):  # a pooler tells another number, even if it keeps them apart
+                return
+            with ExitStack() as stack:
+                for _ in range(OTHERS):
+                    other = stack.enter_context(self.session())
+                    stack.enter_context(other.transaction())
+                    if other.execute(PID).fetchone() == first or one.execute(PID).fetchone() != first:
+                        raise psycopg.NotSupportedError(POOLED)
 
     def _said(self, error: Exception) -> str:
         """What went wrong, on one line, without the parts of an unreadable address that errors quote."""

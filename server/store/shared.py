@@ -62,8 +62,8 @@ There = dict[int | tuple[str, str], tuple[str, str, str, bytes]]
 class SharedPostgres(Postgres):
     """Reads and writes, as other hosts do. No host may do so that wants the database to itself."""
 
+    _pause = PAUSE
     host = 0  # which of the hosts this is; set when it is registered
-    reached = 0  # the number of the latest entry that this host has written or seen at its start
 
     # Within
 
@@ -146,17 +146,13 @@ class SharedPostgres(Postgres):
         self.reached = max(self.reached, last + len(new))
         return found
 
-    def _locked(self) -> Connection:
-        session = super()._locked()
-        session.execute("SELECT set_config('idle_in_transaction_session_timeout', %s, false)", (str(PAUSE),))
-        return session
-
     def _lock(self, session: Connection) -> None:
         if session.execute("SELECT pg_try_advisory_lock_shared(%s)", (LOCK,)).fetchone() != (True,):
             raise Unavailable("a host that shares it with nobody, without --peers, is using it")
 
-    def _back(self) -> Connection:
-        return self._locked()
+    def _expect_to_go_on(self, last: int) -> None:
+        """Other hosts have written meanwhile."""
+        self._expect_all_of_it(last)
 
     def _set_up(self, session: Connection) -> None:
         """Set up the schema, one host at a time."""
