@@ -82,7 +82,7 @@ def noted(asides: Sequence[Aside]) -> Notes:
 
 def led(asides: Sequence[Aside]) -> tuple[Cause, ...]:
     """What may have led to the end, as it is kept with that."""
-    return bounded([aside.cause for aside in asides if isinstance(aside, Trouble)])
+    return bounded(causes.in_order(aside.cause for aside in asides if isinstance(aside, Trouble)))
 
 
 def away(asides: Sequence[Aside]) -> set[int]:

@@ -7,6 +7,7 @@ they are kept by the wall clock. The sentence that goes with them is made in
 
 import json
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import Any
 
 import msgspec
@@ -73,6 +74,19 @@ class Absent(Moment, frozen=True, gc=False):
 
 Trouble = Refused | Disconnected | Returned | Credited  # which need not end a match
 Cause = Trouble | Late | Absent
+
+
+def in_order(causes: Iterable[Cause]) -> list[Cause]:
+    """The causes as they became known: what comes late here happened late.
+
+    Something that a bot sent to another host arrived there before this host knew of it.
+    """
+    found: list[Cause] = []
+    latest = -inf
+    for cause in causes:
+        latest = max(latest, cause.at)
+        found.append(cause if cause.at == latest else structs.replace(cause, at=latest))
+    return found
 
 
 def bounded(causes: Sequence[Cause]) -> tuple[Cause, ...]:

@@ -16,13 +16,11 @@ from tournament.events import (
     CUT_SHORT,
     NOBODY,
     AnyEvent,
-    Began,
     Credited,
     Disconnected,
     Ended,
     Ending,
     Fault,
-    Moved,
     Refused,
     Returned,
     absences,
@@ -57,28 +55,21 @@ class Gone(Struct, frozen=True):
 
 
 def gathered(events: Sequence[AnyEvent]) -> list[Cause]:
-    """The causes of an end that a log has, in its order: what comes late there happened late.
-
-    Something that a bot sent to another host arrived there before this host knew of it.
-    """
+    """The causes of an end that a log has, in its order."""
     found: list[Cause] = []
-    latest = -inf
     for event in events:
-        if isinstance(event, Moved | Began):  # which have other times where a match goes on after a restart
-            continue
-        at = latest = max(latest, event.at)
         match event:
-            case Refused(seat=seat, ply=ply, sent=sent, why=why):
+            case Refused(at=at, seat=seat, ply=ply, sent=sent, why=why):
                 found.append(causes.Refused(at, seat, ply, as_text(sent), why))
-            case Disconnected(seat=seat, ply=ply, why=why):
+            case Disconnected(at=at, seat=seat, ply=ply, why=why):
                 found.append(causes.Disconnected(at, seat, ply, why))
-            case Returned(seat=seat, ply=ply):
+            case Returned(at=at, seat=seat, ply=ply):
                 found.append(causes.Returned(at, seat, ply))
-            case Credited(seconds=seconds, ply=ply):
+            case Credited(at=at, seconds=seconds, ply=ply):
                 found.append(causes.Credited(at, seconds, ply))
             case _:
                 pass
-    return found
+    return causes.in_order(found)
 
 
 def cut_off(led: Sequence[Cause], seat: int) -> str:

@@ -179,6 +179,16 @@ def test_what_is_kept_of_a_match_that_cannot_go_on_says_what_led_to_that() -> No
     assert [each.at for each in asides.led(match.asides)] == [EPOCH + 2.0]
 
 
+def test_what_led_to_that_is_told_in_the_order_in_which_it_became_known() -> None:
+    """Catches a relayed bot, whose second message seems to have arrived before the first."""
+    match = begun("connect-4")
+    for at in (2.5, 2.25, 3.0):
+        with pytest.raises(Illegal):
+            match.play(0, 9, at)
+    match.away(1, 40.0, 2.75)
+    assert [each.at - EPOCH for each in asides.led(match.asides)] == [2.5, 2.5, 3.0, 3.0]
+
+
 def test_a_move_alone_leaves_nothing_beside_it() -> None:
     match = begun("connect-4")
     match.play(0, 3, 1.0)
