@@ -28,7 +28,7 @@ from tests.fuzz.mutate import spoilt
 from tests.fuzz.sessions import Tongue, draw
 from tests.fuzz.spectator import Spectator
 from tests.fuzz.stranger import Pack, Stranger, said_its_last
-from tests.server.transcripts import at_once
+from tests.server.transcripts import at_once, grade_at_once
 from tests.server.windowed import End, Weather, windowed_pair
 from tournament.events import Ending, absences
 from tournament.facts import Concluded, Opened
@@ -116,7 +116,7 @@ class Ground:
         host = self._host = Host(
             timekeeper=Timekeeper(inf), thinker=Thinker(children=0, waiting=0), wall=trio.current_time
         )
-        host.boards.run = at_once
+        host.boards.run, host.grader.grade = at_once, grade_at_once
         self._admission = Admission(host.limits)
         host.on_begun.append(self._spectator.watch)
         with _overheard(self._complain):
