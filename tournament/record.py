@@ -516,9 +516,14 @@ class Record:
     def standings(self) -> list[Row]:
         return self.results.standings(list(self.entrants.values()), self.annulled, self.disqualified)
 
+    @property
+    def lacks_its_final(self) -> bool:
+        """Whether it is a knockout that was ended early, which nobody has won."""
+        return self.format.eliminates and self.ended_early
+
     def _winners(self) -> tuple[str, ...]:
         """Whoever is first, and has scored; nobody in a knockout without its last round."""
-        if self.format.eliminates and self.ended_early:
+        if self.lacks_its_final:
             return ()
         first = takewhile(lambda row: row.rank == 1, self.standings())
         return tuple([row.name for row in first if row.points > 0])

@@ -10,6 +10,7 @@ between versions of Python.
 import re
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
@@ -101,6 +102,16 @@ def taken_apart(text: str) -> Url:
     return Url(
         secure, found["host"].strip("[]").lower(), port, (found["path"] or "/") + (found["query"] or "")
     )
+
+
+def http_parts(url: str) -> SplitResult | None:
+    """The parts of an address of a server that speaks HTTP; None if it is no such address."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:  # a port that is none, or half of a pair of brackets
+        return None
+    return parts if parts.scheme in ("http", "https") and parts.hostname else None
 
 
 def allowed(address: IP, networks: Sequence[Network]) -> bool:

@@ -251,8 +251,7 @@ def winners(record: Record, board: Board | None) -> list[str]:
     the first place was to be settled and is open, as in a knockout without its last round.
     """
     over = record.state is State.FINISHED and record.frozen is None
-    over = over and not (record.format.eliminates and record.ended_early)
-    if not over or board is None or board.version < record.version:
+    if not over or record.lacks_its_final or board is None or board.version < record.version:
         return []
     first = [row.name for row in takewhile(lambda row: row.rank == 1, board.rows)]
     if board.decision is not None:  # of those who are still in: the first row may be somebody else's

@@ -13,10 +13,11 @@ from pathlib import Path
 from ssl import SSLCertVerificationError
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 from urllib.request import ProxyHandler, Request, build_opener
 
 from server.exits import Failure, Misuse
+from server.net.addresses import http_parts
 from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
 TIMEOUT = 30.0  # seconds: a large export takes some
@@ -27,12 +28,7 @@ _open = build_opener(ProxyHandler({})).open  # a proxy of the environment knows 
 class Remote:
     def __init__(self, url: str, token: str | None = None, data: str = "quintain-data") -> None:
         """`token` is the organiser's; None: it is looked for where the host keeps it, once it is needed."""
-        try:
-            parts = urlsplit(url)
-            _ = parts.port
-        except ValueError:  # a port that is none, or half of a pair of brackets
-            parts = urlsplit("")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if http_parts(url) is None:
             raise Misuse(f"expected an address like http://127.0.0.1:8080, not {url!r}")
         self.url = url.rstrip("/")
         self._token = token

@@ -18,13 +18,13 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from string import Template
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
 
 from games.game import Game, Illegal, typed
 from server.exits import Failure, Misuse
+from server.net.addresses import http_parts
 
 KEY = "OPENAI_API_KEY"  # in the environment, as other programs have it
 TRIES = 5  # answers to one question
@@ -64,12 +64,7 @@ class Endpoint:
     """The server at which a model is asked."""
 
     def __init__(self, base_url: str, model: str, key: str | None) -> None:
-        try:
-            parts = urlsplit(base_url)
-            _ = parts.port
-        except ValueError:  # a port that is none, or half of a pair of brackets
-            parts = urlsplit("")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if (parts := http_parts(base_url)) is None:
             raise Misuse(f"expected an address such as http://127.0.0.1:11434/v1, not {base_url!r}")
         self._parts = parts
         self._model = model

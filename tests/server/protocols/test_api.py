@@ -678,14 +678,18 @@ async def test_the_openapi_document_names_every_address(autojump_clock: MockCloc
     assert "TournamentSettings" in document["components"]["schemas"]
 
 
+async def many_enter(here: Office) -> None:
+    await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="gauntlet")
+    record = here.host.tournaments["cup"].record
+    for number in range(15_000):
+        record.add(Entered(f"entrant {number}"))
+
+
 @pytest.mark.slow
 async def test_a_large_answer_reaches_a_slow_reader_whole(autojump_clock: MockClock) -> None:
     """Catches an export that is cut because more of it is kept than for a slow reader may be."""
     async with office() as here:
-        await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="gauntlet")
-        record = here.host.tournaments["cup"].record
-        for number in range(15_000):
-            record.add(Entered(f"entrant {number}"))
+        await many_enter(here)
         client = here.server.connect(Weather(window=65536, latency=0.001))
         await client.end.send_all(get("/api/tournaments/cup/export", "Connection: close"))
         answer = await client.rest()
@@ -698,10 +702,7 @@ async def test_a_large_answer_reaches_a_slow_reader_whole(autojump_clock: MockCl
 async def test_others_get_their_turn_while_a_large_export_is_made(autojump_clock: MockClock) -> None:
     """To a client that takes everything at once: what comes between two turns of another was made in one."""
     async with office() as here:
-        await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="gauntlet")
-        record = here.host.tournaments["cup"].record
-        for number in range(15_000):
-            record.add(Entered(f"entrant {number}"))
+        await many_enter(here)
         client = here.server.connect(Weather(window=1 << 30))
         await client.end.send_all(get("/api/tournaments/cup/export", "Connection: close"))
         pieces = list[bytes]()

@@ -10,21 +10,15 @@ from threading import Thread
 
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.server.store.between import Between
+
 READ = 1 << 16  # bytes
 
 
-class Far:
+class Far(Between):
     def __init__(self, server: tuple[str, int]) -> None:
         self.said: list[int] = []  # by round trip: bytes that the client said
-        self._server = server
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._sockets = [self._listener]
-        self._accepting = Thread(target=self._accept, daemon=True)
-        self._accepting.start()
-
-    @property
-    def port(self) -> int:
-        return self._listener.getsockname()[1]
+        super().__init__(server)
 
     def made(self, call: Callable[[], object]) -> int:
         """How many round trips a call makes."""
@@ -32,24 +26,11 @@ class Far:
         call()
         return len(self.said) - before
 
-    def close(self) -> None:
-        for each in self._sockets:
-            with suppress(OSError):  # it has ended already
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
-        self._accepting.join()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            server = socket.create_connection(self._server)
-            self._sockets += [client, server]
-            heard = [True]  # whether the server has said something since the client did
-            Thread(target=self._ask, args=(client, server, heard), daemon=True).start()
-            Thread(target=self._reply, args=(server, client, heard), daemon=True).start()
+    def meet(self, client: socket.socket) -> None:
+        server = self.connect()
+        heard = [True]  # whether the server has said something since the client did
+        Thread(target=self._ask, args=(client, server, heard), daemon=True).start()
+        Thread(target=self._reply, args=(server, client, heard), daemon=True).start()
 
     def _ask(self, client: socket.socket, server: socket.socket, heard: list[bool]) -> None:
         for said in _said(client):

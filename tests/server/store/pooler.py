@@ -8,6 +8,8 @@ from threading import Lock, Thread
 
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.server.store.between import Between
+
 LEAST = 8  # bytes of what a client says first
 TLS = struct.pack("!ii", LEAST, 80877103)  # a client that asks whether it may encrypt
 KEY = b"K", struct.pack("!ii", 4242, 0)  # by which a client cancels: a pooler makes one of its own
@@ -18,35 +20,16 @@ IDLE = b"I"  # no transaction is open
 Message = tuple[bytes, bytes]
 
 
-class Pooler:
+class Pooler(Between):
     def __init__(self, server: tuple[str, int], *, whole: bool) -> None:
-        self._server = server
         self._whole = whole  # whether a client has a session until it ends, or only for a transaction
         self._free: list[socket.socket] = []
         self._taking = Lock()
         self._greeting: list[Message] = []  # what the server says to whoever comes
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._sockets = [self._listener]
-        self._accepting = Thread(target=self._accept, daemon=True)
-        self._accepting.start()
+        super().__init__(server)
 
-    @property
-    def port(self) -> int:
-        return self._listener.getsockname()[1]
-
-    def close(self) -> None:
-        for each in self._sockets:
-            with suppress(OSError):  # it has ended already
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
-        self._accepting.join()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                self._sockets.append(client)
-                Thread(target=self._serve, args=(client,), daemon=True).start()
+    def meet(self, client: socket.socket) -> None:
+        Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
         with suppress(OSError, EOFError):
@@ -76,8 +59,7 @@ class Pooler:
         with self._taking:
             if self._free:
                 return self._free.pop()
-            session = socket.create_connection(self._server)
-            self._sockets.append(session)
+            session = self.connect()
             session.sendall(started)
             self._greeting = [KEY if message[0] == KEY[0] else message for message in _replies(session)]
             return session
