@@ -5,12 +5,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.blackbox.ends import Stream, ask, form, fresh
+from tests.blackbox.forked import ForkedHost
 from tests.blackbox.inspected import Inspected
+from tests.blackbox.unhurried import unhurried
 from tests.hang import wait_for
 
 pytestmark = pytest.mark.slow
@@ -254,8 +257,10 @@ def test_quoridor_has_its_thirteen_cases(host: Inspected) -> None:
             assert len(answer.json["battleIds"]) == 1
 
 
-def test_a_join_with_a_team_url_is_202_at_once_and_the_host_calls_for_each_match(host: Inspected) -> None:
-    with team(host) as one, team(host) as two:
+def test_a_join_with_a_team_url_is_202_at_once_and_the_host_calls_for_each_match(tmp_path: Path) -> None:
+    """On a host of its own: for ten seconds after the teams have gone they are called to further matches."""
+    unhurried(tmp_path, "kept")
+    with ForkedHost(tmp_path, "--data", "kept") as host, team(host) as one, team(host) as two:
         for bot in (one, two):
             body = {"name": fresh("team"), "teamUrl": bot.url}
             assert ask(host.http, "POST", "/tic-tac-toe/join", body).status == 202
