@@ -33,7 +33,7 @@ class HeldElsewhere(Refusal):
 
 def takes_entrants(record: Record) -> bool:
     """Whether somebody new may enter by coming."""
-    return admits(record) and (record.format.endless or not _full(record))
+    return admits(record) and not _full(record)
 
 
 def admits(record: Record) -> bool:
@@ -65,6 +65,8 @@ def expect_room(record: Record, *, let_in: bool) -> None:
             f"{record.name} has begun: its organiser can still let you in,"
             f" with quintain tournament enter {record.name} NAME"
         )
+    elif record.format.endless and not let_in and _full(record):
+        raise _is_full(record, room(record))
     elif record.contestants >= (most := _most(record)):
         raise _is_full(record, most)
 

@@ -30,15 +30,18 @@ class Current:
         """The tournaments of all games that are not over."""
         return (record for going in self._going.values() for record in going.values())
 
-    def taking(self, game: str) -> Iterator[Record]:
-        """Those of them that take entrants, the oldest first, but ladders last; no open table is among them.
+    def taking(self, game: str, name: str) -> Iterator[Record]:
+        """Those of them that take in a bot of that name, the oldest first, but ladders last.
 
-        A ladder takes bots for ever, so nobody would come to a tournament that was opened later.
+        A ladder takes bots for ever, so nobody would come to a tournament that was opened later. One that
+        is full still takes in its own entrants. No open table is among these.
         """
         admitting = self._admitting.get(game, NONE).values()
         for endless in (False, True):
             for record in admitting:
-                if record.format.endless == endless and takes_entrants(record):
+                if record.format.endless != endless:
+                    continue
+                if takes_entrants(record) or (endless and name in record.entrants):
                     yield record
 
     def sort(self, record: Record) -> None:

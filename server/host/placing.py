@@ -98,7 +98,7 @@ class Placing:
         for record in self._roll.awaiting(name, game):
             if name not in record.out:
                 return held[record.name]
-        return next((held[record.name] for record in current.taking(game)), None)
+        return next((held[record.name] for record in current.taking(game, name)), None)
 
     def expects(self, name: str, game: str) -> bool:
         """Whether a tournament with an end awaits a bot of that name, or would take it in."""

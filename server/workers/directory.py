@@ -341,7 +341,7 @@ class Directory:
         for record in self.roll.awaiting(name, game):
             if name not in record.out:
                 return record.name
-        return next((record.name for record in self._current.taking(game)), "")
+        return next((record.name for record in self._current.taking(game, name)), "")
 
 
 def _digest(token: str | None) -> str | None:

@@ -25,8 +25,8 @@ def sorted_in(*records: Record) -> Current:
     return current
 
 
-def taking(current: Current) -> list[str]:
-    return [each.name for each in current.taking(GAME)]
+def taking(current: Current, name: str = "new") -> list[str]:
+    return [each.name for each in current.taking(GAME, name)]
 
 
 def test_whoever_comes_is_taken_by_the_oldest_that_has_room_for_as_long_as_it_has() -> None:
@@ -59,6 +59,16 @@ def test_a_tournament_takes_whoever_comes_before_a_ladder_does_however_old_that_
     for name in ("ann", "bob"):
         cup.add(Entered(name))
     assert taking(current) == ["ladder"]
+
+
+def test_a_ladder_that_is_full_takes_nobody_but_its_own_entrants() -> None:
+    facts = Entered("ann"), Entered("bob"), Turned(State.RUNNING)
+    ladder = record("ladder", *facts, opened=Opened(GAME, "ladder", 2))
+    current = sorted_in(ladder)
+    assert taking(current, "cas") == []
+    assert taking(current, "bob") == ["ladder"]
+    ladder.add(Withdrew("ann", annulled=False))
+    assert taking(current, "cas") == ["ladder"]
 
 
 @pytest.mark.parametrize("end", [State.FINISHED, State.DELETED])

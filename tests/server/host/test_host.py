@@ -119,6 +119,20 @@ async def test_whoever_comes_while_a_tournament_takes_entrants_enters_it(autojum
         assert list(host.tournaments["open-tic-tac-toe"].record.entrants) == ["dee", "eve"]
 
 
+async def test_a_ladder_takes_as_many_as_was_asked_for_and_these_again(autojump_clock: MockClock) -> None:
+    async with running() as (host, nursery):
+        ladder = await host.open("stairs", Opened(GAME, "ladder", 2))
+        ann, _ = [await come(host, nursery, name) for name in ("ann", "bob")]
+        await trio.sleep(20.0)
+        assert ladder.record.state is State.RUNNING
+        assert (await come(host, nursery, "cas")).player.place == OPEN + GAME
+        with pytest.raises(Unwelcome, match="^stairs is full: it takes 2$"):
+            await host.arrive("dee", GAME, tournament="stairs")
+        ann.leave(for_good=True)
+        await trio.sleep(20.0)
+        assert (await come(host, nursery, "ann")).player.place == "stairs"
+
+
 async def test_whoever_comes_while_a_tournament_fills_up_goes_to_the_next_and_then_to_the_open_table(
     autojump_clock: MockClock,
 ) -> None:
