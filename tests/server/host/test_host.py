@@ -126,7 +126,7 @@ async def test_a_ladder_takes_as_many_as_was_asked_for_and_these_again(autojump_
         await trio.sleep(20.0)
         assert ladder.record.state is State.RUNNING
         assert (await come(host, nursery, "cas")).player.place == OPEN + GAME
-        with pytest.raises(Unwelcome, match="^stairs is full: it takes 2$"):
+        with pytest.raises(Unwelcome, match=r"^stairs is full: it takes 2$"):
             await host.arrive("dee", GAME, tournament="stairs")
         ann.leave(for_good=True)
         await trio.sleep(20.0)
