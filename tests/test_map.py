@@ -230,6 +230,7 @@ ELSEWHERE = {
     "server/protocols/hexagon_dots/door.py": "server/protocols/test_hexagon_dots.py",
     "server/protocols/hexagon_dots/gate.py": "server/protocols/test_hexagon_dots_games.py",
     "server/protocols/hexagon_dots/gates.py": "server/protocols/test_hexagon_dots_games.py",
+    "server/protocols/hexagon_dots/idle.py": "server/protocols/test_hexagon_dots_games.py",
     "server/protocols/hexagon_dots/messages.py": "server/protocols/test_hexagon_dots.py",
     "server/protocols/house/dialect.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/house/messages.py": "server/protocols/test_house.py",

@@ -267,14 +267,16 @@ class Bot(EnteredBot):
     def _begin(self, seat: Seat) -> None:
         self._tape = self.attendance.tape
         if self._plays_here:
-            self.gate.taken = True
+            self.gate.take()
         self._ask()
         self.gate.begin(seat.match)
 
     def _ask(self) -> None:
         """Tell the bot that it is its turn, if that is so and it can be told."""
         seat = self.attendance.seat
-        if seat is not None and seat.to_move and self._held is not None and not self._has_to_move(seat):
+        if seat is None or self._held is None or not seat.to_move:
+            return
+        if self._known is None or not self._has_to_move(seat):
             self._token = token = self._own.token(seat.match.moves)
             self._tokens[token] = self
             self._host.on_key_of_game(token)

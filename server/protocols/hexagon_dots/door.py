@@ -263,7 +263,7 @@ class HexagonDots:
             player.options = gate.options
             player.free()
         elif len(both := gate.waiting) == 2:
-            gate.taken = True
+            gate.take()
             self._host.tournaments[player.place or ""].challenge(both[0], both[1], gate.options)
 
     def _move(self, gate: Gate, exchange: Exchange) -> Awaitable[object] | None:

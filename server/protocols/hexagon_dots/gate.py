@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from msgspec.json import encode
 
 from server.http.exchange import Chunks, Exchange
+from server.protocols.hexagon_dots.idle import IdleGates
 from server.protocols.hexagon_dots.messages import (
     Standing,
     delta,
@@ -64,13 +65,14 @@ class Gate:
         options: Mapping[str, Any],
         fixed: bool,
         at: float,
-        idle: dict["Gate", None],
+        idle: IdleGates,
+        untaken: dict["Gate", None],
         maker: str = "",
     ) -> None:
         """`fixed`: bots that join play each other on this very board; otherwise the host deals the match.
 
-        A gate is in `idle`, which all gates share, while nobody plays or waits here. `maker` is the address
-        of whoever asked for it.
+        All gates share two collections: one is in `idle` while nobody plays or waits here, and in `untaken`
+        until its game begins. `maker` is the address of whoever asked for it.
         """
         self.path = path
         self.options = options
@@ -90,12 +92,19 @@ class Gate:
         self._end: str | None = None  # how the last match ended, in words, if no other followed it
         self._observers: dict[Chunks, None] = {}
         self._idle = idle
+        self._untaken = untaken
+        untaken[self] = None
         self._settle()
 
     @property
     def waiting(self) -> list[Player]:
         """The players with a place in the game of this address, which has not begun."""
         return [player for guest, player in self._guests.items() if guest.waits]
+
+    def take(self) -> None:
+        """Its game begins: nobody else can join it."""
+        self.taken = True
+        self._untaken.pop(self, None)
 
     @property
     def open(self) -> bool:
@@ -225,9 +234,9 @@ class Gate:
 
     def _settle(self) -> None:
         if self._guests or self._match is not None:
-            self._idle.pop(self, None)
+            self._idle.discard(self)
         else:
-            self._idle[self] = None
+            self._idle.add(self)
 
     def _say(self, match: Match) -> None:
         """Tell the observers what is new; there are hardly ever any."""

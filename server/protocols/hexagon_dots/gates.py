@@ -5,7 +5,6 @@ Nothing here knows of requests: `door.py` answers them, and `gate.py` is one add
 
 import re
 import secrets
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
@@ -15,6 +14,7 @@ import trio
 from server.host.host import Host
 from server.net.budgets import address_of
 from server.protocols.hexagon_dots.gate import Gate
+from server.protocols.hexagon_dots.idle import IdleGates
 from server.protocols.hexagon_dots.messages import FOUND
 
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
@@ -27,7 +27,8 @@ class Gates:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._by_path: dict[str, Gate] = {}  # in the order of their making
-        self._idle: dict[Gate, None] = {}  # gates that nobody needs
+        self._idle = IdleGates()
+        self._untaken: dict[Gate, None] = {}  # gates whose game has not begun, in the order of their making
         self._strange: set[Gate] = set()  # gates that no host has told of and where nobody has joined
 
     def __iter__(self) -> Iterator[Gate]:
@@ -43,7 +44,7 @@ class Gates:
         when there can be no more games, all others are sent to the same one: the host deals their matches.
         """
         now = trio.current_time()
-        free = [gate for gate in self if gate.has_place_at(now)]
+        free = [gate for gate in self._untaken if gate.has_place_at(now)]
         unused = [gate for gate in free if gate.unused]
         found = (
             next((gate for gate in free if gate.waiting), None)
@@ -60,7 +61,8 @@ class Gates:
         """A game for more than it has places, if another one would have the host drop one."""
         if len(self._idle) < self._host.limits.games:
             return None
-        return next((gate for gate in reversed(self._idle) if gate.unused and not gate.fixed), None)
+        untaken = reversed(self._untaken)
+        return next((gate for gate in untaken if gate.unused and not gate.fixed and gate in self._idle), None)
 
     def make(self, options: Mapping[str, Any], fixed: bool, peer: str) -> Gate:
         """Make a gate with a new address, for whoever is at `peer`, who may be about to come there."""
@@ -76,7 +78,8 @@ class Gates:
         return made
 
     def open(self, path: str, options: Mapping[str, Any], fixed: bool, maker: str = "") -> Gate:
-        made = self._by_path[path] = Gate(path, options, fixed, trio.current_time(), self._idle, maker)
+        made = Gate(path, options, fixed, trio.current_time(), self._idle, self._untaken, maker)
+        self._by_path[path] = made
         return made
 
     def opened_before(self, path: str) -> Gate | None:
@@ -97,21 +100,20 @@ class Gates:
         """Somebody joins at a gate, which may have been dropped meanwhile, when nobody was there."""
         self._strange.discard(gate)
         self._by_path[gate.path] = gate
+        if not gate.taken:
+            self._untaken[gate] = None
 
     def forget(self, gate: Gate) -> None:
-        del self._by_path[gate.path], self._idle[gate]
+        del self._by_path[gate.path]
+        self._idle.discard(gate)
+        self._untaken.pop(gate, None)
         self._strange.discard(gate)
         gate.close()
 
     def _make_room(self, maker: str = "") -> None:
-        """Drop gates that nobody needs, if there are too many: the oldest of whoever has made most of them.
-
-        So whoever makes more and more of them drops no game that somebody else has made for their bots.
-        """
+        """Drop gates that nobody needs, if there are too many."""
         while self._idle and len(self._idle) >= self._host.limits.games:
-            idle = [gate for gate in self if gate in self._idle]
-            made = Counter([maker, *(gate.maker for gate in idle)])
-            self.forget(max(idle, key=lambda gate: (made[gate.maker], gate.maker == maker)))
+            self.forget(self._idle.superfluous(maker))
 
 
 def _drawn(fixed: bool) -> str:

@@ -36,10 +36,10 @@ class Tokens:
 
     def token(self, moves: Sequence[Any]) -> str:
         """The token for the turn after these moves, which extend those of the token before."""
-        for move in moves[self._ply :]:
-            self._lines.update(_encoder.encode(move))
-        self._ply = len(moves)
-        content = self._ply.to_bytes(PLY, "big") + self._lines.digest()
+        lines = self._lines
+        lines.update(b"".join(map(_encoder.encode, moves[self._ply :])))
+        self._ply = ply = len(moves)
+        content = ply.to_bytes(PLY, "big") + lines.digest()
         whole = b2a_base64(content + self._seal(content), newline=False)
         return whole.translate(TO_ADDRESS).decode()
 

@@ -25,6 +25,8 @@ from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.bot import Bot
 from server.protocols.hexagon_dots.door import HexagonDots
 from server.protocols.hexagon_dots.gate import COMING
+from server.protocols.hexagon_dots.gates import Gates
+from server.protocols.hexagon_dots.messages import FOUND
 from tests.hang import HANG, SLOWLY
 from tests.server.ends import over_sockets
 from tests.server.protocols.table import (
@@ -51,6 +53,7 @@ from tests.server.protocols.table import (
 from tests.server.transcripts import hosting
 from tests.server.web import Client
 from tests.server.windowed import Weather, windowed_pair
+from tests.steps import steps_taken
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Dealt, Entered, Opened, State, Turned
@@ -631,6 +634,27 @@ async def test_whoever_makes_too_many_games_drops_only_their_own(
         for game in (*mine, theirs[-1]):
             await here.read(game)
         assert (await here.caller().ask("GET", theirs[0])).status == 404
+
+
+async def test_a_game_costs_as_much_to_make_and_to_find_however_many_there_were(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that looks at all games that were played whenever there is to be another one."""
+    cost: list[int] = []
+    for many in (50, 100):
+        async with hosting({}, Limits(games=many)) as (host, _):
+            gates = Gates(host)
+            for _ in range(many + 1):
+                gates.make(FOUND, fixed=True, peer="").take()
+
+            def once(gates: Gates = gates) -> None:
+                gates.make(FOUND, fixed=False, peer="")
+                gates.find("").take()
+
+            once()
+            cost.append(steps_taken(once))
+            assert len([*gates]) == many
+    assert cost[0] == cost[1]
 
 
 async def test_what_was_answered_last_is_forgotten_where_there_were_too_many_since(
