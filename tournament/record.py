@@ -12,7 +12,7 @@ from copy import copy
 from itertools import takewhile
 from math import inf
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import UNSET, structs
 
@@ -161,6 +161,7 @@ class Record:
     def keep_archived(self, archived: Archived) -> None:
         with archive.taken_out.lock:
             self.archived = archived
+            object.__setattr__(self, "__class__", _ArchivedRecord)
             self.put_back()
 
     def put_back(self) -> None:
@@ -169,18 +170,6 @@ class Record:
             for part in archive.PARTS:
                 self.__dict__.pop(part, None)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            """Take all parts out of the archive, as one is asked for that is not here."""
-            if name not in archive.PARTS or self.__dict__.get("archived") is None:
-                raise AttributeError(name)
-            with archive.taken_out.lock:
-                parts = archive.unpacked(self.archived.content, self.format, whole=self.whole)
-                self.__dict__.update(parts)
-                archive.taken_out.add(self, max(1, self.last_drawn))
-            return parts[name]
-
     def _leave_the_archive(self) -> None:
         """What is known is about to change."""
         if self.archived is not None:
@@ -188,6 +177,7 @@ class Record:
                 _ = self.results  # and with these, all other parts
                 archive.taken_out.remove(self)
                 self.archived = None
+                object.__setattr__(self, "__class__", Record)
 
     # What is known
 
@@ -559,3 +549,20 @@ def _note(known: dict[str, str], name: str, text: str) -> None:
         known[name] = text
     else:
         known.pop(name, None)
+
+
+class _ArchivedRecord(Record):
+    """A record while its parts are in the archive.
+
+    It is a class of its own because all attributes of a class with `__getattr__` take longer to read.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        """Take all parts out of the archive, as one is asked for that is not here."""
+        if name not in archive.PARTS:
+            raise AttributeError(name)
+        with archive.taken_out.lock:
+            if self.archived is not None and name not in vars(self):  # no other thread has taken them out
+                vars(self).update(archive.unpacked(self.archived.content, self.format, whole=self.whole))
+                archive.taken_out.add(self, max(1, self.last_drawn))
+            return vars(self)[name]
