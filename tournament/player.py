@@ -161,10 +161,9 @@ class Player:
     """Somebody under a name, who is dealt one seat at a time."""
 
     __slots__ = (
-        "_against",
         "_changed",
-        "_place",
         "_seats",
+        "against",
         "arrival",
         "connection",
         "dealt",
@@ -176,6 +175,7 @@ class Player:
         "moved",
         "name",
         "options",
+        "place",
         "present",
         "reserved",
         "retired",
@@ -199,8 +199,8 @@ class Player:
         self.arrival = arrival  # lower for those who came earlier
         self.present = True  # connected, or otherwise able to answer
         self.retired = False  # will not be back
-        self._place = place
-        self._against: str | None = None
+        self.place = place  # the tournament that it plays in; None: any that has its name among the entrants
+        self.against: str | None = None  # at an open table: the only one that it wants to meet
         self.options: Mapping[str, Any] | None = None  # at an open table: of the game, if not the table's own
         self.version: str | None = None  # of the bot, in its own words
         self.kind = Kind.BOT
@@ -217,27 +217,17 @@ class Player:
         self.taken_out: Callable[[], None] = _nothing  # called when an organiser took it out; set as `dealt`
         self.moved: Callable[[], None] = _nothing  # called when the host has led it elsewhere; the same
 
-    @property
-    def place(self) -> str | None:
-        """The tournament that it plays in; None: any that has its name among the entrants."""
-        return self._place
-
-    @place.setter
-    def place(self, place: str | None) -> None:
-        if place != self._place:
-            before, self._place = self._place, place
+    def move_to(self, place: str | None) -> None:
+        """Have it play in another tournament."""
+        if place != self.place:
+            before, self.place = self.place, place
             self._changed(self, before)
 
-    @property
-    def against(self) -> str | None:
-        """At an open table: the only one that it wants to meet."""
-        return self._against
-
-    @against.setter
-    def against(self, against: str | None) -> None:
-        if against != self._against:
-            self._against = against
-            self._changed(self, self._place)
+    def meet_only(self, against: str | None) -> None:
+        """Have it meet nobody else; None: it may meet anybody."""
+        if against != self.against:
+            self.against = against
+            self._changed(self, self.place)
 
     @property
     def idle(self) -> bool:
@@ -285,7 +275,7 @@ class Player:
         if self.matches_left == 0:
             self.present = False  # as if it had gone: nobody waits for it in vain
         if not self.retired:  # otherwise everybody knows already that it is gone
-            self._changed(self, self._place)
+            self._changed(self, self.place)
 
     def away(self) -> None:
         """Its connection is lost; it may come back."""
@@ -293,13 +283,13 @@ class Player:
             self.present = False
             if self.seat is not None:
                 self.seat.away()
-            self._changed(self, self._place)
+            self._changed(self, self.place)
 
     def can_be_called(self) -> None:
         """It can be called to matches. It may not have come back to the one that it plays."""
         if not self.present and not self.retired:
             self.present = True
-            self._changed(self, self._place)
+            self._changed(self, self.place)
 
     def back(self) -> None:
         wants_more = self.matches_left != 0 or self.seat is not None
@@ -307,7 +297,7 @@ class Player:
             self.present = True
             if self.seat is not None:
                 self.seat.here()
-            self._changed(self, self._place)
+            self._changed(self, self.place)
 
     def retire(self) -> None:
         """Gone for good: it loses the match that it plays, and nothing more is dealt to it."""
@@ -319,7 +309,7 @@ class Player:
             self.dealt, self.taken_out, self.moved = _nobody, _nothing, _nothing
             if self.seat is not None:
                 self.seat.leave()
-            self._changed(self, self._place)
+            self._changed(self, self.place)
 
 
 def _nobody(seat: Seat) -> None:

@@ -268,7 +268,7 @@ class Host:
         await Desk(tournament, by).delete()
         for player in tuple(self.lobby.players(record.opened.game)):
             if player.place == record.name and not over:
-                player.place = NOWHERE
+                player.move_to(NOWHERE)
                 try:
                     await self.placing.send_on(player)
                     player.moved()
@@ -368,7 +368,7 @@ class Host:
         except Unwelcome:
             self.reception.moved((game, key(name)))
             raise
-        visit.player.against = against
+        visit.player.meet_only(against)
         visit.player.version = version
         visit.player.kind = Kind.PERSON if person else Kind.BOT
         visit.player.matches_left = None if matches is None else matches - (visit.player.seat is not None)

@@ -63,9 +63,9 @@ class HousePlayer:
         self._player = host.lobby.enter(opponent.name, game, NOWHERE)
         self._player.kind = Kind.HOUSE
         self._player.matches_left = matches
-        self._player.against = challenger
+        self._player.meet_only(challenger)
         self._player.dealt = self._dealt
-        self._player.place = table
+        self._player.move_to(table)
 
     def leave(self) -> None:
         """The challenger has gone before there was a match."""

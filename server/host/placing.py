@@ -53,7 +53,7 @@ class Placing:
                 if settled or takes_entrants(found.record):
                     raise  # else the same one would be found again
                 continue  # others were taken in before it, and now that is full: there may be room elsewhere
-            player.place = found.record.name
+            player.move_to(found.record.name)
             found.wake()
             return found
 

@@ -242,7 +242,8 @@ class Reception:
         if player.place != place and player.seat is not None:
             return None
         self._gone.pop(where, None)
-        player.for_one_match, player.place = False, place
+        player.for_one_match = False
+        player.move_to(place)
         visit = self._visit(where, player, None, claim.digest, called.address)
         visit.resumes = True
         self.moved(where)

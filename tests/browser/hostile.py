@@ -112,7 +112,7 @@ async def main() -> None:
         for name in PAYLOADS[:: len(PAYLOADS) // LIVE]:
             await table.enter(name)
             player = host.lobby.enter(name, GAME)
-            player.place = table.record.name
+            player.move_to(table.record.name)
             nursery.start_soon(play, player, first)
         table.wake()
         for held in host.tournaments.values():

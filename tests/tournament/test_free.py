@@ -23,7 +23,7 @@ def company(*came: tuple[str, str | None]) -> tuple[Free, list[Player]]:
     free, lobby = Free(), Lobby()
     players = [lobby.enter(name, GAME) for name, _ in came]
     for player, (_, against) in zip(players, came, strict=True):
-        player.against = against
+        player.meet_only(against)
         free.add(player)
     return free, players
 
@@ -46,10 +46,10 @@ def test_whoever_came_for_one_is_shown_while_that_one_is_free_for_it() -> None:
     assert shown(free) == ["ann", "bob"]
     free.remove(bob)
     assert shown(free) == []
-    bob.against = "cas"
+    bob.meet_only("cas")
     free.add(bob)
     assert shown(free) == []
-    bob.against = "ann"
+    bob.meet_only("ann")
     free.add(bob)
     assert shown(free) == ["ann", "bob"]
     free.remove(ann)
@@ -101,7 +101,7 @@ async def test_bots_that_came_for_absent_opponents_keep_nobody_from_playing(
     async with table(GAME) as (here, nursery):
         for number in range(WAITING + 1):
             player = here.come(f"waits-{number}")
-            player.against = f"away-{number}"
+            player.meet_only(f"away-{number}")
             await here.tournament.enter(player.name)
         await crowd(here, nursery, 2, silent)
         here.tournament.wake()

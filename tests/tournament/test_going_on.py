@@ -173,7 +173,7 @@ async def left_behind(format: str = "round-robin", behave: Any = first) -> Memor
 
 def awaited(here: World, name: str) -> Player:
     player = here.come(name)
-    player.place = "cup"
+    player.move_to("cup")
     player.away()
     return player
 

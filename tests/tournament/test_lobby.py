@@ -36,7 +36,7 @@ def test_who_is_free_at_a_table_is_found_as_soon_however_many_wait_for_a_round()
         lobby = Lobby()
         lobby.listen(lambda player: None, "cup", in_rounds=True)
         for number in range(count):
-            lobby.enter(f"bot-{number}", "connect-4", NOWHERE).place = "cup"
+            lobby.enter(f"bot-{number}", "connect-4", NOWHERE).move_to("cup")
         ann = lobby.enter("ann", "connect-4", "table")
         at_the_table = partial(lobby.idle, "connect-4", lambda player: player.place == "table", choosy=True)
         assert at_the_table() == [ann]
@@ -49,10 +49,10 @@ def test_who_goes_from_a_tournament_to_a_table_is_free_there() -> None:
     lobby = Lobby()
     stop = lobby.listen(lambda player: None, "cup", in_rounds=True)
     ann, bob = (lobby.enter(name, "connect-4", "cup") for name in ("ann", "bob"))
-    ann.place = "table"
+    ann.move_to("table")
     assert lobby.idle("connect-4", lambda player: True, choosy=True) == [ann]
     stop()
-    bob.place = "table"
+    bob.move_to("table")
     assert lobby.idle("connect-4", lambda player: True, choosy=True) == [ann, bob]
 
 
@@ -77,13 +77,13 @@ def test_a_place_hears_of_whoever_is_there_or_anywhere_or_leaves_it_and_of_nobod
     ann = lobby.enter("ann", "connect-4")
     assert heard == [("cup", "ann"), ("cap", "ann")]
     heard.clear()
-    ann.place = "cup"  # until now it might have been the other's
+    ann.move_to("cup")  # until now it might have been the other's
     assert heard == [("cup", "ann"), ("cap", "ann")]
     heard.clear()
     ann.away()
     assert heard == [("cup", "ann")]
     heard.clear()
-    ann.place = "cap"
+    ann.move_to("cap")
     assert sorted(heard) == [("cap", "ann"), ("cup", "ann")]
     heard.clear()
     ann.retire()

@@ -21,7 +21,7 @@ async def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
         record.add(Entered(name))
     stranger, ann, bob, cas, dee, eve = (lobby.enter(name, "tic-tac-toe") for name in ("zoe", *names))
     lobby.enter("ann", "connect-4").reserved = True
-    bob.against = "ann"
+    bob.meet_only("ann")
     assert presence.here(presence.idle()) == [
         Entrant("ann"), Entrant("bob", against="ann"), Entrant("cas"), Entrant("dee"), Entrant("eve")
     ]  # fmt: skip
@@ -35,7 +35,7 @@ async def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
     ]
     record.add(Withdrew("cas", False))
     assert presence.here(presence.idle())[2:] == [Entrant("dee", free=False)]
-    dee.place = "another"
+    dee.move_to("another")
     assert presence.here(presence.idle())[2:] == []
 
 

@@ -12,7 +12,7 @@ GAME = "connect-4"
 
 async def come(here: World, nursery: trio.Nursery, name: str, against: str | None = None) -> Player:
     player = here.come(name)
-    player.against = against
+    player.meet_only(against)
     nursery.start_soon(play, player, silent)
     await here.tournament.enter(name)
     here.tournament.wake()

@@ -229,7 +229,7 @@ class Rival:
             case 4 if player is not None and random.random() < 0.3:
                 player.retire()
             case 4 if player is not None:
-                player.place = random.choice((None, "cup", "another"))
+                player.move_to(random.choice((None, "cup", "another")))
             case 5 if len(record.entrants) > 1:
                 entrants = list(record.entrants)
                 pairs = [random.sample(entrants, 2) for _ in range(random.randint(1, 6))]

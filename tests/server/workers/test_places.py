@@ -97,7 +97,7 @@ async def test_a_worker_heeds_of_which_games_it_alone_holds_tournaments(tmp_path
         def come_and_go() -> list[FromWorker]:
             heard.clear()
             visit = working.host.reception.arrive("ann", ALONE, keeps=False)
-            visit.player.place = HERE.place
+            visit.player.move_to(HERE.place)
             working.host.reception.moved(visit.key)
             visit.leave()
             link.hear_now(lambda message, descriptor: heard.append(message))
