@@ -74,6 +74,7 @@ class Attendance:
         "asked",
         "budget",
         "connection",
+        "over",
         "peer",
         "seat",
         "state",
@@ -105,6 +106,7 @@ class Attendance:
         nothing more to a bot, as soon as it plays no match there: the dialect then ends the attendance.
         """
         self.state = State.SILENT
+        self.over = False  # whether that state is the last one
         self.peer = peer
         self.asked = 0  # how many questions this bot has been asked
         self.unheard = 0  # how many of its messages were ignored in silence
@@ -129,10 +131,6 @@ class Attendance:
         self._away_since = 0.0
 
     @property
-    def over(self) -> bool:
-        return self.state is OVER
-
-    @property
     def current(self) -> bool:
         """Whether the bot is here: it has not hung up, and nobody else has come in its place."""
         return self.visit is not None and self.visit.current
@@ -152,6 +150,7 @@ class Attendance:
         if (following := TABLE[self.state].get(what)) is None:
             raise Impossible(f"{what.value} cannot happen to a bot that is {self.state.value}")
         self.state = following
+        self.over = following is OVER
 
     # Coming
 
