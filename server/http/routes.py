@@ -21,6 +21,7 @@ from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
 from server.http.wire import Request, refused, takes_only
+from server.net.escaping import safe
 
 # Where a bot is named, by a part of the path or by `?name=`: no other name may hold a slash.
 SLASHED = frozenset({"/bots", "/api/bots"})
@@ -137,4 +138,4 @@ def _miss(exchange: Exchange, pages: Shows | None) -> None:
     if pages is not None and _asks_for_page(exchange.request):
         pages.missing(exchange)
     else:
-        exchange.respond(refused(404, f"there is nothing at {exchange.request.path[:80]}"))
+        exchange.respond(refused(404, f"there is nothing at {safe(exchange.request.path)}"))
