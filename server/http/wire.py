@@ -127,6 +127,11 @@ class Requests:
         """Whether something was fed that no request has used up."""
         return bool(self._buffer)
 
+    @property
+    def begun(self) -> bytes:
+        """The head of the request that is being read, or cannot be read."""
+        return self._raw if self.stage == "body" else self._buffer
+
     def feed(self, received: bytes) -> None:
         self._buffer = self._buffer + received if self._buffer else received
 

@@ -132,6 +132,8 @@ class Pages:
                 return self._patiently(exchange, self.matches.page(exchange, name, "embed.html", framed=True))
             case ["bots", *parts]:
                 return self._bot(exchange, "/".join(parts) or request.query.get("name", ""))
+            case ["games"]:
+                exchange.respond(self.site.page("games.html", exchange))
             case ["games", name] if name in catalogue():
                 seen: dict[str, Any] = {**game.about(name), "table": OPEN + name, "limits": self._limits}
                 exchange.respond(self.site.page("game.html", exchange, **seen))
@@ -260,5 +262,5 @@ def shows(path: str) -> bool:
     """Whether there may be a page at a path."""
     first, *rest = path.strip("/").split("/")
     if first == "games":
-        return len(rest) == 1 or rest[1:] == ["play"]
+        return len(rest) < 2 or rest[1:] == ["play"]
     return first in FIRST or (not rest and first in ROOT)

@@ -34,6 +34,7 @@ PAGES = {
     "live match": "/matches/live-1",
     "embedded": "/embed/matches/santorini-1",
     "bot": "/bots/ada",
+    "games": "/games",
     "game": "/games/hexagon-dots",
     "protocol": "/protocols/house",
     "wall": "/wall",
