@@ -366,7 +366,11 @@ async def test_a_tournament_is_ended_early_after_a_page_has_asked(autojump_clock
         desk, public = await browser.read("/admin/tournaments/cup"), await here.read("/tournaments/cup")
         assert "It was ended early: what was not played counts for nobody." in desk
         assert 'href="/admin/tournaments/cup/end"' not in desk
-        assert "ended early: what was not played counts for nobody" in public
+        for page in (
+            public,
+            *[await here.read(f"/tournaments/cup/{each}") for each in ("standings", "schedule")],
+        ):
+            assert "ended early: what was not played counts for nobody" in page
         assert 'class="winner"' in public
         for path in ("", "/standings"):
             assert (await here.api("GET", f"/api/tournaments/cup{path}", token=None))["ended_early"] is True
