@@ -38,7 +38,6 @@ Raised = TypeVar("Raised", bound=Exception)
 
 BOUND = re.compile(r"\. Must be ([<>]=?) (\S+)$")  # how the parser says that a number is out of bounds
 BOUNDS = {">=": "{} or more", ">": "more than {}", "<=": "{} or less", "<": "less than {}"}
-LONGEST = 200  # characters of a word that are repeated in what is said of it
 
 HELP = """A tournament host for bots that play board games.
 
@@ -133,16 +132,18 @@ def bad_catalogue() -> tuple[type[Exception], ...]:
 
 def _sentence(misread: CycloptsError) -> str:
     """What is wrong with the words of a command; the parser's own sentence has full stops in the middle."""
-    said = " ".join(map(_cut, str(misread).split())).removesuffix(".")
+    from server.net.escaping import in_quotes, safe
+
+    said = " ".join(map(safe, str(misread).split())).removesuffix(".")
     match misread:
         case UnusedCliTokensError(unused_tokens=[word, *_]):
-            got = f"expected nothing more, and got {word[:LONGEST]!r}"
+            got = f"expected nothing more, and got {in_quotes(word)}"
             return f"{got}; words that belong together stand in quotes"
         case UnknownCommandError(unused_tokens=[word, *_], app=App() as app):
             near = get_close_matches(word, app, n=1)
             lists = " ".join(("quintain", *(misread.command_chain or ())))
             hint = f"did you mean {near[0]}?" if near else f"`{lists} --help` lists them"
-            return f"there is no command {word[:LONGEST]!r}: {hint}"
+            return f"there is no command {in_quotes(word)}: {hint}"
         case MissingArgumentError(argument=Argument() as missing) if not missing.tokens:
             if misread.keyword is None and "Did you mean" not in said:
                 name = missing.name if missing.index is None else missing.name.lstrip("-").upper()
@@ -152,10 +153,6 @@ def _sentence(misread: CycloptsError) -> str:
             pass
     said = BOUND.sub(lambda found: f": expected {BOUNDS[found[1]].format(found[2])}", said)
     return said.replace(". Choose from", "; choose from")
-
-
-def _cut(word: str) -> str:
-    return word if len(word) <= LONGEST else f"{word[:LONGEST]}…"
 
 
 def _not_utf8(words: Sequence[str]) -> str | None:

@@ -23,6 +23,7 @@ from server.host.opening import check
 from server.host.tournament_settings import TournamentSettings
 from server.http.origins import Origins
 from server.net.addresses import callable_networks
+from server.net.escaping import in_quotes, safe
 from server.net.hosts import Hosts
 from server.net.limits import Limits
 from server.net.proxies import Proxies
@@ -260,16 +261,16 @@ def _in_seconds(values: Any, place: str = "") -> Any:
 def _check_addresses(found: Settings, origin: str) -> None:
     if not HOST_NAME.fullmatch(found.bind) and not _is_address(found.bind):
         wanted = "expected an address such as 0.0.0.0, or a name, without a port"
-        raise ConfigError(f"{origin}: bind: {wanted}, not {found.bind[:100]!r}")
+        raise ConfigError(f"{origin}: bind: {wanted}, not {in_quotes(found.bind)}")
     for key, address in (("peers", found.peers), ("advertise", found.advertise)):
         host, _, port = address.rpartition(":")
         if address and not (host and port.isascii() and port.isdigit() and int(port) <= 65535):
-            raise ConfigError(f"{origin}: {key}: expected ADDRESS:PORT, not {address[:100]!r}")
+            raise ConfigError(f"{origin}: {key}: expected ADDRESS:PORT, not {in_quotes(address)}")
     if found.advertise and not int(found.advertise.rpartition(":")[2]):
         raise ConfigError(f"{origin}: advertise: nobody can be reached at port 0")
     if found.websocket_url and not WEBSOCKET.fullmatch(found.websocket_url):
         wanted = "expected ws:// or wss://, a host, and perhaps a port, without a path"
-        raise ConfigError(f"{origin}: websocket_url: {wanted}, not {found.websocket_url[:100]!r}")
+        raise ConfigError(f"{origin}: websocket_url: {wanted}, not {in_quotes(found.websocket_url)}")
     if found.store and not found.store.startswith(SCHEMES):
         scheme = found.store.partition("://")[0] if "://" in found.store else "no address"
         raise ConfigError(f"{origin}: store: expected postgresql://…, or nothing for a file, not {scheme}")
@@ -293,9 +294,9 @@ def _check_webhooks(webhooks: Sequence[Webhook], origin: str) -> None:
             sound = False
         if not sound or not each.url.isascii() or not each.url.isprintable() or " " in each.url:
             wanted = "expected http:// or https://, a host, and perhaps a port, a path and a query"
-            raise ConfigError(f"{origin}: webhook[{number}].url: {wanted}, not {each.url[:100]!r}")
+            raise ConfigError(f"{origin}: webhook[{number}].url: {wanted}, not {in_quotes(each.url)}")
         if any(each.url == other.url for other in webhooks[:number]):
-            raise ConfigError(f"{origin}: webhook[{number}].url: {each.url[:100]} is there already")
+            raise ConfigError(f"{origin}: webhook[{number}].url: {safe(each.url)} is there already")
 
 
 def _merged(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:

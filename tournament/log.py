@@ -17,12 +17,17 @@ Tell = Callable[[AnyEvent], None]
 log = structlog.get_logger()
 
 
+def _report(error: Exception) -> None:
+    log.error("somebody could not be told of a match", exc_info=error)
+
+
 class Log:
-    __slots__ = ("_followers", "_waiting", "closed", "events")
+    __slots__ = ("_followers", "_waiting", "closed", "events", "report")
 
     def __init__(self) -> None:
         self.events: list[AnyEvent] = []
         self.closed = False  # whether the match has ended: nothing comes after that
+        self.report = _report  # called with what went wrong in telling somebody, by a fault of ours
         self._followers: tuple[Follower, ...] = ()
         self._waiting: trio.Event | None = None
 
@@ -108,9 +113,9 @@ class Follower:
             while (index := self._next) < len(happened):
                 self._next = index + 1
                 tell(happened[index])
-        except Exception:
+        except Exception as error:
             # Nobody else may suffer from the failure, least of all the player whose move is being told.
-            log.exception("a follower failed and is told no more")
+            self._log.report(error)
             self.end()
         finally:
             self._busy = False

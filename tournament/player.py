@@ -9,7 +9,6 @@ from functools import partial
 from math import inf
 from typing import Any
 
-import structlog
 import trio
 
 from games.game import Illegal
@@ -19,8 +18,6 @@ from tournament.log import Follower, Tell
 from tournament.match import Match
 from tournament.notes import Note
 from tournament.timekeeper import Timekeeper
-
-log = structlog.get_logger()
 
 TIMED = 64  # one move in so many is timed, the first included: timing each would cost more than it tells
 UNSEEN = "?"  # before the digest of a token that the player was not seen to receive
@@ -258,8 +255,8 @@ class Player:
             return
         try:
             self.dealt(seat)
-        except Exception:
-            log.exception("a door failed when it was dealt a seat", player=self.name)
+        except Exception as error:
+            seat.match.log.report(error)
             seat.match.fail(trio.current_time())
             self.retire()
         if not self.present:

@@ -71,8 +71,8 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
     snprintf(bot->why, sizeof bot->why, "%s", *host && error != EAI_SERVICE ? why : "expected an address like tcp://127.0.0.1:8000");
     if (found)
         freeaddrinfo(found);
-    setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &(int){true}, sizeof(int)); /* it looks whether the host is no more, */
-    setsockopt(connection, IPPROTO_TCP, TCP_KEEPIDLE, &(int){20}, sizeof(int)); /* after so many seconds of silence */
+    int is[][3] = {{SOL_SOCKET, SO_KEEPALIVE, true}, {IPPROTO_TCP, TCP_KEEPIDLE, 20}, {IPPROTO_TCP, TCP_KEEPINTVL, 5}, {IPPROTO_TCP, TCP_KEEPCNT, 4}};
+    for (int n = 0; n < 4; n++) setsockopt(connection, is[n][0], is[n][1], &is[n][2], sizeof(int)); /* 40 s of silence: it is gone */
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 15}, sizeof(struct timeval)); /* to say welcome */
     return connection;
 }

@@ -87,8 +87,8 @@ struct Bot {
     while (connect(fileno(in.get()), found->ai_addr, found->ai_addrlen) && (found = found->ai_next));
     if (!found) return std::strerror(errno);
     const auto set = [on = fileno(in.get())](int level, int option, auto value) { setsockopt(on, level, option, &value, sizeof value); };
-    set(SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(IPPROTO_TCP, TCP_KEEPIDLE, 20);            // seconds of silence, before it is looked whether the host is no more
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);  // a host that is no more is noticed after 40 seconds of silence
+    set(IPPROTO_TCP, TCP_KEEPIDLE, 20), set(IPPROTO_TCP, TCP_KEEPINTVL, 5), set(IPPROTO_TCP, TCP_KEEPCNT, 4);
     set(SOL_SOCKET, SO_RCVTIMEO, timeval{15, 0});  // for the host to say welcome
     const auto send = [&](const std::string& message) {
       const std::string line = message + "\n";

@@ -1,4 +1,4 @@
-import static jdk.net.ExtendedSocketOptions.TCP_KEEPIDLE;
+import static jdk.net.ExtendedSocketOptions.*;
 import java.io.*;
 import java.net.*;
 import java.nio.file.*;
@@ -82,8 +82,9 @@ public final class Quintain {
 
     /** Plays from the hello to the standings, and returns null; or returns why the connection ended before. */
     private String visit(Socket socket, String token) throws IOException {
-        socket.setTcpNoDelay(true); socket.setKeepAlive(true); // and seconds of silence before that looks for the host:
-        if (socket.supportedOptions().contains(TCP_KEEPIDLE)) socket.setOption(TCP_KEEPIDLE, 20);
+        socket.setTcpNoDelay(true); socket.setKeepAlive(true); // a host that is no more is noticed after 40 seconds of silence:
+        for (var each : Map.of(TCP_KEEPIDLE, 20, TCP_KEEPINTERVAL, 5, TCP_KEEPCOUNT, 4).entrySet())
+            if (socket.supportedOptions().contains(each.getKey())) socket.setOption(each.getKey(), each.getValue());
         socket.setSoTimeout(15_000); // for the host to say welcome
         var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");

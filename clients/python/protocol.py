@@ -28,7 +28,9 @@ from urllib.parse import urlsplit
 
 Message = dict[str, Any]
 FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back, doubled each time …
-GIVE_UP, IDLE = 120.0, 20  # … until there has been no host for so long; silence before it is looked for
+GIVE_UP = 120.0  # … until there has been no host for so long
+# A host is gone after 20 seconds of silence, and if it does not answer the system four times, each 5 seconds.
+GONE = (("TCP_KEEPIDLE", 16, 20), ("TCP_KEEPINTVL", 257, 5), ("TCP_KEEPCNT", 258, 4))
 ANSWER = 15.0  # for the host to take a connection, and to say welcome
 LATER = ("come again later", "wait for a minute")  # a refusal with these words is not meant for ever
 OVER = ("has taken over", "ask its organiser")  # another program has our token, or we were taken out
@@ -79,7 +81,8 @@ class Bot:
             with socket.create_connection((self.host, self.port), ANSWER) as self.socket:
                 self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-                self.socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPIDLE", 16), IDLE)
+                for name, on_macos, value in GONE:
+                    self.socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name, on_macos), value)
                 self.send(self.hello)
                 yield from map(json.loads, self.socket.makefile("rb"))
         except socket.timeout:

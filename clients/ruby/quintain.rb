@@ -60,7 +60,9 @@ module Quintain
     def visit
       @socket = wired { TCPSocket.new(*@address) }
       [[:TCP, :NODELAY, true], [:SOCKET, :KEEPALIVE, true]].each { |option| @socket.setsockopt(*option) }
-      @socket.setsockopt(:TCP, :KEEPIDLE, 20) if Socket.const_defined?(:TCP_KEEPIDLE) # seconds: the host may be no more
+      { KEEPIDLE: 20, KEEPINTVL: 5, KEEPCNT: 4 }.each do |name, value| # a host that is no more is noticed after 40 seconds
+        @socket.setsockopt(:TCP, name, value) if Socket.const_defined?("TCP_#{name}")
+      end
       send_message(@hello)
       while (line = wired { in_time { @socket.gets } })
         hear(message = wired { JSON.parse(line) })

@@ -139,10 +139,10 @@ extern "C" {
     fn setsockopt(socket: i32, level: i32, name: i32, value: *const i32, size: u32) -> i32;
 }
 
-/// Have the system look, after 20 seconds of silence, whether the host is no more: Rust's own library cannot say so.
+/// Have the system notice, after 40 seconds of silence, that the host is no more: Rust's own library cannot say so.
 fn look_for_the_host(stream: &TcpStream) {
-    let (level, keep_alive, idle) = if cfg!(target_os = "linux") { (1, 9, 4) } else { (0xffff, 8, 16) };
-    for (level, name, value) in [(level, keep_alive, 1), (6, idle, 20)] {
+    let [level, on, idle, gap, tries] = if cfg!(target_os = "linux") { [1, 9, 4, 5, 6] } else { [0xffff, 8, 16, 257, 258] };
+    for (level, name, value) in [(level, on, 1), (6, idle, 20), (6, gap, 5), (6, tries, 4)] {
         unsafe { setsockopt(stream.as_raw_fd(), level, name, &value, 4) };
     }
 }

@@ -10,12 +10,14 @@ from typing import Annotated, Any, Literal, cast
 from cyclopts import Parameter, Token, convert
 from cyclopts.validators import Number
 
+from server.net.escaping import in_quotes, safe
+
 
 def _file_or_stream(kind: Any, tokens: Sequence[Token]) -> object:
     """A word that begins with a hyphen is a mistyped flag, unless it is a hyphen alone."""
     written = tokens[0].value
     if written.startswith("-") and written != "-":
-        raise ValueError(f"{written[:100]} is no flag of this command; a file is named ./{written[:100]}")
+        raise ValueError(f"{safe(written)} is no flag of this command; a file is named ./{safe(written)}")
     return cast("object", convert(kind, tokens))
 
 
@@ -25,7 +27,7 @@ def _whole(kind: Any, tokens: Sequence[Token]) -> object:
     try:
         int(written)
     except ValueError:
-        raise ValueError(f"expected a whole number, not {written[:100]!r}") from None
+        raise ValueError(f"expected a whole number, not {in_quotes(written)}") from None
     return cast("object", convert(kind, tokens))
 
 

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from games.catalogue import catalogue
 from games.game import Game
 from server.exits import Misuse
+from server.net.escaping import in_quotes
 
 
 def _listed(names: list[str]) -> str:
@@ -21,5 +22,5 @@ GameName = Annotated[str, Parameter(help=f"The game: {_listed([*catalogue()])}."
 
 def game_named(name: str) -> Game[Any, Any]:
     if name not in catalogue():
-        raise Misuse(f"there is no game {name[:64]!r}; there are: {', '.join(catalogue())}")
+        raise Misuse(f"there is no game {in_quotes(name)}; there are: {', '.join(catalogue())}")
     return catalogue()[name]

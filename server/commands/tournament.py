@@ -16,7 +16,7 @@ from server.commands.hosts import DeskOptions, HostOptions
 from server.commands.tournament_answers import COLUMNS, cells, order, shown, tell
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
-from server.programs.terminal import note, say, table
+from server.programs.terminal import expect_consent, note, say, table
 
 HELP = """Manage the tournaments of a running host.
 
@@ -39,6 +39,7 @@ SHARED = {
     "bot": "The bot to take out.",
     "why": "The reason, for the record.",
     "preview": "Change nothing, and print the standings before and after.",
+    "yes": "Do not ask first.",
     "json": "The tournament as a JSON object.",
 }
 
@@ -196,16 +197,19 @@ def resume(name: str, *, desk: DeskOptions | None = None, json: Flag = False) ->
 
 
 @command
-def end(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
+def end(name: str, *, desk: DeskOptions | None = None, yes: Flag = False, json: Flag = False) -> int:
     """End a tournament with what was played.
 
     No more matches begin, those in play go on to their end, and then it is
-    over. What was not played counts for nobody. This cannot be undone.
+    over. What was not played counts for nobody. This cannot be undone, so on
+    a terminal you are asked first.
 
     Example: time is up, and the hall closes:
 
         quintain tournament end friday
     """
+    if not yes:
+        expect_consent(f"End {name} for good? What was not played counts for nobody.")
     return order(desk, name, "end", {}, json)
 
 
@@ -232,13 +236,17 @@ def unfreeze(name: str, *, desk: DeskOptions | None = None, json: Flag = False) 
 
 
 @command
-def delete(name: str, *, desk: DeskOptions | None = None, json: Flag = False) -> int:
+def delete(name: str, *, desk: DeskOptions | None = None, yes: Flag = False, json: Flag = False) -> int:
     """Delete a tournament that is not running: its results stay in the journal, and its name becomes free.
+
+    This cannot be undone, so on a terminal you are asked first.
 
     Example:
 
         quintain tournament delete friday
     """
+    if not yes:
+        expect_consent(f"Delete {name} for good? Nothing of it is shown any more.")
     return order(desk, name, "delete", {}, json)
 
 

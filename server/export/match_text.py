@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from games.game import BadOption, Illegal, Pace, typed
+from games.game import BadOption, Illegal, Pace, quoted, typed
 from server.export.json_views import causes_shown, match_shown, moment
 from server.export.words import LAST, before_move, in_words
 from tournament.events import Ended, Ending
@@ -120,7 +120,7 @@ def read(source: str) -> ReadMatch:
         elif colon:
             told[key] = value
         else:
-            raise BadText(f"line {number}: expected a key with its value, or a move, not {line[:60]!r}")
+            raise BadText(f"line {number}: expected a key with its value, or a move, not {quoted(line)}")
     return _read(_Told(told), played)
 
 
@@ -141,7 +141,7 @@ class _Told:
             try:
                 return str(json.loads(value))
             except ValueError:
-                raise BadText(f"{key}: {value[:60]!r} is not JSON") from None
+                raise BadText(f"{key}: {quoted(value)} is not JSON") from None
         return value
 
     def as_json(self, key: str, kind: Any) -> Any:
@@ -157,14 +157,14 @@ class _Told:
             return round(datetime.fromisoformat(value).timestamp(), 3)
         except ValueError:
             raise BadText(
-                f"{key}: expected a time like 2026-03-01T12:00:00.000Z, not {value[:60]!r}"
+                f"{key}: expected a time like 2026-03-01T12:00:00.000Z, not {quoted(value)}"
             ) from None
 
 
 def _read(told: _Told, played: list[tuple[int, str]]) -> ReadMatch:
     name = told("game")
     if name not in catalogue():
-        raise BadText(f"game: expected one of {', '.join(catalogue())}, not {name[:60]!r}")
+        raise BadText(f"game: expected one of {', '.join(catalogue())}, not {quoted(name)}")
     game = catalogue()[name]
     options = told.as_json("options", dict[str, Any])
     opened = Opened(name, told("format"), options=options, pace=told.as_json("pace", Pace))
@@ -194,13 +194,13 @@ def _ending(told: _Told) -> Ending:
     try:
         return Ending(told("ending"))
     except ValueError:
-        raise BadText(f"ending: expected one of {', '.join(Ending)}, not {told('ending')[:60]!r}") from None
+        raise BadText(f"ending: expected one of {', '.join(Ending)}, not {quoted(told('ending'))}") from None
 
 
 def _winner(told: _Told) -> int | None:
     results = {said: seat for seat, said in RESULTS.items()} | {NO_WINNER: None}
     if (said := told("result")) not in results:
-        raise BadText(f"result: expected {', '.join(map(repr, results))}, not {said[:60]!r}")
+        raise BadText(f"result: expected {', '.join(map(repr, results))}, not {quoted(said)}")
     return results[said]
 
 
@@ -208,8 +208,8 @@ def _played(line: str, number: int, ply: int, seat: int) -> tuple[object, float]
     """The move of a line, and the seconds spent on it."""
     fields = [each.strip() for each in line.split("|")]
     if fields[:2] != [str(ply), f"player {seat + 1}"] or len(fields) < 4:
-        raise BadText(f"line {number}: expected move {ply}, of player {seat + 1}, not {line.strip()[:60]!r}")
+        raise BadText(f"line {number}: expected move {ply}, of player {seat + 1}, not {quoted(line.strip())}")
     found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) s", fields[3])
     if found is None:
-        raise BadText(f"line {number}: expected the seconds spent, like 0.250000 s, not {fields[3][:60]!r}")
+        raise BadText(f"line {number}: expected the seconds spent, like 0.250000 s, not {quoted(fields[3])}")
     return typed(fields[2]), float(found[1])

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from threading import Lock
 from weakref import WeakKeyDictionary
 
+from server.net.escaping import in_quotes
 from tournament.events import Ending
 from tournament.record import Record
 
@@ -63,6 +64,6 @@ def _finished(record: Record, matches: Sequence[int]) -> bool:
 def unseen(name: str) -> str:
     """Why nothing is known of a bot: it may be playing its first match just now."""
     return (
-        f"nobody named {name[:32]!r} has entered a tournament, or finished a match at an open table"
+        f"nobody named {in_quotes(name)} has entered a tournament, or finished a match at an open table"
         " in which both had moved"
     )

@@ -2,6 +2,8 @@
 
 import re
 
+from server.net.escaping import in_quotes
+
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # "": a flag, or a form, is text
 
 
@@ -15,5 +17,5 @@ def seconds(written: float | str, key: str) -> float:
         return float(written)
     found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)", written)
     if found is None:
-        raise BadDuration(f'{key}: expected seconds, or "90s", "10m", "6h" or "1d", not {written[:40]!r}')
+        raise BadDuration(f'{key}: expected seconds, or "90s", "10m", "6h" or "1d", not {in_quotes(written)}')
     return float(found[1]) * UNITS[found[2]]

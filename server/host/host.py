@@ -506,6 +506,7 @@ class Host:
                 self.roll.remove(record)
 
         def tell_begun(match: Match) -> None:
+            match.log.report = self.guard.report
             if match.interrupted:
                 self.claims.gone_on(match)
             for each in tuple(self.on_begun):

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from games.game import quoted
+from server.net.escaping import safe
 
 PLACE = re.compile(r"(.*?)(?: - at `(key` in `)?\$?\.?(.*)`)?", re.DOTALL)
 STEP = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
@@ -161,4 +162,4 @@ def _fields(kind: inspect.Type | None) -> Iterator[str]:
 
 
 def _inner(place: str, name: str) -> str:
-    return f"{place}.{name[:64]}" if place else name[:64]
+    return f"{place}.{safe(name)}" if place else safe(name)

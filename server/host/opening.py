@@ -10,6 +10,7 @@ from msgspec import UNSET
 from games.catalogue import catalogue
 from games.game import BadOption, quoted
 from server.host import telling
+from server.net.escaping import in_quotes
 from tournament.bounds import expect_bounded
 from tournament.facts import AnyFact, Opened, Ordered, State, Turned
 from tournament.folding import NAME, OPEN, kept_as
@@ -31,7 +32,7 @@ def taken(name: str) -> NameTaken:
 
 
 def no_format(format: str) -> Refusal:
-    return Refusal(f"there is no format {format[:64]!r}; there are: {', '.join(offered())}")
+    return Refusal(f"there is no format {in_quotes(format)}; there are: {', '.join(offered())}")
 
 
 def check(name: str, opened: Opened) -> None:
@@ -41,7 +42,7 @@ def check(name: str, opened: Opened) -> None:
     if name.startswith(OPEN):
         raise Refusal(f"names that begin with {OPEN} are those of open tables, so not {quoted(name)}")
     if opened.game not in catalogue():
-        raise Refusal(f"there is no game {opened.game[:64]!r}; there are: {', '.join(catalogue())}")
+        raise Refusal(f"there is no game {in_quotes(opened.game)}; there are: {', '.join(catalogue())}")
     if opened.format not in formats():
         raise no_format(opened.format)
     fewest = formats()[opened.format].entrants

@@ -15,6 +15,7 @@ from typing import Protocol
 import trio
 from msgspec.structs import replace
 
+from server.http import bare_page
 from server.http.exchange import Answers, App, Exchange
 from server.http.head import RETRY_LATER, HttpError, told_of
 from server.http.loan import Loan
@@ -293,8 +294,8 @@ class Connection(Answers):
             request = replace(request, peer=self._proxy.client(request.headers.get(HEADER, "")))
         exchange = self._exchange = Exchange(request, self)
         try:
-            if (named := request.headers.get("host", "")) != self._named:
-                self._check_name(named)
+            if (named := request.headers.get("host", "")) != self._named and self._misnamed(exchange, named):
+                return
             if "content-encoding" in request.headers:
                 check_coding(request)
             pending = self._app(exchange)
@@ -305,10 +306,14 @@ class Connection(Answers):
                 later = partial(self._answered_later, exchange, pending)
                 start_in_turn(self._http.guard, self._http.pending, later)
 
-    def _check_name(self, named: str) -> None:
+    def _misnamed(self, exchange: Exchange, named: str) -> bool:
+        """Whether the request is refused because it calls this host by a name that is not its own."""
         if self._objection is not None and (wrong := self._objection(named)):
-            raise HttpError(421, wrong)
+            to_browser = bare_page.asks_for_page(exchange.request.headers)
+            self.respond(exchange, bare_page.refusal(HttpError(421, wrong), to_browser=to_browser))
+            return True
         self._named = named
+        return False
 
     async def _answered_later(self, exchange: Exchange, pending: Awaitable[object]) -> None:
         try:
@@ -357,7 +362,8 @@ class Connection(Answers):
         await self._outbox.drained(limits.outbox_seconds)
 
     def _refuse(self, refusal: HttpError) -> None:
-        self._outbox.put(written(refused(refusal.status, str(refusal), *refusal.headers), last=True))
+        response = bare_page.refusal(refusal, to_browser=bare_page.sent_by_browser(self._requests.begun))
+        self._outbox.put(written(response, last=True))
         self._part()
 
     def _part(self) -> None:

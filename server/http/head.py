@@ -20,6 +20,7 @@ import httptools
 from msgspec import Struct
 
 from server.exits import Unavailable, Unusable
+from server.net.escaping import safe
 from server.net.guard import MovedAway
 from server.net.hosts import host_and_path
 from server.net.limits import Limits
@@ -235,7 +236,7 @@ def _request_line(line: bytes, most: int) -> RequestLine:
 
 
 def _no_request(line: bytes) -> HttpError:
-    return HttpError(400, f"expected a line such as GET / HTTP/1.1, not {ascii(line[:40])[1:]}")
+    return HttpError(400, f"expected a line such as GET / HTTP/1.1, not {safe(ascii(line)[1:])}")
 
 
 def _headers(raw: bytes, limits: Limits) -> dict[str, str]:

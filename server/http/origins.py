@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from server.http.head import HttpError
 from server.http.wire import Request
 from server.net.addresses import is_loopback
+from server.net.escaping import in_quotes, safe
 from server.net.hosts import is_this_machine
 from server.net.proxies import passed_on
 
@@ -35,7 +36,7 @@ class Origins:
         if self.lists(request):
             return ""
         if site not in (None, "same-origin", "none"):
-            return f"another site (Sec-Fetch-Site: {site[:20]})" if origin is None else _shown(origin)
+            return f"another site (Sec-Fetch-Site: {safe(site)})" if origin is None else _shown(origin)
         if origin is None or (site, origin) == ("same-origin", "null"):  # null: pages here send no referrer
             return ""
         found = ORIGIN.fullmatch(origin.lower())
@@ -69,14 +70,15 @@ def is_from_here(request: Request) -> bool:
 
 
 def _shown(origin: str) -> str:
-    return ascii(origin[:80])[1:-1] or "nowhere"
+    return safe(ascii(origin)[1:-1]) or "nowhere"
 
 
 def _checked(listed: str) -> str:
     found = ORIGIN.fullmatch(listed.lower())
     if found is None:
         raise ValueError(
-            f"expected a scheme and a host, such as https://club.example, without a path, not {listed[:80]!r}"
+            "expected a scheme and a host, such as https://club.example, without a path, "
+            f"not {in_quotes(listed)}"
         )
     port = found["port"] or ""
     return f"{found['scheme']}://{found['host']}{'' if port == USUAL_PORTS[found['scheme']] else port}"

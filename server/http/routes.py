@@ -2,7 +2,7 @@
 
 A door for HTTP is an object with `paths`, the first parts that it serves, and
 `answer`, an application. Pages are for reading, some of them at first parts that also
-belong to a door; if a door has the root as well, only browsers get the page there.
+belong to a door; at the root and at `/games`, only browsers get the page.
 A path that nobody serves is 404, in words, and for a browser as a page.
 So is one with an escaped slash, unless it is where a name may hold one (`SLASHED`).
 
@@ -15,15 +15,19 @@ from typing import Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
+from server.http.bare_page import asks_for_page
 from server.http.exchange import App, Exchange
 from server.http.head import ESCAPED_SLASH
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
 from server.http.wire import Request, refused, takes_only
+from server.net.escaping import safe
 
 # Where a bot is named, by a part of the path or by `?name=`: no other name may hold a slash.
 SLASHED = frozenset({"/bots", "/api/bots"})
+GAMES = ("/games", "/games/")  # where bots look for games of Hexagon Dots that wait for a player
+BROWSERS = "application/xhtml+xml"  # all take this; programs in Java say by default that they take text/html
 NOBODY: tuple[None, Sharing] = (None, NOTHING)
 
 
@@ -111,18 +115,17 @@ def spelling_of(doors: Iterable[HttpDoor]) -> Spelling:
 
 
 def is_page(request: Request, shows: Callable[[str], bool], *, door_at_root: bool) -> bool:
-    """Whether a reading request is for a page; at the root, if a door has it too, only a browser's is."""
+    """Whether a reading request is for a page; where programs look as well, only a browser's is."""
     path = request.path
-    return shows(path) and (path != "/" or not door_at_root or _asks_for_page(request))
+    if not shows(path):
+        return False
+    if path in GAMES:
+        return BROWSERS in request.headers.get("accept", "")
+    return path != "/" or not door_at_root or asks_for_page(request.headers)
 
 
 def _shared(door: HttpDoor) -> Sharing:
     return door.sharing if isinstance(door, SharingDoor) else NOTHING
-
-
-def _asks_for_page(request: Request) -> bool:
-    """Whether the client is a browser; one that accepts anything (`*/*`) is a program."""
-    return "text/html" in request.headers.get("accept", "").lower()
 
 
 def _with_slash(request: Request) -> Request:
@@ -134,7 +137,7 @@ def _with_slash(request: Request) -> Request:
 
 
 def _miss(exchange: Exchange, pages: Shows | None) -> None:
-    if pages is not None and _asks_for_page(exchange.request):
+    if pages is not None and asks_for_page(exchange.request.headers):
         pages.missing(exchange)
     else:
-        exchange.respond(refused(404, f"there is nothing at {exchange.request.path[:80]}"))
+        exchange.respond(refused(404, f"there is nothing at {safe(exchange.request.path)}"))

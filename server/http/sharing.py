@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from server.http.head import METHODS
 from server.http.wire import Request, Response, refused
+from server.net.escaping import safe
 
 HEADERS = "Content-Type, Last-Event-ID, X-Turn-Token"  # a page may set these beside those it always may
 WITH_TOKEN = f"{HEADERS}, Authorization"
@@ -52,7 +53,7 @@ def preflight(request: Request, sharing: Sharing) -> Response:
     """The answer to OPTIONS, by which a browser may ask whether a page may send another request."""
     asked = request.headers.get("access-control-request-method")
     if asked is not None and asked not in sharing.answers:
-        return refused(403, f"a page of another site may use {sharing.methods} here, not {asked[:20]}")
+        return refused(403, f"a page of another site may use {sharing.methods} here, not {safe(asked)}")
     with_token = sharing.tokens is not None and sharing.tokens.fullmatch(request.path)
     return Response(
         204,

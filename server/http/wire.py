@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from server.http.chunks import Chunks, check_length
 from server.http.head import Head, HttpError, check_begun, read_head
+from server.net.escaping import safe
 from server.net.limits import Limits
 
 Headers = tuple[tuple[str, str], ...]
@@ -78,14 +79,14 @@ def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
 def takes_only(request: Request, *allowed: str) -> Response:
     """Refuse a method that an address does not take."""
     methods = ", ".join(allowed)
-    return refused(405, f"{request.path[:80]} takes {methods}, not {request.method}", ("Allow", methods))
+    return refused(405, f"{safe(request.path)} takes {methods}, not {request.method}", ("Allow", methods))
 
 
 def check_coding(request: Request) -> None:
     """Refuse a body that is compressed, in a request that says how: applications read it as it stands."""
     coding = request.headers["content-encoding"]
     if request.body and not _PLAIN.issuperset(each.strip(" \t").lower() for each in coding.split(",")):
-        sentence = f"expected a body as it is, without Content-Encoding, and this one came as {coding[:40]}"
+        sentence = f"expected a body as it is, without Content-Encoding, and this one came as {safe(coding)}"
         raise HttpError(415, sentence, ("Accept-Encoding", "identity"))
 
 
@@ -125,6 +126,11 @@ class Requests:
     def left(self) -> bool:
         """Whether something was fed that no request has used up."""
         return bool(self._buffer)
+
+    @property
+    def begun(self) -> bytes:
+        """The head of the request that is being read, or cannot be read."""
+        return self._raw if self.stage == "body" else self._buffer
 
     def feed(self, received: bytes) -> None:
         self._buffer = self._buffer + received if self._buffer else received

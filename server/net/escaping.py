@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-CUT = 128  # characters of a value in a log or a table
+CUT = 128  # characters of a value in a log, a table or a sentence about it
 
 
 def safe(text: str, *, cut: int | None = CUT) -> str:
@@ -24,6 +24,11 @@ def safe(text: str, *, cut: int | None = CUT) -> str:
             c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in shown
         )
     return shown if len(text) <= cut else shown + "…"
+
+
+def in_quotes(text: str) -> str:
+    """What somebody wrote, as a sentence about it repeats it; an ellipsis shows that there was more."""
+    return repr(text) if len(text) <= CUT else f"{text[:CUT]!r}…"
 
 
 def json_line(value: Any) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from ipaddress import IPv6Address
 
 from server.net.addresses import is_loopback
+from server.net.escaping import in_quotes, safe
 
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9_])?|\[[0-9a-f:.]+\]")
 NAMED = re.compile(r"(?P<name>[^:\[\]]+|\[[0-9a-f:.]+\])(?::[0-9]*)?")  # by a name or an address
@@ -34,7 +35,7 @@ class Hosts:
         if named in self:
             return ""
         return (
-            f"this host does not go by the name {named[:80]!a}: "
+            f"this host does not go by the name {safe(ascii(named))}: "
             "its organiser can list names as `hosts`, and proxies as `proxies`, in quintain.toml"
         )
 
@@ -88,7 +89,7 @@ def _checked(listed: str) -> str:
     if not NAME.fullmatch(name):
         raise ValueError(
             f"expected a name or an address, such as arena.example.org, without a scheme or a port, "
-            f"not {listed[:80]!r}"
+            f"not {in_quotes(listed)}"
         )
     return name
 

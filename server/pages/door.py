@@ -23,6 +23,7 @@ from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, told_of
 from server.http.sharing import READS
 from server.http.wire import JSON, Response
+from server.net.escaping import in_quotes
 from server.net.limits import Limits
 from server.pages import (
     bot,
@@ -131,6 +132,8 @@ class Pages:
                 return self._patiently(exchange, self.matches.page(exchange, name, "embed.html", framed=True))
             case ["bots", *parts]:
                 return self._bot(exchange, "/".join(parts) or request.query.get("name", ""))
+            case ["games"]:
+                exchange.respond(self.site.page("games.html", exchange))
             case ["games", name] if name in catalogue():
                 seen: dict[str, Any] = {**game.about(name), "table": OPEN + name, "limits": self._limits}
                 exchange.respond(self.site.page("game.html", exchange, **seen))
@@ -190,7 +193,7 @@ class Pages:
             case ["matches", name] if (found := await self._stories.find(name)) is not None:
                 look = MatchLook(*found, self._host.grader)
             case _:
-                self.site.missing(exchange, f"There is no page {address[:80]!r} that changes.")
+                self.site.missing(exchange, f"There is no page {in_quotes(address)} that changes.")
                 return
         await self.live.ready(address, look)
         self.live.stream(exchange, address)
@@ -234,7 +237,7 @@ class Pages:
 
     async def _group(self, exchange: Exchange, name: str) -> None:
         if (seen := await group.page(self._host, name, asked_for(exchange.request, "page") or 1)) is None:
-            self.site.missing(exchange, f"There is no group {name[:64]!r}.")
+            self.site.missing(exchange, f"There is no group {in_quotes(name)}.")
             return
         exchange.respond(self.site.page("group.html", exchange, **seen))
 
@@ -259,5 +262,5 @@ def shows(path: str) -> bool:
     """Whether there may be a page at a path."""
     first, *rest = path.strip("/").split("/")
     if first == "games":
-        return len(rest) == 1 or rest[1:] == ["play"]
+        return len(rest) < 2 or rest[1:] == ["play"]
     return first in FIRST or (not rest and first in ROOT)

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from server.http.wire import Response, refused
+from server.net.escaping import in_quotes
 
 FOLDER = Path(__file__).parent / "static"
 TYPES = {
@@ -35,7 +36,7 @@ def answer(name: str, version: str | None, known: str) -> Response:
     """A file. `version` is the one that was asked for, and `known` the tag of the browser's copy."""
     content = FILES.get(name)
     if content is None:
-        return refused(404, f"there is no file {name[:80]!r}")
+        return refused(404, f"there is no file {in_quotes(name)}")
     tag = f'"{VERSION}"'
     kept = FOR_GOOD if version == VERSION else FOR_AN_HOUR
     headers = (

@@ -8,6 +8,7 @@ from server.host.view import View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange
 from server.http.wire import Response, json_response
+from server.net.escaping import in_quotes
 from server.pages import by_hand, match, wire
 from server.pages.fair_share import FairShare
 from server.pages.live import Live
@@ -51,7 +52,7 @@ class MatchPages:
 
     async def page(self, exchange: Exchange, name: str, template: str, *, framed: bool = False) -> None:
         if (found := await self._stories.find(name)) is None:
-            self._site.missing(exchange, f"There is no match {name[:80]!r}.", framed=framed)
+            self._site.missing(exchange, f"There is no match {in_quotes(name)}.", framed=framed)
             return
         record, story = found
         address, goes_on = f"/matches/{name}", isinstance(story.source, Match)  # or its end is being kept
@@ -81,7 +82,7 @@ class MatchPages:
     ) -> None:
         """What was said in a match: the tapes `seen`, or `why` none is shown; and a form to ask with."""
         if (found := await self._stories.find(name)) is None:
-            self._site.missing(exchange, f"There is no match {name[:80]!r}.")
+            self._site.missing(exchange, f"There is no match {in_quotes(name)}.")
             return
         record, story = found
         sides = [wire.side(story, seat, tape) for seat, tape in seen.items()]

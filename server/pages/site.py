@@ -5,6 +5,7 @@ from typing import Any
 from games.catalogue import catalogue
 from server.http.exchange import Exchange
 from server.http.wire import Response
+from server.net.escaping import safe
 from server.pages import by_hand, rendering
 from server.pages.addresses import Addresses
 
@@ -50,5 +51,5 @@ class Site:
         return self.page("instead.html", exchange, status, framed=framed, heading=heading, what=what)
 
     def missing(self, exchange: Exchange, what: str | None = None, *, framed: bool = False) -> None:
-        what = what or f"There is nothing at {exchange.request.path[:80]}."
+        what = what or f"There is nothing at {safe(exchange.request.path)}."
         exchange.respond(self.instead(exchange, 404, what, framed=framed))

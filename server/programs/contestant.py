@@ -13,6 +13,7 @@ from zlib import crc32
 from games.brains import BRAINS, Brain
 from games.game import Game
 from server.exits import Misuse
+from server.net.escaping import in_quotes
 from server.programs.program import Gone, Program
 
 BRAIN = "brain:"  # the prefix that tells house brains from programs
@@ -101,7 +102,7 @@ def contestant(command: str, game: Game[Any, Any], think: float, seed: int) -> C
         return Hired(command)
     brain = command.removeprefix(BRAIN)
     if brain not in BRAINS:
-        raise Misuse(f"there is no brain {brain[:64]!r}; there are: {', '.join(BRAINS)}")
+        raise Misuse(f"there is no brain {in_quotes(brain)}; there are: {', '.join(BRAINS)}")
     return House(game, brain, think, seed)
 
 

@@ -25,6 +25,7 @@ from msgspec import Meta, Struct
 from games.game import Game, Illegal, typed
 from server.exits import Failure, Misuse
 from server.net.addresses import http_parts
+from server.net.escaping import safe
 
 KEY = "OPENAI_API_KEY"  # in the environment, as other programs have it
 TRIES = 5  # answers to one question
@@ -88,14 +89,14 @@ class Endpoint:
         except OSError as error:
             raise Unanswered(f"the server of the model does not answer: {error.strerror or error}") from None
         except http.client.HTTPException as error:
-            why = str(error).strip()[:SHOWN]
+            why = safe(str(error).strip(), cut=SHOWN)
             raise Unanswered(f"the server of the model says something that is not HTTP: {why}") from None
         finally:
             connection.close()
         if response.status in TEMPORARY:
             raise Unanswered(f"the server of the model answers with {response.status}")
         if response.status != 200:
-            why = said[:SHOWN].decode("utf-8", "replace")
+            why = safe(said.decode("utf-8", "replace"), cut=SHOWN)
             raise Failure(f"the server of the model answers with {response.status}: {why}")
         return _read(said)
 

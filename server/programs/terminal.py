@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import BinaryIO
 
+from server.exits import Failure
 from server.log_writer import tell
 from server.net.escaping import safe
 from server.programs.printing import printing
@@ -33,6 +34,18 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Print something that is not a result, for the person at the keyboard, if somebody reads it."""
     tell(f"{safe(text, cut=None)}\n", sys.stderr)
+
+
+def expect_consent(question: str) -> None:
+    """Ask whoever sits at the terminal before what cannot be undone; raises `Failure` unless they say yes.
+
+    Where nobody sits, as in a script, nobody is asked.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    tell(f"{safe(question, cut=None)} [y/N] ", sys.stderr)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Failure("nothing was changed")
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from games.brains import greedy, random
 from games.game import Game, Illegal, Pace
-from server.net.escaping import json_line, safe
+from server.net.escaping import in_quotes, json_line, safe
 from server.programs.interrupts import later
 from server.programs.local_match import question
 from server.programs.program import Gone, Program
@@ -205,7 +205,7 @@ def _its_turn(ground: Ground, program: Program, match: Match, seat: int) -> None
 def _expect_silence(program: Program) -> None:
     if program.unasked:
         raise Broke(
-            f"it wrote {program.unasked[0][:SHOWN]!r} when nobody had asked: standard output is for moves, "
+            f"it wrote {in_quotes(program.unasked[0])} when nobody had asked: standard output is for moves, "
             "one line each; what else it has to say belongs to standard error"
         )
 

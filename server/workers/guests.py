@@ -169,6 +169,7 @@ class Guests:
         guests = found[0], found[1]
         playing = self._playing[name] = GuestMatch(match, guests)
         host = self._host
+        match.log.report = host.guard.report
         host.timekeeper.watch(match)
         self._teller.follow(match)
         for index, guest in enumerate(guests):

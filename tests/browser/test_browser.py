@@ -34,6 +34,7 @@ PAGES = {
     "live match": "/matches/live-1",
     "embedded": "/embed/matches/santorini-1",
     "bot": "/bots/ada",
+    "games": "/games",
     "game": "/games/hexagon-dots",
     "protocol": "/protocols/house",
     "wall": "/wall",
@@ -154,6 +155,44 @@ def test_a_replay_plays_by_itself_and_can_be_scrubbed(browser: Browser, arena: S
         page.locator("#moves li a").nth(3).click()
         expect(where).to_contain_text("move 4 of")
         expect(page.locator("#moves a[aria-current]")).to_have_count(1)
+        assert spectator.complaints == []
+
+
+TABBED = (
+    """() => [...document.querySelectorAll("#moves, #moves a")].filter((each) => each.tabIndex >= 0).length"""
+)
+FOCUSED = "document.activeElement.closest('#moves li')?.value"
+
+
+def test_the_tab_key_stops_once_in_the_list_of_moves_and_arrow_keys_reach_them_all(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/tic-tac-toe-1?ply=2")
+        where, count = page.locator("[data-where]"), page.locator("#moves a").count()
+        page.locator("#moves a[tabindex='0']").focus()
+        assert page.evaluate(FOCUSED) == 2
+        for key, step in (("ArrowDown", 1), ("ArrowUp", -1), ("ArrowLeft", -1), ("ArrowRight", 1)):
+            before = page.evaluate(FOCUSED)
+            page.keyboard.press(key)
+            expect(where).to_contain_text(f"move {before + step} of")
+            assert (page.evaluate(FOCUSED), page.evaluate(TABBED)) == (before + step, 1)
+        page.keyboard.press("End")
+        expect(where).to_contain_text(f"move {count} of")
+        assert page.evaluate(FOCUSED) == count
+        page.keyboard.press("Home")
+        expect(where).to_have_text("the beginning")
+        page.keyboard.press("Enter")
+        expect(where).to_contain_text("move 1 of")
+        spectator.go(page, "/matches/live-1")
+        for pinned in (False, True):  # to an earlier move
+            if pinned:
+                page.keyboard.press("Home")
+                expect(where).to_have_text("the beginning")
+            listed = page.locator("#moves li").count()
+            live.release()
+            expect(page.locator("#moves li").nth(listed)).to_be_attached()
+            wait_for(lambda: page.evaluate(TABBED) == 1)
         assert spectator.complaints == []
 
 
@@ -422,6 +461,9 @@ def test_everything_can_be_read_without_a_script(browser: Browser, arena: Served
         page.get_by_label("One move back").click()
         expect(page.locator("[data-where]")).to_contain_text("move ")
         assert "?ply=" in page.url
+        assert (
+            page.evaluate(TABBED) > page.locator("#moves a").count()
+        )  # the list, to be scrolled, and each move
 
 
 @pytest.mark.parametrize("scripts", [True, False])

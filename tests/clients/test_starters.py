@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from server.commands.new import STARTERS
+from tests.clients.its_socket import socket_to
 from tests.clients.relay import Relay
 from tests.clients.script import Script
 from tests.clients.starters import GAMES, HERE, LANGUAGES, Workshop, needed
@@ -371,6 +372,34 @@ def test_a_bot_that_waits_has_the_system_look_whether_its_host_is_still_there(
     wait_for(looks)
     bot.kill()
     bot.communicate()
+
+
+KEPT_ALIVE = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT")
+GONE = {"go": 150}  # seconds, which Go sets by itself
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system shows nobody another's sockets")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_host_that_has_gone_without_a_word_is_noticed_within_a_minute(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches the twelve minutes that Linux takes if it is told only when to look for the first time."""
+    needed(language)
+    bot = workshop.start(language, script.port, name=f"{language}-alone")
+    script.accept()
+    script.say(welcome(script.hear()), begun("cup-1", f"{language}-alone"), asked("cup-1", 0))
+    assert script.hear()["type"] == "move"  # so its socket is set
+    try:
+        with socket_to(script.port, bot.pid) as its:
+            idle, interval, count = (
+                its.getsockopt(socket.IPPROTO_TCP, getattr(socket, each)) for each in KEPT_ALIVE
+            )
+    except PermissionError:
+        pytest.skip("this system shows nobody another's sockets")
+    finally:
+        bot.kill()
+        bot.communicate()
+    assert idle + interval * count <= GONE.get(language, 60)
 
 
 TIMEOUT = {  # for how long a host may say nothing before its welcome: as it is written, and less of it

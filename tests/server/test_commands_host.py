@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import socket
@@ -48,7 +49,7 @@ def desk(host: Served) -> Callable[..., tuple[int, str, str]]:
 
 
 CHANGING = {"create", "start", "pause", "resume", "enter", "release", "withdraw", "disqualify", "void"}
-CHANGING |= {"delete"}
+CHANGING |= {"delete", "end"}
 
 
 @pytest.mark.slow
@@ -317,6 +318,30 @@ def test_a_tournament_is_shown_without_a_host_and_deleted_and_late_comers_are_en
     done, _, why = desk("tournament", "show", "late")
     assert (done, "there is no tournament" in why) == (1, True)
     assert desk("tournament", "create", "late", "--game", "quoridor")[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["delete", "end"])
+def test_what_cannot_be_undone_is_asked_of_whoever_sits_at_a_terminal(
+    order: str, host: Served, desk: Callable[..., tuple[int, str, str]]
+) -> None:
+    name = f"{order}-asks"
+    assert desk("tournament", "create", name, "--game", "santorini")[0] == 0
+    words = ("tournament", order, name, "--url", f"http://127.0.0.1:{host.http}", "--data", str(host.data))
+    outer, inner = pty.openpty()
+    os.write(outer, b"no\n")
+    command = (sys.executable, "-m", "server", *words)
+    refused = subprocess.run(
+        command, stdin=inner, stderr=inner, stdout=subprocess.PIPE, cwd=ROOT, timeout=HANG
+    )
+    said = os.read(outer, 65536).decode()
+    os.close(inner)
+    os.close(outer)
+    assert (refused.returncode, refused.stdout) == (1, b"")
+    assert f"{order.capitalize()} {name} for good?" in said
+    assert "nothing was changed" in said
+    assert desk("tournament", "show", name)[0] == 0
+    assert desk(*words[:3], "--yes")[0] == (1 if order == "end" else 0)  # it has not begun
 
 
 @pytest.mark.slow

@@ -68,6 +68,19 @@ def test_a_follower_that_fails_is_dropped_and_costs_nobody_else_anything() -> No
     assert len(lines) == 1
 
 
+def test_whoever_is_to_hear_of_failures_is_told_what_was_raised() -> None:
+    log, reported = Log(), list[Exception]()
+    log.report = reported.append
+
+    def fail(event: AnyEvent) -> None:
+        raise ZeroDivisionError
+
+    log.follow(fail)
+    log.append(BEGAN)
+    log.append(ENDED)
+    assert [type(each) for each in reported] == [ZeroDivisionError]
+
+
 def test_nobody_is_kept_after_the_end() -> None:
     """Most followers hold the match: it would be freed only by the collector, which hardly ever looks."""
     log, told = Log(), list[AnyEvent]()

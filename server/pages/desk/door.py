@@ -17,6 +17,7 @@ from server.http.head import form
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS
 from server.net.addresses import is_loopback
+from server.net.escaping import safe
 from server.pages.addresses import over_tls
 from server.pages.desk.answers import give, go
 from server.pages.desk.cookies import cookie
@@ -76,7 +77,7 @@ class DeskDoor:
         elif request.method != "POST":
             self._turn_away(exchange, 405, STRAY, ("Allow", ", ".join(sorted({*READS, "POST"}))))
         elif where := self._origins.foreign(request):
-            own = request.headers.get("host", "")[:80]
+            own = safe(request.headers.get("host", ""))
             what = f"Refused: this form was sent from {where}, and the desk is at {own}."
             self._turn_away(exchange, 403, what)
         else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from games.game import Pace
 from server.host.tournament_settings import TournamentSettings
+from server.net.escaping import in_quotes
 from tournament.facts import Absent
 from tournament.refusals import Refusal
 from tournament.sizes import SEED
@@ -72,12 +73,12 @@ def _absent(fields: Mapping[str, str]) -> Absent | None:
         case "wait" | "settle":
             return given
         case _:
-            raise Refusal(f"absent: expected wait or settle, not {given[:40]!r}")
+            raise Refusal(f"absent: expected wait or settle, not {in_quotes(given)}")
 
 
 def _yes(fields: Mapping[str, str], name: str) -> bool:
     if fields[name] not in ("", "yes"):
-        raise Refusal(f"{name}: expected yes or nothing, not {fields[name][:40]!r}")
+        raise Refusal(f"{name}: expected yes or nothing, not {in_quotes(fields[name])}")
     return bool(fields[name])
 
 
@@ -85,7 +86,9 @@ def _moment(given: str, name: str) -> datetime:
     try:
         return datetime.fromisoformat(given)
     except ValueError:
-        raise Refusal(f"{name}: expected a time such as 2030-03-01T18:00:00Z, not {given[:40]!r}") from None
+        raise Refusal(
+            f"{name}: expected a time such as 2030-03-01T18:00:00Z, not {in_quotes(given)}"
+        ) from None
 
 
 def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:
@@ -93,7 +96,7 @@ def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:
     if not given:
         return None
     if not (WHOLE.fullmatch(given) and int(given) >= least):
-        raise Refusal(f"{name}: expected a whole number, {least} or more, not {given[:40]!r}")
+        raise Refusal(f"{name}: expected a whole number, {least} or more, not {in_quotes(given)}")
     return int(given)
 
 
@@ -106,7 +109,7 @@ def _number(fields: Mapping[str, str], name: str, least: float, what: str = "a n
     except ValueError:
         found = -1.0
     if not isfinite(found) or found < least:
-        raise Refusal(f"{name}: expected {what}, {least:g} or more, not {given[:40]!r}")
+        raise Refusal(f"{name}: expected {what}, {least:g} or more, not {in_quotes(given)}")
     return found
 
 

@@ -93,12 +93,21 @@ function point() {
 function light() {
   moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
   const current = moves.querySelector(`li[value="${ply}"] a`);
+  rove(current ?? moves.querySelector("a"));
   if (!current) return;
   current.setAttribute("aria-current", "true");
   const item = current.parentElement;
   if (item.offsetTop < moves.scrollTop + moves.offsetTop || item.offsetTop > moves.scrollTop + moves.offsetTop + moves.clientHeight - 30) {
     moves.scrollTop = item.offsetTop - moves.offsetTop - moves.clientHeight / 2;
   }
+}
+
+/** The tab key stops at one move of the list; from there the arrow keys reach all others. */
+function rove(stop) {
+  for (const link of moves.querySelectorAll('a:not([tabindex="-1"])')) link.tabIndex = -1;
+  if (!stop) return;
+  stop.tabIndex = 0;
+  if (moves.contains(document.activeElement)) stop.focus({ preventScroll: true });
 }
 
 function grow(plies) {
@@ -181,7 +190,8 @@ graph.addEventListener("click", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input")) return;
-  const what = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", " ": "play" }[event.key];
+  const listed = moves.contains(event.target) ? { ArrowUp: "back", ArrowDown: "on" } : {};
+  const what = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", " ": "play", ...listed }[event.key];
   if (what && !(event.key === " " && event.target.closest("a, button"))) step(event, what);
 });
 
@@ -195,6 +205,7 @@ document.addEventListener("live", () => {
   const latest = moves.lastElementChild;
   if (!latest) return;
   grow(latest.value);
+  rove(moves.querySelector('[tabindex="0"]') ?? latest.querySelector("a"));
   if (!following) {
     frame(ply).then(think, () => {}); // the stream says how long by now
     return;
@@ -204,6 +215,7 @@ document.addEventListener("live", () => {
   mark({ move: latest.querySelector("a").textContent });
 });
 
+moves.removeAttribute("tabindex"); // one of its moves has it
 scrubber.hidden = false;
 button.hidden = still.matches;
 point();

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha1
 from typing import Protocol
 
+from server.net.escaping import in_quotes
 from server.net.frames import PONG, BadFrame, Close, Frames, Ping, Pong, closing, framed
 from server.net.limits import Limits
 from server.net.lines import Lines, LineTooLong
@@ -101,6 +102,6 @@ class OverWebsocket:
         line = head.partition(b"\r\n")[0].decode("latin-1")
         key = KEY.search(head)
         if key is None or line.split("?")[0].split(" ")[:2] != ["GET", PATH]:
-            raise Malformed(f"expected a websocket handshake for GET {PATH}, and got {line[:80]!r}")
+            raise Malformed(f"expected a websocket handshake for GET {PATH}, and got {in_quotes(line)}")
         accept = b64encode(sha1(key[1] + MAGIC).digest()).decode()  # noqa: S324 - as the RFC has it
         self.reply += f"{ACCEPTED}Sec-WebSocket-Accept: {accept}\r\n\r\n".encode()

@@ -12,6 +12,7 @@ from functools import partial
 
 from server.http.head import HttpError
 from server.http.wire import JSON, Request, Requests, Response, chunk, opening, refused, written
+from server.net.escaping import safe
 from server.net.limits import Limits
 from server.programs.wire.talk import PLAIN, Connection, Manner
 
@@ -159,7 +160,7 @@ class Sessions:
             case "GET" | "POST", ["play", _]:
                 caller.respond(refused(404, UNKNOWN))
             case method, _:
-                raise HttpError(404, f"there is no {method} {request.path[:80]}; there is POST /play")
+                raise HttpError(404, f"there is no {method} {safe(request.path)}; there is POST /play")
 
     def sweep(self, now: float) -> None:
         for session in tuple(self._sessions.values()):

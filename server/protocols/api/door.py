@@ -25,6 +25,7 @@ from server.http.head import BEARER, RETRY_SOON, HttpError, retry_after
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
+from server.net.escaping import in_quotes
 from server.net.limits import Limits
 from server.protocols.api.call import Asked, Call, Look
 from server.protocols.api.giving import give, give_later
@@ -154,7 +155,7 @@ def _answered(asked: Asked, route: Route, values: Values, view: View) -> Awaitab
 def _tournament(view: View, name: str) -> tuple[Any, ...]:
     found = view.shown.get(name)
     if found is None:
-        raise HttpError(404, f"there is no tournament {name[:64]!r}")
+        raise HttpError(404, f"there is no tournament {in_quotes(name)}")
     return (found,)
 
 
@@ -162,20 +163,20 @@ def _match(view: View, name: str) -> tuple[Any, ...]:
     """The tournament of a match, and the match's name, which begins with the tournament's."""
     found = view.tournaments.get(name.rpartition("-")[0])
     if found is None or not (name in found.matches or name in found.record.matches):
-        raise HttpError(404, f"there is no match {name[:80]!r}")
+        raise HttpError(404, f"there is no match {in_quotes(name)}")
     return found, name
 
 
 def _game(view: View, name: str) -> tuple[Any, ...]:
     if name not in catalogue():
-        raise HttpError(404, f"there is no game {name[:64]!r}")
+        raise HttpError(404, f"there is no game {in_quotes(name)}")
     return (name,)
 
 
 def _group(view: View, name: str) -> tuple[Any, ...]:
     """The name of a group, and its tournaments."""
     if not (held := members(view.tournaments, name)):
-        raise HttpError(404, f"there is no group {name[:64]!r}")
+        raise HttpError(404, f"there is no group {in_quotes(name)}")
     return name, held
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from server.export.json_views import out_shown, unrated
 from server.host.descriptions import about
+from server.host.names import BadName, checked
 from server.host.opening import NameTaken
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import RETRY_SOON, HttpError
@@ -98,7 +99,7 @@ def simply(do: Callable[[Desk], Awaitable[None]]) -> Carry:
 
 @taking("name", "affiliation", "contact")
 async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
-    name = _named(order, "the bot to invite")
+    name = _named(order, tournament, "the bot to invite")
     said = _about(order)
     with as_conflict():
         token = await call.host.claims.invite(tournament, name, call.by, said)
@@ -107,7 +108,7 @@ async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
 
 @taking("name", "bind")
 async def release(call: Call, tournament: Tournament, order: Order) -> Response:
-    name = _named(order, "the entrant whose name to release")
+    name = _named(order, tournament, "the entrant whose name to release")
     with as_conflict():
         if order.bind:
             token = await call.host.claims.bind(tournament, name, call.by)
@@ -125,7 +126,7 @@ async def delete(call: Call, tournament: Tournament, order: Order) -> Response:
 
 @taking("name", "affiliation", "contact")
 async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
-    asked, said = _named(order, "the bot to enter"), _about(order)
+    asked, said = _named(order, tournament, "the bot to enter"), _about(order)
     with as_conflict():
         await call.host.claims.enter(tournament, asked, call.by, said)
     return json_response(200, summary(tournament))
@@ -133,7 +134,7 @@ async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
 
 @taking("name", "affiliation", "contact")
 async def describe(call: Call, tournament: Tournament, order: Order) -> Response:
-    name, said = _named(order, "the entrant to describe"), _about(order)
+    name, said = _named(order, tournament, "the entrant to describe"), _about(order)
     if said == NOTHING:
         raise HttpError(400, 'expected {"affiliation": …} or {"contact": …} as well, or both')
     with as_conflict():
@@ -143,7 +144,7 @@ async def describe(call: Call, tournament: Tournament, order: Order) -> Response
 
 @taking("name")
 async def check_in(call: Call, tournament: Tournament, order: Order) -> Response:
-    name = _named(order, "the entrant who has checked in")
+    name = _named(order, tournament, "the entrant who has checked in")
     with as_conflict():
         await Desk(tournament, call.by).check_in(name)
     return json_response(200, summary(tournament))
@@ -151,7 +152,7 @@ async def check_in(call: Call, tournament: Tournament, order: Order) -> Response
 
 @taking("name", "why", "preview")
 async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response:
-    name, desk = _named(order, "the entrant to withdraw"), Desk(tournament, call.by)
+    name, desk = _named(order, tournament, "the entrant to withdraw"), Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
             return await _preview(call, desk, desk.withdrawal(name))
@@ -161,7 +162,7 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
 
 @taking("name", "why", "preview")
 async def disqualify(call: Call, tournament: Tournament, order: Order) -> Response:
-    name, desk = _named(order, "the entrant to disqualify"), Desk(tournament, call.by)
+    name, desk = _named(order, tournament, "the entrant to disqualify"), Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
             return await _preview(call, desk, desk.disqualification(name, order.why))
@@ -202,10 +203,16 @@ def as_conflict() -> Generator[None]:
         raise HttpError(409, str(refusal)) from None
 
 
-def _named(order: Order, who: str) -> str:
-    if order.name is None:
+def _named(order: Order, tournament: Tournament, who: str) -> str:
+    """Whom the order is about; raises `HttpError` where that is a name which nobody can have."""
+    if (name := order.name) is None:
         raise HttpError(400, f'expected {{"name": …}}, {who}')
-    return order.name
+    if name in tournament.record.entrants or tournament.is_newcomer(name):
+        return name  # which may be one that is reserved by now
+    try:
+        return checked(name)
+    except BadName as error:
+        raise HttpError(400, str(error)) from None
 
 
 def _about(order: Order) -> About:

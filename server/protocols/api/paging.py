@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from server.http.head import HttpError
 from server.http.wire import Request
+from server.net.escaping import in_quotes
 
 MOST = 1_000  # on a page, even if no limit is given: some milliseconds of work and 300 kB
 FAR = 12  # digits of a place
@@ -43,9 +44,9 @@ def asked(request: Request) -> Page:
     """The page that a request is for; raises `HttpError`."""
     after, limit = request.query.get("after", "0"), request.query.get("limit", str(MOST))
     if not _is_number(after):
-        raise HttpError(400, f"`after` is how many to skip, 0 or more, not {after[:20]!r}")
+        raise HttpError(400, f"`after` is how many to skip, 0 or more, not {in_quotes(after)}")
     if not (_is_number(limit) and 1 <= int(limit) <= MOST):
-        raise HttpError(400, f"`limit` is how many to list, from 1 to {MOST}, not {limit[:20]!r}")
+        raise HttpError(400, f"`limit` is how many to list, from 1 to {MOST}, not {in_quotes(limit)}")
     return Page(int(after), int(limit))
 
 

@@ -43,6 +43,7 @@ from server.host.view import HeldTournament
 from server.http.exchange import Chunks
 from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import Headers, Response, json_response
+from server.net.escaping import in_quotes
 from server.net.pauses import WithPauses
 from server.protocols.api.call import Call, Look
 from server.protocols.api.game_schema import schemas
@@ -130,7 +131,7 @@ def _form(call: Look, *others: str) -> str:
     form = call.exchange.request.query.get("format", "json")
     if form not in ("json", *others):
         known = f"{', '.join(('json', *others[:-1]))} or {others[-1]}"
-        raise HttpError(400, f"`format` is {known}, not {form[:20]!r}")
+        raise HttpError(400, f"`format` is {known}, not {in_quotes(form)}")
     return form
 
 

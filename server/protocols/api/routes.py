@@ -15,6 +15,7 @@ from msgspec import Struct
 from server.http.head import HttpError
 from server.http.sharing import READS
 from server.http.wire import Request
+from server.net.escaping import safe
 from server.protocols.api.call import Answer
 
 Contents = Mapping[str, Any]  # the content of an answer, by media type
@@ -89,7 +90,7 @@ class Routes:
         methods = [] if route is not None and route.listed else sorted(self._known.methods(request.path))
         if route is not None and not methods:  # one that is not listed is only for where nothing else is
             return route, values
-        path, method = request.path[:80], request.method
+        path, method = safe(request.path), request.method
         if not methods or (method in READS and method in methods):  # another process would have answered that
             raise HttpError(404, f"there is nothing at {path}; see /openapi.json")
         allowed = ", ".join(methods)

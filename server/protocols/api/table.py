@@ -14,6 +14,7 @@ import msgspec
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
+from server.net.escaping import in_quotes
 from server.protocols.api import answers, bots, feeds, groups, orders, paging, reading, wire_log
 from server.protocols.api.call import Call
 from server.protocols.api.openapi import openapi
@@ -51,7 +52,7 @@ def document() -> msgspec.Raw:
 
 def no_such_order(call: Call, tournament: Tournament, asked: str, body: Order) -> NoReturn:
     known = [route.path.rpartition("/")[2] for route in ROUTES if route.takes is Order and route.listed]
-    raise HttpError(404, f"a tournament can be told to {', '.join(known)}, not {asked[:40]!r}")
+    raise HttpError(404, f"a tournament can be told to {', '.join(known)}, not {in_quotes(asked)}")
 
 
 get = partial(Route, "GET")

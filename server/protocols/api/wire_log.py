@@ -18,6 +18,7 @@ from server.host.wire_reader import (
 )
 from server.http.head import BEARER, HttpError, retry_after
 from server.http.wire import Response, json_response
+from server.net.escaping import in_quotes
 from server.protocols.api.call import Call
 from tournament.tournament import Tournament
 
@@ -40,7 +41,7 @@ def side(call: Call, tournament: Tournament, match: str) -> Response:
     readable = tapes(call.wires, match, call.token, request.peer)
     asked = request.query.get("seat", str(min(readable)))
     if asked not in ("0", "1"):
-        raise HttpError(400, f"seat is 0 or 1, not {asked[:40]!r}")
+        raise HttpError(400, f"seat is 0 or 1, not {in_quotes(asked)}")
     if (tape := readable.get(int(asked))) is None:
         raise HttpError(403, f"what was said over seat {asked} is not yours to read, or was not recorded")
     shown = {"match": match, "seat": int(asked), "name": tape.name, "messages": messages_of(tape)}

@@ -25,6 +25,7 @@ from server.http.origins import NO_ORIGINS, Origins, is_from_here
 from server.http.sharing import BOTS
 from server.http.wire import Request, json_response, refused, takes_only
 from server.net.addresses import callable_networks
+from server.net.escaping import safe
 from server.net.outbound import Caller, Outbound
 from server.net.turns import after_hang_ups
 from server.protocols.arena.battle import Battle, Extras
@@ -82,7 +83,7 @@ class Arena:
         method, path = exchange.request.method, exchange.request.path
         allowed, action = self._action(path.split("/")[1:])
         if action is None:
-            exchange.respond(refused(404, f"there is nothing at {path[:80]}"))
+            exchange.respond(refused(404, f"there is nothing at {safe(path)}"))
         elif method not in allowed:
             exchange.respond(takes_only(exchange.request, *allowed))
         else:

@@ -153,6 +153,7 @@ class Evaluations:
         house = case.seat
         names = (BOT, HOUSE) if house else (HOUSE, BOT)
         match = Match(case.rules, names, trio.current_time())
+        match.log.report = host.guard.report
         host.timekeeper.watch(match)
         seat = Seat(match, 1 - house, host.timekeeper)
         battle = self._enrol(seat, name=name, wronged=partial(case.wronged, match))

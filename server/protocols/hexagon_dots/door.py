@@ -33,6 +33,7 @@ from server.host.returning import Awaited, way_back
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Request, Response, json_response
+from server.net.escaping import safe
 from server.net.pauses import WithPauses
 from server.net.turns import after_hang_ups
 from server.protocols.common.http_tape import TURN
@@ -85,11 +86,11 @@ class HexagonDots:
         method, path = exchange.request.method, exchange.request.path
         actions = self._actions(method, path)
         if actions is None:
-            exchange.respond(plain(404, f"there is no game at {path[:80]}"))
+            exchange.respond(plain(404, f"there is no game at {safe(path)}"))
             return None
         action = actions.get("GET" if method == "HEAD" else method)
         if action is None:
-            why = f"{path[:80]} takes {' and '.join(actions)}, not {method}"
+            why = f"{safe(path)} takes {' and '.join(actions)}, not {method}"
             exchange.respond(plain(405, why, ("Allow", ", ".join(actions))))
             return None
         try:
@@ -202,7 +203,7 @@ class HexagonDots:
             _serve(back, exchange, back.join_again, gate)
         elif self._is_nowhere(gate, name):
             self._gates.forget(gate)
-            exchange.respond(plain(404, f"there is no game at {exchange.request.path[:80]}"))
+            exchange.respond(plain(404, f"there is no game at {safe(exchange.request.path)}"))
         elif self._is_at(gate, name):
             exchange.respond(_twice(name))
         elif self._takes_in(gate) or self._host.placing.tournament_for(name, self._game.name) is not None:

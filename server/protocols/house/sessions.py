@@ -26,6 +26,7 @@ from server.http.head import HttpError
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Response, event_stream, json_response
 from server.net.admission import network_of
+from server.net.escaping import safe
 from server.protocols.common.http_tape import requested, responded
 from server.protocols.common.unwelcome import status_of
 from server.protocols.dialect import Channel
@@ -62,7 +63,7 @@ class HouseHttp:
             case ["play", _]:
                 raise HttpError(404, "there is no such session; say hello again, with your token: POST /play")
             case _:
-                raise HttpError(404, f"there is nothing at {path[:80]}")
+                raise HttpError(404, f"there is nothing at {safe(path)}")
 
     def _at(self, session: "Session", exchange: Exchange) -> None:
         exchange.authenticated()

@@ -19,6 +19,7 @@ from server.http.head import HttpError
 from server.http.origins import Origins
 from server.http.sharing import HEADERS, Sharing, preflight
 from server.http.wire import Response, takes_only
+from server.net.escaping import in_quotes, safe
 from server.protocols.mcp import rpc
 from server.protocols.mcp.places import Places
 from server.protocols.mcp.revisions import META, REVISIONS, agreed, is_stateless
@@ -52,7 +53,7 @@ class McpDoor:
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         request = exchange.request
         if request.path.rstrip("/") != "/mcp":
-            raise HttpError(404, f"there is nothing at {request.path[:80]}")
+            raise HttpError(404, f"there is nothing at {safe(request.path)}")
         exchange.shared = self._origins.lists(request)
         if where := self._origins.foreign(request):
             sentence = f"a page of {where} may not play here: the organiser can list its site as `origins`"
@@ -98,7 +99,7 @@ class McpDoor:
             case "ping" if not stateless:
                 content = {}
             case _:
-                sentence = f"there is no method {message.method[:60]!r} here"
+                sentence = f"there is no method {in_quotes(message.method)} here"
                 raise RpcError(NO_METHOD, sentence, status=404 if stateless else 200)
         exchange.respond(rpc.result(message.id, _whole(content, stateless)))
         return None
@@ -151,7 +152,7 @@ class McpDoor:
         if not isinstance(name, str) or not rpc.is_object(arguments):
             raise RpcError(BAD_PARAMETERS, 'expected {"name": …, "arguments": {…}}, a string and an object')
         if (tool := TOOLS.get(name)) is None:
-            sentence = f"there is no tool {name[:60]!r}; there are: {', '.join(TOOLS)}"
+            sentence = f"there is no tool {in_quotes(name)}; there are: {', '.join(TOOLS)}"
             raise RpcError(BAD_PARAMETERS, sentence, status=400 if stateless else 200)
         brought: object = arguments.get("token")
         token = brought if isinstance(brought, str) else None

@@ -12,6 +12,7 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
+from server.net.escaping import in_quotes
 from server.protocols.mcp.rpc import (
     BAD_PARAMETERS,
     HEADERS_DIFFER,
@@ -79,8 +80,8 @@ def _expect(headers: Headers, name: str, value: object, message: Message) -> Non
 
 
 def _differ(name: str, header: object, value: object, message: Message) -> RpcError:
-    came = "is missing" if header is None else f"is {str(header)[:60]!r}"
-    has = "none" if value is None else repr(str(value)[:60])
+    came = "is missing" if header is None else f"is {in_quotes(str(header))}"
+    has = "none" if value is None else in_quotes(str(value))
     return RpcError(HEADERS_DIFFER, f"the header {name} {came}, and the body has {has}", id=message.id)
 
 

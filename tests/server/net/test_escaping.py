@@ -1,9 +1,12 @@
 """Nothing that a stranger sends gets to a terminal as it is."""
 
+import ast
 import contextlib
 import io
 import json
+import re
 import unicodedata
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games.catalogue import catalogue
-from server.net.escaping import json_line, safe
+from server.net.escaping import CUT, in_quotes, json_line, safe
 from server.programs.terminal import say, table
 
+ROOT = Path(__file__).parents[3]
 NASTY = st.text(
     st.one_of(st.characters(), st.sampled_from("\x00\x07\x1b\x7f\x9b\u202e\u2066\u200b\r\n\t\ud800"))
 )
@@ -35,6 +39,25 @@ def test_what_is_safe_moves_no_cursor_and_turns_no_text_round(text: str) -> None
 def test_what_a_person_can_read_stays_as_it_is(text: str) -> None:
     plain = "".join(c for c in text if c.isprintable())
     assert safe(plain, cut=None) == plain
+
+
+@given(NASTY)
+def test_what_a_sentence_repeats_is_harmless_short_and_says_where_it_was_cut(text: str) -> None:
+    assert harmless(in_quotes(text))
+    assert len(in_quotes(text)) <= CUT * len("\\U0010ffff") + len("''…")
+    assert in_quotes(text).endswith("…") == (len(text) > CUT)
+    assert len(text) > CUT or ast.literal_eval(in_quotes(text)) == text
+
+
+def test_a_sentence_cuts_what_it_repeats_where_it_is_seen() -> None:
+    """A part of somebody's words looks like all of them."""
+    found = [
+        f"{source.relative_to(ROOT)}: {part}"
+        for source in sorted((ROOT / "server").rglob("*.py"))
+        if source.name != "secrets.py"  # which puts an id together
+        for part in re.findall(r"\{[^{}]*\[:\d+\](?:![ars])?\}", source.read_text(encoding="utf-8"))
+    ]
+    assert not found, "write in_quotes(…), or safe(…)"
 
 
 @given(st.dictionaries(st.text(), NASTY.filter(lambda text: "\ud800" not in text)))

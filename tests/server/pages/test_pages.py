@@ -286,6 +286,21 @@ async def test_what_is_not_there_is_a_page_for_browsers(autojump_clock: MockCloc
     assert (program.status, program.headers["content-type"][:16]) == (404, "application/json")
 
 
+async def test_where_bots_look_for_games_of_hexagon_dots_browsers_find_all_games(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        for path in ("/games", "/games/"):
+            page = await here.read(
+                path, "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+            )
+            assert all(f'href="/games/{name}"' in page for name in catalogue())
+            in_java = "Accept: text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"
+            for program in (in_java, "Accept: */*", "Accept: application/json", "Accept:"):
+                listed = await here.ask(path, program)
+                assert (listed.status, listed.body) == (200, b'{"games":[]}')
+
+
 async def test_a_page_may_be_asked_for_with_a_slash_at_the_end(autojump_clock: MockClock) -> None:
     """As people write addresses, and as the API and the old paths take them."""
     async with gallery() as here:

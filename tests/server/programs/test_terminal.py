@@ -2,14 +2,16 @@
 
 import os
 import pty
+import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from io import BytesIO, TextIOWrapper
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
-from server.programs.terminal import progress, say, share, size_of, table
+from server.exits import Failure
+from server.programs.terminal import expect_consent, progress, say, share, size_of, table
 
 
 class Screen:
@@ -19,6 +21,8 @@ class Screen:
         self._outer = outer
         self.stderr = os.fdopen(inner, "w", buffering=1)
 
+        self.stdin = os.fdopen(os.dup(inner))
+
     def written(self) -> str:
         self.stderr.write("END")
         self.stderr.flush()
@@ -26,6 +30,9 @@ class Screen:
         while not seen.endswith(b"END"):
             seen += os.read(self._outer, 65536)
         return seen.decode()
+
+    def type(self, line: str) -> None:
+        os.write(self._outer, line.encode())
 
 
 @pytest.fixture
@@ -36,6 +43,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
     monkeypatch.delenv("NO_COLOR", raising=False)
     yield there
     there.stderr.close()
+    there.stdin.close()
     os.close(outer)
 
 
@@ -122,3 +130,25 @@ def test_the_line_under_the_headings_is_one_that_the_output_can_hold(encoding: s
     with redirect_stdout(out):
         say(table(("name ", "points"), [("ann", 1)]))
     assert line * 10 in out.buffer.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize(("answer", "agreed"), [("y", True), ("YES", True), ("n", False), ("", False)])
+def test_whoever_sits_at_a_terminal_is_asked(
+    answer: str, agreed: bool, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", screen.stdin)
+    screen.type(f"{answer}\n")
+    with redirect_stderr(screen.stderr), nullcontext() if agreed else pytest.raises(Failure):
+        expect_consent("Delete friday?")
+    assert "Delete friday? [y/N] " in screen.written()
+
+
+@pytest.mark.parametrize("aside", ["stdin", "stderr"])
+def test_a_script_is_not_asked_whatever_else_is_a_terminal(
+    aside: str, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = StringIO()
+    monkeypatch.setattr(sys, "stdin", elsewhere if aside == "stdin" else screen.stdin)
+    with redirect_stderr(elsewhere if aside == "stderr" else screen.stderr):
+        expect_consent("Delete friday?")
+    assert (screen.written(), elsewhere.getvalue()) == ("END", "")

@@ -390,6 +390,31 @@ async def test_no_order_takes_a_field_that_it_does_not_know(autojump_clock: Mock
     assert "surprise is not known" in refused["error"]
 
 
+ABOUT_SOMEBODY = ("invite", "release", "enter", "describe", "check-in", "withdraw", "disqualify")
+
+
+@pytest.mark.parametrize("order", ABOUT_SOMEBODY)
+async def test_a_name_that_nobody_can_have_is_refused_by_every_order_whatever_stands_against_it(
+    autojump_clock: MockClock, order: str
+) -> None:
+    more = {"affiliation": "a club"} if order == "describe" else {}
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME)
+        await here.tell("/api/tournaments", 201, name="stairs", game=GAME, format="ladder")
+        for tournament in ("cup", "stairs", f"open-{GAME}"):
+            for name in ("", " ", "x" * 33, "zo\u202ee", "random"):
+                await here.tell(f"/api/tournaments/{tournament}/{order}", 400, name=name, **more)
+
+
+async def test_spaces_around_a_name_in_an_order_are_no_part_of_it(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME)
+        await here.come("ann")
+        await here.tell("/api/tournaments/cup/describe", name=" ann ", affiliation="a club")
+        (entrant,) = (await here.read("/api/tournaments/cup"))["entrants"]
+    assert (entrant["name"], entrant["affiliation"]) == ("ann", "a club")
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

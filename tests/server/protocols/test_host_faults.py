@@ -9,6 +9,7 @@ import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from server.host.host import Host
 from server.protocols.arena.battle import Battle
 from server.protocols.arena.messages import FLIP
 from server.protocols.hexagon_dots.bot import Bot
@@ -55,6 +56,12 @@ def deafen(monkeypatch: pytest.MonkeyPatch, where: type, kind: type, whom: Calla
 
 def expect_void(over: Concluded) -> None:
     assert (over.ending, over.why, over.fault, over.score) == (Ending.VOID, HOST_FAILED, Fault.HOST, None)
+
+
+def expect_counted(host: Host) -> None:
+    """As every exception is that nobody expected: there was one."""
+    assert host.guard.caught.total() == 1
+    host.guard.caught.clear()
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -147,6 +154,7 @@ async def test_a_bot_that_could_not_be_told_of_its_match_comes_anew_and_misses_n
             told = await bob.messages()
             await ann.tell(type="move", move="NW")
             await ann.tell(type="resign")
+        expect_counted(hall.host)
         told += await bob.messages()
         assert told[-2:] == [
             {"type": "refused", "reason": HOST_FAILED},
@@ -198,6 +206,7 @@ async def test_an_old_bot_that_could_not_be_told_of_its_match_may_come_again(
             await ann.say("0 0")
             await ann.wire.aclose()
             await trio.testing.wait_all_tasks_blocked()
+        expect_counted(hall.host)
         assert (await bob.lines())[-1] == "[closed]"
         await hall.come("ann")
         bob = await hall.come("bob")
@@ -218,6 +227,7 @@ async def test_a_bot_of_hexagon_dots_that_could_not_be_told_of_its_match_may_joi
                 await ann.turn()
                 await ann.move(SIDES[0])
             assert (await bob.told()).status == 410
+        expect_counted(here.host)
         (over,) = here.host.tournaments["open-hexagon-dots"].record.matches.values()
         expect_void(over)
         assert not list(here.host.lobby.players())
@@ -237,6 +247,7 @@ async def test_a_bot_of_the_arena_that_could_not_be_told_of_its_match_may_join_a
             await trio.testing.wait_all_tasks_blocked()
             await here.ask(f"/tic-tac-toe/play/{battles[0]}", {"action": "putSymbol", "position": "C"})
             await here.ask(f"/tic-tac-toe/play/{battles[0]}", {"action": FLIP})
+        expect_counted(here.host)
         for stream in streams:
             await stream.told()
             assert stream.over
