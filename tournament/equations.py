@@ -1,7 +1,8 @@
-"""The equations of a large field, one for each entrant: its score equals its expected score.
+"""The equations of a large field: the score of each entrant, and of all who moved first, is as expected.
 
-Nothing here has a cell for each two entrants, only for each two that have met. Newton's method finds the
-strengths, each step by conjugate gradients.
+A point is all strengths and, last, the advantage of moving first. Nothing here has a cell for each two
+entrants, only for each two that have met. Newton's method finds the likeliest point, each step by
+conjugate gradients.
 
 Deviations are sampled: strengths are drawn that could be the true ones, by solving the same equations
 with noise on the right. Of each entrant's variance, the share that comes from its own games is
@@ -12,8 +13,11 @@ Not here: which prior there is, and what is done with a new game (`fit_sparse.py
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from tournament.fit_exact import ELO, PRIOR, figures
 from tournament.meetings import Meetings
+from tournament.posterior import ADVANTAGE
 
 if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
     import numpy as np
@@ -24,91 +28,119 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
 ROUNDS = 50  # of Newton's method; some five are enough unless the results are absurd
 CLOSE = 0.1 / ELO  # a step as small as this is the last
+SURE = (ELO / ADVANTAGE) ** 2  # what the prior tells of the advantage, before draws are considered
 STEP, SAMPLE = 0.05, 0.005  # the share of the result by which a solution may be off
 SOLVING = 500  # steps of a solution; some ten are enough
 SAMPLES = (16, 200)  # as many as can be had for …
 WORK = 8_000_000  # … so many looks at a pair, which take some seconds
 
 
+class Equations(Struct, frozen=True):
+    """All equations at one point."""
+
+    slope: "Floats"  # what each scored beyond the expected; last, what all who moved first did
+    curve: "Floats"  # by how much that falls with its own strength; last, with the advantage
+    border: "Floats"  # by how much that falls for each entrant with the advantage
+    between: "Floats"  # the part of each pair in the curves of its entrants
+
+
 class System:
     """The equations of all pairs, for numpy."""
 
-    def __init__(self, meetings: Meetings) -> None:
+    def __init__(self, meetings: Meetings, *, plain: bool = False) -> None:
+        """In a `plain` system moving first is worth nothing."""
         import numpy as np
 
         self.size = len(meetings.against)
+        self.calm = 1.0  # how much less scores vary than if nothing were drawn
         self.lower: Numbers = np.array(meetings.lower, dtype=np.intp)
         self.higher: Numbers = np.array(meetings.higher, dtype=np.intp)
-        self.count, self.won, self.draws = figures(meetings)
-        self._room = np.empty(len(self.count))  # scratch space: new memory takes time
+        count, won, self.draws = figures(meetings)
+        self._room = np.empty(len(count))  # scratch space: new memory takes time
+        # Of all games of two in the same seats: the number of the pair; whether the lower moved first, as 1
+        # or −1; the weight of the games, and what the lower won of that.
+        self._pair, self._ahead, self._count, self._won = _seatings(meetings)
+        if plain:
+            self._pair, self._ahead = np.arange(len(count)), np.zeros(len(count))
+            self._count, self._won = count, won
 
-    def likeliest(self, strength: "Floats", prior: float) -> "Floats":
-        """Maximise the likelihood with the prior, starting from these strengths.
+    def likeliest(self, point: "Floats", given: float) -> "Floats":
+        """Maximise the likelihood with so many drawn games given to each, starting from this point.
 
         A whole step that ends before the highest point on its line cannot have gone too far. Any other is
         shortened: `fit_exact.py` says why that goes uphill.
         """
         import numpy as np
 
-        here = self.equations(strength, prior)
+        here = self.equations(point, given)
         for _ in range(ROUNDS):
-            slope, curve, between = here
-            step = self.solved(slope, between, curve, STEP)
-            reach = max(step.max(), 0.0) - min(step.min(), 0.0)
-            ahead = strength + step
+            step = self.solved(here.slope, here, STEP)
+            strengths, advantage = step[:-1], step[-1]
+            reach = max(strengths.max(), 0.0) - min(strengths.min(), 0.0) + abs(advantage)
+            ahead = point + step
             if reach < CLOSE:
                 return ahead
-            there = self.equations(ahead, prior)
-            if reach > 1 and there[0] @ step < 0:
-                ahead = strength + step * np.log1p(reach) / reach
-                there = self.equations(ahead, prior)
-            strength, here = ahead, there
-        return strength
+            there = self.equations(ahead, given)
+            if reach > 1 and there.slope @ step < 0:
+                ahead = point + step * np.log1p(reach) / reach
+                there = self.equations(ahead, given)
+            point, here = ahead, there
+        return point
 
-    def equations(self, strength: "Floats", prior: float) -> tuple["Floats", "Floats", "Floats"]:
-        """What each scored beyond the expected, how fast that falls, and the part of each pair in that."""
+    def equations(self, point: "Floats", given: float) -> Equations:
         import numpy as np
 
-        expected = 0.5 + np.tanh((strength[self.lower] - strength[self.higher]) / 2) / 2
-        surprise = self.won - self.count * expected
-        between = self.count * expected * (1 - expected)
-        slope = self._to(self.lower, surprise) - self._to(self.higher, surprise)
-        curve = self._to(self.lower, between) + self._to(self.higher, between)
-        half = np.tanh(strength / 2)
-        return slope - prior * half / 2, curve + prior * (1 - half**2) / 4, between
+        surprise, varied = self._of_games(point)
+        between = self._by_pair(varied)
+        border = self._gained(self._by_pair(self._ahead * varied))
+        half, prior, sure = np.tanh(point[:-1] / 2), given * self.calm, SURE * self.calm
+        slope = np.append(self._gained(self._by_pair(surprise)), self._ahead @ surprise)
+        slope -= np.append(prior * half / 2, sure * point[-1])
+        own = self._to(self.lower, between) + self._to(self.higher, between) + prior * (1 - half**2) / 4
+        curve = np.append(own, self._ahead**2 @ varied + sure)
+        return Equations(slope, curve, border, between)
 
-    def solved(self, right: "Floats", between: "Floats", curve: "Floats", missing: float) -> "Floats":
+    def _of_games(self, point: "Floats") -> tuple["Floats", "Floats"]:
+        """Of all games in the same seats: what the lower won beyond the expected, and its variance."""
+        import numpy as np
+
+        lead = (point[self.lower] - point[self.higher])[self._pair] + self._ahead * point[-1]
+        expected = 0.5 + np.tanh(lead / 2) / 2
+        return self._won - self._count * expected, self._count * expected * (1 - expected)
+
+    def solved(self, right: "Floats", here: Equations, missing: float) -> "Floats":
         """Solve information · x = right, by conjugate gradients, each in units of its own curve."""
         import numpy as np
 
-        found = np.zeros(self.size)
+        found = np.zeros_like(right)
         left = right.copy()
-        scaled = left / curve
+        scaled = left / here.curve
         direction = scaled.copy()
         energy = float(left @ scaled)
         enough = missing**2 * energy
         for _ in range(SOLVING):
             if energy <= enough:
                 break
-            image = curve * direction - self._spread(direction, between)
+            image = here.curve * direction
+            image[:-1] -= self._spread(direction, here)
+            image[-1] += here.border @ direction[:-1]
             length = energy / float(direction @ image)
             found += length * direction
             left -= length * image
-            scaled = left / curve
+            scaled = left / here.curve
             energy, before = float(left @ scaled), energy
             direction = scaled + energy / before * direction
         return found
 
-    def calm(self, strength: "Floats") -> float:
-        """How much less scores vary than if nothing were drawn: for all together, as in `fit_exact.py`."""
+    def calm_down(self, point: "Floats") -> None:
+        """Take from this point how much less scores vary because of draws: for all, as in `fit_exact.py`."""
         import numpy as np
 
-        between = self.equations(strength, PRIOR)[2]
-        prior = float(PRIOR * (1 - np.tanh(strength / 2) ** 2).sum() / 4)
-        decisive = 2 * float(between.sum())
-        return (max(decisive - 2 * float(self.draws.sum()) / 4, 0) + prior) / (decisive + prior)
+        prior = float(PRIOR * (1 - np.tanh(point[:-1] / 2) ** 2).sum() / 4)
+        decisive = 2 * float(self.equations(point, PRIOR).between.sum())
+        self.calm = (max(decisive - 2 * float(self.draws.sum()) / 4, 0) + prior) / (decisive + prior)
 
-    def variances(self, strength: "Floats", between: "Floats", curve: "Floats", prior: float) -> "Floats":
+    def variances(self, point: "Floats", here: Equations, given: float) -> "Floats":
         """The variance of each strength relative to their mean.
 
         It is worked out as if there were no draws, and then reduced in the ratio in which samples
@@ -117,29 +149,35 @@ class System:
         import numpy as np
 
         random = np.random.default_rng(0)
-        against = (1 - np.tanh(strength / 2) ** 2) / 4
-        root, own_root = np.sqrt(between), np.sqrt(prior * against)
-        calm = self._calm_of_each(curve - prior * against, PRIOR * against) ** 0.25
-        calm_pairs = calm[self.lower] * calm[self.higher]
+        against = (1 - np.tanh(point[:-1] / 2) ** 2) / 4
+        curve = here.curve[:-1]
+        own_root = np.sqrt(given * self.calm * against)
+        root = np.sqrt(self._of_games(point)[1])
+        calm = self._calm_of_each(curve - given * self.calm * against, PRIOR * against) ** 0.25
+        calmed = (calm[self.lower] * calm[self.higher])[self._pair]
         part = 1 - 1 / self.size  # of a strength, left when the mean is taken off
         others, loud, quiet = (np.zeros(self.size) for _ in range(3))  # what opponents' errors add; the whole
         least, most = SAMPLES
-        samples = min(max(least, WORK // len(between)), most)
+        samples = min(max(least, WORK // len(self.lower)), most)
         for _ in range(samples):
-            noise, mine = root * random.standard_normal(len(root)), random.standard_normal(self.size)
-            mine *= own_root
-            drawn = self.solved(self._noise(noise, mine), between, curve, SAMPLE)
-            theirs = self._spread(drawn, between)
+            noise = root * random.standard_normal(len(root))
+            mine = own_root * random.standard_normal(self.size)
+            drawn = self.solved(self._noise(noise, mine), here, SAMPLE)
+            theirs, drawn = self._spread(drawn, here), drawn[:-1]
             others += (part * theirs / curve - (drawn.sum() - drawn) / self.size) ** 2
             loud += (drawn - drawn.mean()) ** 2
-            calmed = self._noise(noise * calm_pairs, mine * calm**2)
-            drawn = self.solved(calmed, between, curve, SAMPLE)
+            drawn = self.solved(self._noise(noise * calmed, mine * calm**2), here, SAMPLE)[:-1]
             quiet += (drawn - drawn.mean()) ** 2
         return (part**2 / curve + others / samples) * quiet / loud
 
-    def _noise(self, of_pairs: "Floats", of_prior: "Floats") -> "Floats":
-        """The noise of each score: what one gains by chance from another, the other loses."""
-        return of_prior + self._to(self.lower, of_pairs) - self._to(self.higher, of_pairs)
+    def _noise(self, of_games: "Floats", of_prior: "Floats") -> "Floats":
+        """The noise of each score: what one gains by chance from another, the other loses.
+
+        The prior of the advantage has none: it tells as much as a dozen games.
+        """
+        import numpy as np
+
+        return np.append(of_prior + self._gained(self._by_pair(of_games)), self._ahead @ of_games)
 
     def _calm_of_each(self, decisive: "Floats", prior: "Floats") -> "Floats":
         """How much less each entrant's scores vary than if nothing were drawn."""
@@ -148,18 +186,39 @@ class System:
         drawn = self._to(self.lower, self.draws) + self._to(self.higher, self.draws)
         return (np.maximum(decisive - drawn / 4, 0) + prior) / (decisive + prior)
 
-    def _spread(self, values: "Floats", between: "Floats") -> "Floats":
-        """The sum of each entrant's opponents' values, weighted by `between`."""
+    def _spread(self, values: "Floats", here: Equations) -> "Floats":
+        """What a change of everything else, by these values, adds to each entrant's slope."""
         import numpy as np
 
         there = np.take(values, self.higher, out=self._room, mode="clip")
-        there *= between
+        there *= here.between
         found = self._to(self.lower, there)
         back = np.take(values, self.lower, out=self._room, mode="clip")
-        back *= between
-        return found + self._to(self.higher, back)
+        back *= here.between
+        return found + self._to(self.higher, back) - here.border * values[-1]
+
+    def _gained(self, of_pairs: "Floats") -> "Floats":
+        """The sum of what each gains: what the lower of a pair gains, the higher loses."""
+        return self._to(self.lower, of_pairs) - self._to(self.higher, of_pairs)
+
+    def _by_pair(self, of_games: "Floats") -> "Floats":
+        import numpy as np
+
+        return np.bincount(self._pair, of_games, len(self.lower)).astype(np.float64, copy=False)
 
     def _to(self, players: "Numbers", values: "Floats") -> "Floats":
         import numpy as np
 
         return np.bincount(players, values, self.size).astype(np.float64, copy=False)
+
+
+def _seatings(meetings: Meetings) -> tuple["Numbers", "Floats", "Floats", "Floats"]:
+    import numpy as np
+
+    slots = np.flatnonzero(np.array(meetings.played))
+    played, different, scored = (
+        np.array(each, np.float64)[slots] for each in (meetings.played, meetings.different, meetings.scored)
+    )
+    turned = slots % 2 == 1
+    won = np.where(turned, played - scored / 2, scored / 2)
+    return slots // 2, np.where(turned, -1.0, 1.0), different, different / played * won

@@ -7,6 +7,9 @@ won everything, or has met only part of the field, has a finite rating. Ratings 
 and the mean of the field is 0: only differences mean something. `docs/standings.md` says
 what the figures are worth.
 
+Unless it is to be plain, the fit of a large field infers how many drawn games to give, and
+what moving first is worth.
+
 `Ratings` takes in game after game and is fitted when somebody asks: a small field exactly
 (`fit_exact.py`), a large one from where the last fit left it (`fit_sparse.py`).
 
@@ -65,7 +68,7 @@ class Ratings:
     """All games so far, and the fit of them."""
 
     def __init__(self, results: Iterable[Result] = (), *, small: int = SMALL, plain: bool = False) -> None:
-        """A `plain` fit of a large field does not infer how far apart the field is."""
+        """A `plain` fit of a large field infers neither how far apart it is nor what moving first adds."""
         self._small = small
         self._plain = plain
         self.meetings = Meetings()

