@@ -12,6 +12,8 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlencode
@@ -78,6 +80,15 @@ class Wire:
 
     def close(self) -> None:
         self.socket.close()
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Close the socket if what is done to open the conversation fails: nobody has it to close it."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -207,7 +218,8 @@ class Asking(Wire):
     ) -> None:
         super().__init__(address, source)
         self.method = method
-        self.send(request(method, path, address, body, **headers))
+        with self.opening():
+            self.send(request(method, path, address, body, **headers))
 
     def answer(self, seconds: float = HANG) -> Answer:
         self.socket.settimeout(seconds)
@@ -217,7 +229,7 @@ class Asking(Wire):
             body = answer.read()
         finally:
             answer.close()
-        self.close()
+            self.close()
         return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
 
 
@@ -231,8 +243,9 @@ class Stream(Wire):
 
     def __init__(self, address: Address, path: str, method: str = "GET", body: object = None, **headers: str):
         super().__init__(address)
-        self.send(request(method, path, address, body, **headers))
-        head = self.until(b"\r\n\r\n").decode()
+        with self.opening():
+            self.send(request(method, path, address, body, **headers))
+            head = self.until(b"\r\n\r\n").decode()
         first, *named = head.split("\r\n")
         self.status = int(first.split()[1])
         self.version = first.split()[0]

@@ -3,7 +3,8 @@
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,8 @@ class Team:
                         team.before.append(team.poke(team.called[-1][1]["battleId"]))
                     team.called.append((self.headers["Content-Type"], json.loads(body)))
                     if not idle:
-                        team.battle(json.loads(body)["battleId"])
+                        with suppress(OSError, EOFError, HTTPException):  # the host may end meanwhile
+                            team.battle(json.loads(body)["battleId"])
                     self.send_error(500)
                 else:
                     team.told.append((self.path, body))

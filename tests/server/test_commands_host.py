@@ -326,7 +326,8 @@ def test_what_cannot_be_undone_is_asked_of_whoever_sits_at_a_terminal(
     order: str, host: Served, desk: Callable[..., tuple[int, str, str]]
 ) -> None:
     name = f"{order}-asks"
-    assert desk("tournament", "create", name, "--game", "santorini")[0] == 0
+    by_invitation = "--by-invitation"  # so that no bot of another test comes to it
+    assert desk("tournament", "create", name, "--game", "santorini", by_invitation)[0] == 0
     words = ("tournament", order, name, "--url", f"http://127.0.0.1:{host.http}", "--data", str(host.data))
     outer, inner = pty.openpty()
     os.write(outer, b"no\n")
