@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
+from signal import SIGINT
 
 import psycopg
 import pytest
@@ -13,9 +14,9 @@ from server.store import postgres
 from server.store.postgres import Postgres, PostgresReader
 from server.store.postgres_database import _may_pass
 from server.store.shared import SharedPostgres
-from tests.hang import HANG
+from tests.hang import HANG, wait_for
 from tests.server.store.pooler import pooled
-from tests.server.store.postgresql import Server
+from tests.server.store.postgresql import Server, running
 from tests.server.store.test_postgres import cut
 from tests.server.store.test_shared import take
 from tournament.entries import Entry
@@ -23,6 +24,7 @@ from tournament.store import Conflict
 
 pytestmark = pytest.mark.slow
 
+PAUSED = "SELECT pg_get_wal_replay_pause_state()"
 TIMEOUTS = (
     "statement_timeout",
     "lock_timeout",
@@ -146,6 +148,43 @@ def test_a_host_does_not_go_on_where_its_database_has_gone_back_to_an_older_stat
             engine.write([entry(4)])
     with closing(kind(url)) as engine:
         engine.write([entry(4)])
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("kind", [Postgres, SharedPostgres])
+def test_a_host_waits_for_a_standby_that_has_not_read_all_it_was_sent_before_it_takes_over(
+    kind: Callable[[str], Postgres],
+) -> None:
+    """Catches one that ended in a fail-over, as if what the standby was about to read had been lost."""
+    with running() as server, server.standby() as port:
+        url = server.database()
+        standby = f"postgresql://quintain@127.0.0.1:{port}/postgres"
+        both = url.replace(f":{server.port}/", f":{server.port},127.0.0.1:{port}/")
+        with closing(kind(both)) as engine:
+            take(url, "cup", 1, 0)
+            engine.write([entry(1)])
+            wait_for(lambda: _is_at_the_end(server, standby, "replay"))
+            server.execute("SELECT pg_wal_replay_pause()", standby)
+            wait_for(lambda: server.execute(PAUSED, standby) == [("paused",)])
+            engine.write([entry(2)])
+            wait_for(lambda: _is_at_the_end(server, standby, "receive"))
+            server.stop(SIGINT)  # which sends the standby all that there is
+            with pytest.raises(Unavailable, match="a standby that has not taken over yet"):
+                engine.write([entry(3)])
+            server.execute("SELECT pg_wal_replay_resume()", standby)
+            server.execute("SELECT pg_promote()", standby)
+            engine.write([entry(3)])
+            assert engine.last() == 3
+
+
+def _is_at_the_end(server: Server, standby: str, of: str) -> bool:
+    """Whether a standby has got all that was written, or even replayed it."""
+    return _position(server, f"pg_last_wal_{of}_lsn()", standby) >= _position(server, "pg_current_wal_lsn()")
+
+
+def _position(server: Server, function: str, url: str | None = None) -> int:
+    ((found,),) = server.execute(f"SELECT ({function} - '0/0'::pg_lsn)::bigint", url)
+    return int(str(found))
 
 
 def test_a_user_who_may_not_make_tables_is_told_what_it_takes(server: Server, url: str) -> None:
