@@ -66,8 +66,11 @@ LINK = """
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Astray(Conflict, Failure):
-    """The database has not gone on as this host knows it. A start goes on with what is there."""
+class Astray(Failure):
+    """The database has not gone on as this host knows it. A start goes on with what is there.
+
+    No fact contradicts another, so nobody who waits for one is told: the host ends.
+    """
 
 
 class PostgresReader:
@@ -309,7 +312,7 @@ class Postgres(PostgresReader):
         return session
 
     def _expect_to_go_on(self, session: Connection, last: int) -> None:
-        """Raise `Conflict` if anybody wrote while nobody held the lock, or what was kept is gone."""
+        """Raise `Astray` if anybody wrote while nobody held the lock, or what was kept is gone."""
         self._expect_all_of_it(last)
         if last > self._asked:
             raise Astray(f"{self._database.where}: another host has written to it meanwhile")

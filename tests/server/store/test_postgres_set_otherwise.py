@@ -8,10 +8,13 @@ from signal import SIGINT
 
 import psycopg
 import pytest
+import trio
+import trio.testing
 
 from server.exits import ConfigError, Unavailable
 from server.store import postgres
-from server.store.postgres import Postgres, PostgresReader
+from server.store.ledger import Ledger
+from server.store.postgres import Astray, Postgres, PostgresReader
 from server.store.postgres_database import _may_pass
 from server.store.shared import SharedPostgres
 from tests.hang import HANG, wait_for
@@ -20,7 +23,7 @@ from tests.server.store.postgresql import Server, running
 from tests.server.store.test_postgres import cut
 from tests.server.store.test_shared import take
 from tournament.entries import Entry
-from tournament.store import Conflict
+from tournament.facts import Entered
 
 pytestmark = pytest.mark.slow
 
@@ -144,10 +147,36 @@ def test_a_host_does_not_go_on_where_its_database_has_gone_back_to_an_older_stat
         assert engine.last() == 3
         server.execute("DELETE FROM journal WHERE number > 1", url)
         cut(server)
-        with pytest.raises(Conflict, match="ends with entry 1, and entry 3 was there"):
+        with pytest.raises(Astray, match="ends with entry 1, and entry 3 was there"):
             engine.write([entry(4)])
     with closing(kind(url)) as engine:
         engine.write([entry(4)])
+
+
+async def test_whoever_waits_for_a_fact_is_not_told_that_the_database_has_gone_back_for_the_host_ends(
+    server: Server, url: str
+) -> None:
+    """Catches workers that ended with a traceback, and again and again, before their host did."""
+    told: list[BaseException] = []
+
+    async def keep(ledger: Ledger, name: str) -> None:
+        try:
+            await ledger.keep("cup", 1.0, [Entered(name)])
+        except Exception as error:
+            told.append(error)
+
+    with closing(Postgres(url)) as engine:
+        engine.write([entry(number) for number in (1, 2, 3)])
+        server.execute("DELETE FROM journal WHERE number > 1", url)
+        cut(server)
+        ledger = Ledger(engine)
+        with pytest.RaisesGroup(pytest.RaisesExc(Astray), flatten_subgroups=True):
+            async with trio.open_nursery() as nursery:
+                for name in ("ann", "bob"):
+                    nursery.start_soon(keep, ledger, name)
+                await trio.testing.wait_all_tasks_blocked()
+                nursery.start_soon(ledger.run)
+        assert told == []
 
 
 @pytest.mark.usefixtures("hasty")

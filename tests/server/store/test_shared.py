@@ -10,7 +10,7 @@ import pytest
 
 from server.exits import ConfigError, Unavailable
 from server.store.journal import Jot
-from server.store.postgres import Postgres
+from server.store.postgres import Astray, Postgres
 from server.store.postgres_database import BEGIN, at_once
 from server.store.shared import TURN, SharedPostgres
 from tests.server.store.far import far
@@ -62,7 +62,7 @@ def test_a_host_that_has_read_what_another_wrote_does_not_go_on_where_that_is_go
         again.host = 1
         take(url, "next", 1, 1)
         again.write([entry(ticket, epoch=1, tournament="next") for ticket in range(5, 5 + since)])
-        with pytest.raises(Conflict, match="put back to an older state"):
+        with pytest.raises(Astray, match="put back to an older state"):
             reader.write([])
 
 
