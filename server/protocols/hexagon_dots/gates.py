@@ -31,7 +31,8 @@ class Gates:
         self._strange: set[Gate] = set()  # gates that no host has told of and where nobody has joined
 
     def __iter__(self) -> Iterator[Gate]:
-        return iter(self._by_path.values())
+        """Those that are shown, and where bots are sent: nobody comes in at a strange one."""
+        return (gate for gate in self._by_path.values() if gate not in self._strange)
 
     def at(self, path: str) -> Gate | None:
         return self._by_path.get(path)
@@ -58,9 +59,10 @@ class Gates:
     @property
     def _crowded(self) -> Gate | None:
         """A game for more than it has places, if another one would have the host drop one."""
-        if len(self._idle) < self._host.limits.games:
+        idle = [gate for gate in self._idle if gate not in self._strange]
+        if len(idle) < self._host.limits.games:
             return None
-        return next((gate for gate in reversed(self._idle) if gate.unused and not gate.fixed), None)
+        return next((gate for gate in reversed(idle) if gate.unused and not gate.fixed), None)
 
     def make(self, options: Mapping[str, Any], fixed: bool, peer: str) -> Gate:
         """Make a gate with a new address, for whoever is at `peer`, who may be about to come there."""
@@ -109,7 +111,7 @@ class Gates:
         So whoever makes more and more of them drops no game that somebody else has made for their bots.
         """
         while self._idle and len(self._idle) >= self._host.limits.games:
-            idle = [gate for gate in self if gate in self._idle]
+            idle = [gate for gate in self._by_path.values() if gate in self._idle]
             made = Counter([maker, *(gate.maker for gate in idle)])
             self.forget(max(idle, key=lambda gate: (made[gate.maker], gate.maker == maker)))
 
