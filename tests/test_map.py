@@ -57,6 +57,7 @@ ELSEWHERE = {
     "server/host/placing.py": "server/host/test_host.py",
     "server/host/opening.py": "server/host/test_host.py",
     "server/host/durations.py": "server/test_config.py",
+    "server/protocols/api/export_places.py": "server/protocols/test_exporting.py",
     "server/protocols/api/bots.py": "server/host/test_versions.py",
     "server/host/grouping.py": "server/protocols/test_groups.py",
     "server/commands/kept_tournament.py": "server/test_commands_host.py",
