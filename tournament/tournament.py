@@ -196,13 +196,14 @@ class Tournament:
         """Take in somebody who comes by itself.
 
         A tournament that has an end also keeps to whom the name belongs, if the entrant is `seated`. In a
-        running tournament without an end, the record does not have an entrant before it has finished a
-        match: strangers cannot fill the record with names.
+        running tournament without an end that takes any number, the record does not have an entrant before
+        it has finished a match: strangers cannot fill the record with names.
         """
         if name in self.record.entrants:
             await self._seat(seated)
             return  # and stays one: an entrant that comes again need not wait for what is being decided
-        if self.record.format.endless and self.record.state is not State.REGISTERING:
+        takes_any = self.record.format.endless and self.record.opened.entrants is None
+        if takes_any and self.record.state is not State.REGISTERING:
             expect_room(self.record, let_in=False)
             self._newcomers[name] = Entrant(name, rating)
             return

@@ -22,6 +22,7 @@ from server.host import telling
 from server.host.abroad import Abroad, HeldAbroad
 from server.host.archiving import archive_old
 from server.host.boards import Boards
+from server.host.calling import Calling
 from server.host.claims import Claims, way_back
 from server.host.exposition import Family
 from server.host.forgetting import Forgetting
@@ -142,6 +143,7 @@ class Host:
         self._house: trio.Nursery | None = None
         self._opening = Opening(self.store, wall, whole=load is None if whole is None else whole)
         self._table = trio.Lock()  # held while an open table is being kept
+        self._calling = Calling()
         self._guard: Guard | None = None
         self._together: Together = nullcontext
         self._waiting = trio.CancelScope()  # for matches to end, when the host is about to stop
@@ -404,13 +406,11 @@ class Host:
         record = tournament.record
         if record.state is State.FINISHED or not (record.format.endless or called.name in record.entrants):
             return
-        if called == record.called.get(called.name, Called(called.name)):
+        if not self._calling.note(self._house, tournament, called):
             return
-        self._house.start_soon(tournament.keep, called)
         for other in self.going_on if called.url else ():
-            elsewhere = other.record.called if other.record.format.endless else {}
-            if other is not tournament and called.name in elsewhere and other.game is tournament.game:
-                self._house.start_soon(other.keep, Called(called.name))
+            if other is not tournament and other.record.format.endless and other.game is tournament.game:
+                self._calling.note(self._house, other, Called(called.name))
 
     def here(self, tournament: str) -> PresentBots:
         """The bots that are present in a tournament."""

@@ -66,8 +66,11 @@ LINK = """
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Astray(Conflict, Failure):
-    """The database has not gone on as this host knows it. A start goes on with what is there."""
+class Astray(Failure):
+    """The database has not gone on as this host knows it. A start goes on with what is there.
+
+    No fact contradicts another, so nobody who waits for one is told: the host ends.
+    """
 
 
 class PostgresReader:
@@ -300,25 +303,30 @@ class Postgres(PostgresReader):
         """A new session after one was lost; fails if it cannot go on from where the last one was."""
         session = self._locked()
         try:
-            self._expect_to_go_on((session.execute(LAST).fetchone() or (0,))[0])
+            if session.execute("SELECT pg_is_in_recovery()").fetchone() == (True,):
+                raise Unavailable("a standby that has not taken over yet")  # nor read all that it was sent
+            self._expect_to_go_on(session, (session.execute(LAST).fetchone() or (0,))[0])
         except BaseException:
             session.close()  # or its lock would keep this host itself out
             raise
         return session
 
-    def _expect_to_go_on(self, last: int) -> None:
-        """Raise `Conflict` if anybody wrote while nobody held the lock, or what was kept is gone."""
+    def _expect_to_go_on(self, session: Connection, last: int) -> None:
+        """Raise `Astray` if anybody wrote while nobody held the lock, or what was kept is gone."""
         self._expect_all_of_it(last)
         if last > self._asked:
             raise Astray(f"{self._database.where}: another host has written to it meanwhile")
 
     def _expect_all_of_it(self, last: int) -> None:
         if last < self.reached:
-            raise Astray(
-                f"{self._database.where}: it ends with entry {last}, and entry {self.reached} was there:"
-                " it was put back to an older state, or a standby took over that was behind;"
-                " the next start goes on from it"
-            )
+            raise self._astray(f"it ends with entry {last}, and entry {self.reached} was there")
+
+    def _astray(self, found: str) -> Astray:
+        return Astray(
+            f"{self._database.where}: {found}:"
+            " it was put back to an older state, or a standby took over that was behind;"
+            " the next start goes on from it"
+        )
 
     def _drop_writer(self) -> None:
         writer, self._writer = self._writer, None

@@ -10,7 +10,7 @@ whatever is written: in between the host links the entries to those before.
 Not here: who holds what (`server/peers/`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -55,6 +55,8 @@ THERE = """
     FROM unnest(%s::text[], %s::text[]) AS given (tournament, key) JOIN journal USING (tournament, key)
 """
 
+ABOUT = "SELECT tournament, at FROM journal WHERE number = %s"
+
 # Entries that are written already, by this host's tickets, and by their tournaments and keys
 There = dict[int | tuple[str, str], tuple[str, str, str, bytes]]
 
@@ -64,8 +66,20 @@ class SharedPostgres(Postgres):
 
     _pause = PAUSE
     host = 0  # which of the hosts this is; set when it is registered
+    # The number, tournament and time of the latest entry by which this host goes, whoever has written it.
+    _latest: tuple[int, str, float] | None = None
+
+    def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
+        for entry in super().kept(after, tournament):
+            self._go_by(entry.number, entry.tournament, entry.when)
+            yield entry
 
     # Within
+
+    def _go_by(self, number: int, tournament: str, when: float) -> None:
+        """An entry is there for certain. Threads that read and write may overtake each other here."""
+        if number > self.reached:
+            self.reached, self._latest = number, (number, tournament, when)
 
     def _write(self, session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> list[bytes]:
         """As in `Postgres`; the entries' own numbers are this host's tickets."""
@@ -143,16 +157,22 @@ class SharedPostgres(Postgres):
             found.append(head)
         enter: Sequence[Statement] = [(ENTER, (self.host, *columns(new)))] if new else []
         at_once(session, *enter, *jotting(entries, jots), COMMIT)
-        self.reached = max(self.reached, last + len(new))
+        if new:
+            _, number, written_to, when, *_ = new[-1]
+            self._go_by(number, written_to, when)
         return found
 
     def _lock(self, session: Connection) -> None:
         if session.execute("SELECT pg_try_advisory_lock_shared(%s)", (LOCK,)).fetchone() != (True,):
             raise Unavailable("a host that shares it with nobody, without --peers, is using it")
 
-    def _expect_to_go_on(self, last: int) -> None:
-        """Other hosts have written meanwhile."""
+    def _expect_to_go_on(self, session: Connection, last: int) -> None:
+        """Other hosts have written meanwhile; where something was lost, they may have gone on from there."""
         self._expect_all_of_it(last)
+        if self._latest is not None:
+            number, *latest = self._latest
+            if session.execute(ABOUT, (number,)).fetchone() != (*latest,):
+                raise self._astray(f"its entry {number} is a different one")
 
     def _set_up(self, session: Connection) -> None:
         """Set up the schema, one host at a time."""

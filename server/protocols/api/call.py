@@ -11,6 +11,7 @@ from server.host.view import View
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange
 from server.http.wire import Response
+from server.protocols.api.export_places import ExportPlaces
 from server.protocols.api.streams import Feed
 from tournament.record import Record
 from tournament.score_sheet import Board
@@ -46,6 +47,7 @@ class Look(Asked, frozen=True):
     view: View
     feed: Feed
     signer: Signer | None  # the host's key
+    exports: ExportPlaces
 
     def seen(self, record: Record) -> Record:
         """The record for standings: while they are frozen, only an organiser sees the present one."""

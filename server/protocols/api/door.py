@@ -28,6 +28,7 @@ from server.http.wire import Request, Response
 from server.net.escaping import in_quotes
 from server.net.limits import Limits
 from server.protocols.api.call import Asked, Call, Look
+from server.protocols.api.export_places import ExportPlaces
 from server.protocols.api.giving import give, give_later
 from server.protocols.api.orders import as_conflict
 from server.protocols.api.routes import Caller, Route, Routes, Values
@@ -48,6 +49,7 @@ class Reads:
         self._signer = signer
         self._token = token.encode()
         self._feed = Feed(view, limits.heartbeat_seconds)
+        self._exports = ExportPlaces()
         self._routes = LOOKING
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
@@ -55,7 +57,7 @@ class Reads:
         return _answered(self.asked(exchange), route, values, self._view)
 
     def asked(self, exchange: Exchange) -> Look:
-        return Look(exchange, self._token, self._view, self._feed, self._signer)
+        return Look(exchange, self._token, self._view, self._feed, self._signer, self._exports)
 
 
 class Api:

@@ -5,13 +5,11 @@ Each function answers one route of `table.py`.
 
 import csv
 import io
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
-
-import msgspec
 
 from games.catalogue import catalogue
 from server.export import match_text
@@ -33,31 +31,26 @@ from server.export.json_views import (
 from server.export.signing import ALGORITHM, unsigned
 from server.export.trf import NotInTrf, trf
 from server.export.words import out_in_words
-from server.export.write import after_matches, before_matches, match_line
-from server.export.write_facts import FactLines
 from server.host.boards import NoBoard
 from server.host.exposition import CONTENT_TYPE
 from server.host.host import STOPPING
 from server.host.metrics import metrics as figures
 from server.host.view import HeldTournament
-from server.http.exchange import Chunks
 from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import Headers, Response, json_response
 from server.net.escaping import in_quotes
 from server.net.pauses import WithPauses
 from server.protocols.api.call import Call, Look
 from server.protocols.api.game_schema import schemas
-from server.protocols.api.giving import LARGE, give, put
+from server.protocols.api.giving import give, put
 from server.protocols.api.paging import MOST, asked
 from server.protocols.api.streams import stream_match
 from tournament.check_in import unchecked
-from tournament.entries import Entry
 from tournament.facts import State
 from tournament.record import Record
 from tournament.score_sheet import Board
 from tournament.standings import Row
 
-LINES = "application/x-ndjson"
 TEXT = "text/plain; charset=utf-8"
 CSV = "text/csv; charset=utf-8"
 AT_A_TIME = 100  # tournaments that are summed up before other tasks get their turn
@@ -175,28 +168,6 @@ async def match(call: Look, found: HeldTournament, name: str) -> Response:
     return json_response(200, shown | {"receipt": None})
 
 
-async def export(call: Look, found: HeldTournament) -> None:
-    """Export the tournament as of now; moves of old matches, and facts, are fetched as they are needed."""
-    record = call.seen(found.record).after()
-    left = record.facts
-    rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
-    chunks = call.exchange.stream(200, _headers(LINES))
-    written = bytearray()
-    for line in before_matches(record, everything=call.organiser):
-        await _add(chunks, written, line)
-    for name in record.endings:
-        await _add(chunks, written, match_line(record, await found.concluded(name)))
-    await put(chunks, bytes(written))
-    chain = FactLines(record.kept_as, everything=False)
-    while rows:
-        await put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
-        left -= len(rows)
-        rows = list(await found.entries(rows[-1].number))[:left] if left > 0 else []
-    await put(chunks, _line(chain.last(call.signer)))
-    await put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
-    chunks.close()
-
-
 def key(call: Look) -> Response:
     """The public part of the key with which exports are signed."""
     if call.signer is None:
@@ -249,22 +220,6 @@ def summary(tournament: HeldTournament, awaited: int = AWAITED) -> dict[str, Any
     return tournament_summed(
         tournament.record, list(tournament.matches), tournament.eta(), tournament.missing(), awaited
     )
-
-
-def _lines(chain: FactLines, rows: Sequence[Entry]) -> bytes:
-    return b"".join(map(_line, chain.lines(rows)))
-
-
-async def _add(chunks: Chunks, written: bytearray, line: dict[str, Any]) -> None:
-    """Add a line to what is written, and give that if it is large: there may be a million pairings."""
-    written += _line(line)
-    if len(written) >= LARGE:
-        await put(chunks, bytes(written))
-        written.clear()
-
-
-def _line(shown: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(shown) + b"\n"
 
 
 async def _give_csv(call: Look, board: Board, record: Record) -> None:

@@ -15,7 +15,7 @@ from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
 from server.net.escaping import in_quotes
-from server.protocols.api import answers, bots, feeds, groups, orders, paging, reading, wire_log
+from server.protocols.api import answers, bots, exporting, feeds, groups, orders, paging, reading, wire_log
 from server.protocols.api.call import Call
 from server.protocols.api.openapi import openapi
 from server.protocols.api.orders import Nothing, Order, simply
@@ -101,7 +101,7 @@ ROUTES: tuple[Route, ...] = (
         {JSON: answers.Matches},
         query=paging.QUERY,
     ),
-    look(f"{ONE}/export", "Export everything about it, as JSON Lines.", reading.export, {LINES: str}),
+    look(f"{ONE}/export", "Export everything about it, as JSON Lines.", exporting.export, {LINES: str}),
     look(f"{ONE}/feed", "Get its latest results, as an Atom feed.", feeds.results, {ATOM: str}),
     look(
         f"{ONE}/calendar",

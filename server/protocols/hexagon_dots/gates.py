@@ -28,11 +28,13 @@ class Gates:
         self._host = host
         self._by_path: dict[str, Gate] = {}  # in the order of their making
         self._idle = IdleGates()
-        self._untaken: dict[Gate, None] = {}  # gates whose game has not begun, in the order of their making
+        # Gates whose game has not begun, in the order of their making; strange ones are not among them
+        self._untaken: dict[Gate, None] = {}
         self._strange: set[Gate] = set()  # gates that no host has told of and where nobody has joined
 
     def __iter__(self) -> Iterator[Gate]:
-        return iter(self._by_path.values())
+        """Those that are shown, and where bots are sent: nobody comes in at a strange one."""
+        return (gate for gate in self._by_path.values() if gate not in self._strange)
 
     def at(self, path: str) -> Gate | None:
         return self._by_path.get(path)
@@ -59,7 +61,7 @@ class Gates:
     @property
     def _crowded(self) -> Gate | None:
         """A game for more than it has places, if another one would have the host drop one."""
-        if len(self._idle) < self._host.limits.games:
+        if len(self._idle) - len(self._strange) < self._host.limits.games:
             return None
         untaken = reversed(self._untaken)
         return next((gate for gate in untaken if gate.unused and not gate.fixed and gate in self._idle), None)
@@ -90,6 +92,7 @@ class Gates:
         gate = self.open(path, FOUND, fixed=False)
         if not (_is_found(path) or self._host.is_key(_made(path)) or self._host.is_key(path)):
             self._strange.add(gate)
+            del self._untaken[gate]
         return gate
 
     def is_strange(self, gate: Gate) -> bool:

@@ -17,6 +17,7 @@ from server.host.opening import OPEN
 from server.host.reception import Unwelcome, Visit
 from tests.server.protocols.room import SlowToEnter
 from tests.tournament.world import first, play
+from tournament.desk import Desk
 from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned
 from tournament.format import Pairing, Terms
 from tournament.match import Match
@@ -131,6 +132,23 @@ async def test_a_ladder_takes_as_many_as_was_asked_for_and_these_again(autojump_
         ann.leave(for_good=True)
         await trio.sleep(20.0)
         assert (await come(host, nursery, "ann")).player.place == "stairs"
+
+
+async def test_a_ladder_that_was_started_with_fewer_takes_as_many_as_are_lacking_and_no_more(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches one that took everybody who came until the next match was over."""
+    async with running() as (host, nursery):
+        ladder = await host.open("stairs", Opened(GAME, "ladder", 3))
+        for name in ("ann", "bob"):
+            await come(host, nursery, name)
+        await Desk(ladder).start()
+        places = [(await come(host, nursery, name)).player.place for name in ("cas", "dee", "eve")]
+        assert places == ["stairs", OPEN + GAME, OPEN + GAME]
+        with pytest.raises(Unwelcome, match=r"^stairs is full: it takes 3$"):
+            await host.arrive("fay", GAME, tournament="stairs")
+        await trio.sleep(100.0)
+        assert sorted(ladder.record.entrants) == ["ann", "bob", "cas"]
 
 
 async def test_whoever_comes_while_a_tournament_fills_up_goes_to_the_next_and_then_to_the_open_table(

@@ -1402,6 +1402,24 @@ async def test_whoever_went_on_without_being_called_is_not_called_after_a_restar
         assert not here.arena._guests._guests
 
 
+async def test_where_somebody_is_called_is_known_in_the_end_however_quickly_that_changes(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is called again after a restart, as it went on before its address was kept."""
+    async with lists({**CUP, "entrants": "3"}, store=Slow()) as here:
+        first, second = (here.telephone.connect(number) for number in NUMBERS)
+        asked = {"name": "ann", "token": OWN}
+        called = here.host.tournaments["cup"].record.called
+        for urls in ((first, None), (first, None, second), (None, first, second, None)):
+            for url in urls:
+                if url is None:
+                    await here.join("ann", token=OWN)
+                else:
+                    assert (await here.says("/tic-tac-toe/join", {**asked, "teamUrl": url}))[0] == 202
+            await trio.sleep(100.0)  # it may take over from itself again
+            assert [each.url for each in called.values()] == [f"{url}/tic-tac-toe"] * (url is not None)
+
+
 async def test_whoever_an_organiser_took_out_or_released_is_not_called_after_a_restart(
     autojump_clock: MockClock,
 ) -> None:

@@ -303,6 +303,24 @@ async def test_whoever_made_a_game_and_one_who_was_sent_there_have_its_places(
         assert {each.names for each in here.host.tournaments[OPEN].matches.values()} == {("ann", "bob")}
 
 
+@pytest.mark.parametrize("most", [3, 100])
+@pytest.mark.parametrize("junk", [b"", b"[]", b'{"name":"draw"}', b'{"name":"ann"}'])
+async def test_nobody_is_sent_to_an_address_that_somebody_has_made_up(
+    junk: bytes, most: int, autojump_clock: MockClock
+) -> None:
+    """Catches a host that opened a game wherever somebody sent junk, and sent others there in vain."""
+    async with table(limits=Limits(games=most)) as here:
+        stranger = here.caller()
+        for number in range(10):
+            answer = await stranger.ask("POST", f"/g/{number:08x}/players", junk)
+            assert answer.status in (400, 404)
+        assert said(await stranger.ask("GET", "/games")) == {"games": []}
+        ann, bob = here.bot("ann"), here.bot("bob")
+        for bot in (ann, bob):
+            await bot.join((await stranger.ask("GET", "/match")).headers["location"])
+        assert (await ann.told()).status == 200
+
+
 async def test_where_a_host_has_no_more_games_those_that_others_were_sent_to_are_not_dropped(
     autojump_clock: MockClock,
 ) -> None:

@@ -18,7 +18,7 @@ import pytest
 from server.exits import FAILED, ConfigError, Unavailable
 from server.store import postgres, postgres_database
 from server.store.journal import Jot
-from server.store.postgres import Postgres
+from server.store.postgres import Astray, Postgres
 from server.store.postgres_database import where
 from tests.hang import HANG, wait_for
 from tests.server.served import ROOT
@@ -122,7 +122,7 @@ def test_a_host_that_lost_its_lock_to_another_writes_no_more(server: Server, url
         engine.write([entry(2)])
     other.write([entry(2), entry(3)])
     other.close()
-    with pytest.raises(Conflict, match="another host has written"):
+    with pytest.raises(Astray, match="another host has written"):
         engine.write([entry(2)])
     engine.close()
 

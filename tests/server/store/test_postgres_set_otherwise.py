@@ -4,25 +4,30 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
+from signal import SIGINT
 
 import psycopg
 import pytest
+import trio
+import trio.testing
 
 from server.exits import ConfigError, Unavailable
 from server.store import postgres
-from server.store.postgres import Postgres, PostgresReader
+from server.store.ledger import Ledger
+from server.store.postgres import Astray, Postgres, PostgresReader
 from server.store.postgres_database import _may_pass
 from server.store.shared import SharedPostgres
-from tests.hang import HANG
+from tests.hang import HANG, wait_for
 from tests.server.store.pooler import pooled
-from tests.server.store.postgresql import Server
+from tests.server.store.postgresql import Server, running
 from tests.server.store.test_postgres import cut
 from tests.server.store.test_shared import take
 from tournament.entries import Entry
-from tournament.store import Conflict
+from tournament.facts import Entered
 
 pytestmark = pytest.mark.slow
 
+PAUSED = "SELECT pg_get_wal_replay_pause_state()"
 TIMEOUTS = (
     "statement_timeout",
     "lock_timeout",
@@ -142,10 +147,73 @@ def test_a_host_does_not_go_on_where_its_database_has_gone_back_to_an_older_stat
         assert engine.last() == 3
         server.execute("DELETE FROM journal WHERE number > 1", url)
         cut(server)
-        with pytest.raises(Conflict, match="ends with entry 1, and entry 3 was there"):
+        with pytest.raises(Astray, match="ends with entry 1, and entry 3 was there"):
             engine.write([entry(4)])
     with closing(kind(url)) as engine:
         engine.write([entry(4)])
+
+
+async def test_whoever_waits_for_a_fact_is_not_told_that_the_database_has_gone_back_for_the_host_ends(
+    server: Server, url: str
+) -> None:
+    """Catches workers that ended with a traceback, and again and again, before their host did."""
+    told: list[BaseException] = []
+
+    async def keep(ledger: Ledger, name: str) -> None:
+        try:
+            await ledger.keep("cup", 1.0, [Entered(name)])
+        except Exception as error:
+            told.append(error)
+
+    with closing(Postgres(url)) as engine:
+        engine.write([entry(number) for number in (1, 2, 3)])
+        server.execute("DELETE FROM journal WHERE number > 1", url)
+        cut(server)
+        ledger = Ledger(engine)
+        with pytest.RaisesGroup(pytest.RaisesExc(Astray), flatten_subgroups=True):
+            async with trio.open_nursery() as nursery:
+                for name in ("ann", "bob"):
+                    nursery.start_soon(keep, ledger, name)
+                await trio.testing.wait_all_tasks_blocked()
+                nursery.start_soon(ledger.run)
+        assert told == []
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("kind", [Postgres, SharedPostgres])
+def test_a_host_waits_for_a_standby_that_has_not_read_all_it_was_sent_before_it_takes_over(
+    kind: Callable[[str], Postgres],
+) -> None:
+    """Catches one that ended in a fail-over, as if what the standby was about to read had been lost."""
+    with running() as server, server.standby() as port:
+        url = server.database()
+        standby = f"postgresql://quintain@127.0.0.1:{port}/postgres"
+        both = url.replace(f":{server.port}/", f":{server.port},127.0.0.1:{port}/")
+        with closing(kind(both)) as engine:
+            take(url, "cup", 1, 0)
+            engine.write([entry(1)])
+            wait_for(lambda: _is_at_the_end(server, standby, "replay"))
+            server.execute("SELECT pg_wal_replay_pause()", standby)
+            wait_for(lambda: server.execute(PAUSED, standby) == [("paused",)])
+            engine.write([entry(2)])
+            wait_for(lambda: _is_at_the_end(server, standby, "receive"))
+            server.stop(SIGINT)  # which sends the standby all that there is
+            with pytest.raises(Unavailable, match="a standby that has not taken over yet"):
+                engine.write([entry(3)])
+            server.execute("SELECT pg_wal_replay_resume()", standby)
+            server.execute("SELECT pg_promote()", standby)
+            engine.write([entry(3)])
+            assert engine.last() == 3
+
+
+def _is_at_the_end(server: Server, standby: str, of: str) -> bool:
+    """Whether a standby has got all that was written, or even replayed it."""
+    return _position(server, f"pg_last_wal_{of}_lsn()", standby) >= _position(server, "pg_current_wal_lsn()")
+
+
+def _position(server: Server, function: str, url: str | None = None) -> int:
+    ((found,),) = server.execute(f"SELECT ({function} - '0/0'::pg_lsn)::bigint", url)
+    return int(str(found))
 
 
 def test_a_user_who_may_not_make_tables_is_told_what_it_takes(server: Server, url: str) -> None:

@@ -10,11 +10,12 @@ import pytest
 
 from server.exits import ConfigError, Unavailable
 from server.store.journal import Jot
-from server.store.postgres import Postgres
+from server.store.postgres import Astray, Postgres
 from server.store.postgres_database import BEGIN, at_once
 from server.store.shared import TURN, SharedPostgres
 from tests.server.store.far import far
 from tests.server.store.postgresql import Server
+from tests.server.store.test_postgres import cut
 from tournament.chain import START, heads
 from tournament.entries import Entry
 from tournament.store import Conflict, Stale
@@ -43,6 +44,26 @@ def take(url: str, tournament: str, host: int, epoch: int) -> None:
 
 def entry(ticket: int, epoch: int, key: str | None = None, tournament: str = "cup") -> Entry:
     return Entry(ticket, tournament, 1.0, "entered", key, f'{{"ticket":{ticket}}}', epoch=epoch)
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("since", [0, 1, 2])
+def test_a_host_that_has_read_what_another_wrote_does_not_go_on_where_that_is_gone(
+    server: Server, url: str, hosts: tuple[SharedPostgres, SharedPostgres], since: int
+) -> None:
+    """Catches one that showed for ever what was lost, and missed whatever others wrote in its place."""
+    writer, reader = hosts
+    writer.write([entry(1, epoch=1), entry(2, epoch=1)])
+    assert [each.number for each in reader.kept()] == [1, 2]
+    writer.close()
+    server.execute("DELETE FROM journal WHERE number > 1", url)
+    cut(server)
+    with closing(SharedPostgres(url)) as again:  # goes on from there before the other one looks
+        again.host = 1
+        take(url, "next", 1, 1)
+        again.write([entry(ticket, epoch=1, tournament="next") for ticket in range(5, 5 + since)])
+        with pytest.raises(Astray, match="put back to an older state"):
+            reader.write([])
 
 
 def test_what_carries_a_stale_epoch_is_refused_and_nothing_of_it_is_kept(

@@ -1,0 +1,37 @@
+"""Keeping where bots are called to their matches, one change after the other.
+
+A bot may be called elsewhere, or no longer, before it is kept that it is called. What was kept so far does
+not say what is on its way, so the latest word on each bot is remembered until it is kept.
+"""
+
+import trio
+
+from tournament.facts import Called
+from tournament.tournament import Tournament
+
+
+class Calling:
+    def __init__(self) -> None:
+        self._latest: dict[tuple[Tournament, str], Called] = {}  # by tournament and name, until it is kept
+
+    def note(self, nursery: trio.Nursery, tournament: Tournament, called: Called) -> bool:
+        """Have it kept where a bot is called; returns whether that is news."""
+        where = tournament, called.name
+        if called == self._latest.get(where, _known(tournament, called.name)):
+            return False
+        if where not in self._latest:
+            nursery.start_soon(self._keep, tournament, called.name)
+        self._latest[where] = called
+        return True
+
+    async def _keep(self, tournament: Tournament, name: str) -> None:
+        where = tournament, name
+        try:
+            while (called := self._latest[where]) != _known(tournament, name):
+                await tournament.keep(called)
+        finally:
+            del self._latest[where]
+
+
+def _known(tournament: Tournament, name: str) -> Called:
+    return tournament.record.called.get(name, Called(name))

@@ -1,0 +1,73 @@
+"""Exporting a tournament over the API, bit by bit.
+
+An export is of one state, so it goes by a copy of the record, which takes some two hundred bytes a pairing.
+Anybody may ask for one, and read it slowly or not at all. So for large tournaments there are a few places
+(`export_places.py`), and the export for somebody who hangs up ends.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+import trio
+
+from server.export.write import after_matches, before_matches, match_line
+from server.export.write_facts import FactLines
+from server.host.view import HeldTournament
+from server.http.exchange import Chunks
+from server.protocols.api.call import Look
+from server.protocols.api.giving import LARGE, put
+from tournament.entries import Entry
+
+LINES = "application/x-ndjson"
+HEADERS = (("Content-Type", LINES), ("X-Content-Type-Options", "nosniff"))
+MANY = 10_000  # pairings of a large tournament
+
+
+async def export(call: Look, found: HeldTournament) -> None:
+    """Export the tournament as of now; moves of old matches, and facts, are fetched as they are needed."""
+    with trio.CancelScope() as exporting:
+        call.exchange.on_gone(exporting.cancel)
+        if call.seen(found.record).last_drawn <= MANY:
+            await _export(call, found)
+        else:
+            async with call.exports.one(call.exchange.request.peer):
+                await _export(call, found)
+
+
+async def _export(call: Look, found: HeldTournament) -> None:
+    record = call.seen(found.record).after()
+    left = record.facts
+    rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
+    chunks = call.exchange.stream(200, HEADERS)
+    written = bytearray()
+    for line in before_matches(record, everything=call.organiser):
+        await _add(chunks, written, line)
+    for name in record.endings:
+        await _add(chunks, written, match_line(record, await found.concluded(name)))
+    await put(chunks, bytes(written))
+    chain = FactLines(record.kept_as, everything=False)
+    while rows:
+        await put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
+        left -= len(rows)
+        rows = list(await found.entries(rows[-1].number))[:left] if left > 0 else []
+    await put(chunks, _line(chain.last(call.signer)))
+    await put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
+    chunks.close()
+
+
+async def _add(chunks: Chunks, written: bytearray, line: dict[str, Any]) -> None:
+    """Add a line to what is written, and give that if it is large: there may be a million pairings."""
+    written += _line(line)
+    if len(written) >= LARGE:
+        await put(chunks, bytes(written))
+        written.clear()
+
+
+def _lines(chain: FactLines, rows: Sequence[Entry]) -> bytes:
+    return b"".join(map(_line, chain.lines(rows)))
+
+
+def _line(shown: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(shown) + b"\n"

@@ -1,0 +1,84 @@
+"""Exports of large tournaments: how many at once, and for how long."""
+
+import gc
+
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from server.protocols.api import export_places
+from server.protocols.api.exporting import MANY
+from tests.server.protocols.test_api import Office, office
+from tests.server.web import Client, get
+from tests.server.windowed import Weather
+from tournament.facts import Drew
+from tournament.format import Pairing
+from tournament.record import Record
+
+NAME = "exported"  # of no other test's tournament, whose records may not be collected yet
+ASKED = get(f"/api/tournaments/{NAME}/export", "Connection: close")
+SLOW, FAST = Weather(window=1024), Weather(window=1 << 30)
+
+pytestmark = pytest.mark.slow
+
+
+async def drawn(here: Office, pairings: int) -> None:
+    await here.tell("/api/tournaments", 201, name=NAME, game="tic-tac-toe", format="gauntlet")
+    record = here.host.tournaments[NAME].record
+    record.add(Drew([Pairing(number, 1, "ann", "bob") for number in range(1, pairings + 1)]))
+
+
+async def exporting(here: Office, weather: Weather, peer: str) -> Client:
+    client = here.server.connect(weather, peer=peer)
+    await client.end.send_all(ASKED)
+    await trio.testing.wait_all_tasks_blocked()
+    return client
+
+
+def copies() -> int:
+    """Records of the tournament beside its own."""
+    gc.collect()
+    return sum(isinstance(each, Record) and each.name == NAME for each in gc.get_objects()) - 1
+
+
+async def test_of_large_tournaments_each_network_gets_one_export_at_a_time(autojump_clock: MockClock) -> None:
+    """Catches a stranger who fills the memory with copies, by reading sixty exports slowly."""
+    async with office() as here:
+        await drawn(here, MANY + 1)
+        slow = await exporting(here, SLOW, "192.0.2.1")
+        gone, patient = [await exporting(here, FAST, "192.0.2.1") for _ in range(2)]
+        assert (await gone.now(), await patient.now()) == (b"", b"")
+        assert copies() == 1
+        gone.end.close()
+        whole = await (await exporting(here, FAST, "198.51.100.1")).now()
+        assert whole.endswith(b"0\r\n\r\n")
+        slow.end.close()
+        assert (await patient.now()).endswith(b"0\r\n\r\n")
+        assert copies() == 0
+
+
+async def test_of_large_tournaments_there_are_a_few_exports_at_once_and_of_small_ones_any_number(
+    autojump_clock: MockClock,
+) -> None:
+    for pairings, most in ((MANY, 2 * export_places.AT_ONCE), (MANY + 1, export_places.AT_ONCE)):
+        async with office() as here:
+            await drawn(here, pairings)
+            for number in range(2 * export_places.AT_ONCE):
+                await exporting(here, SLOW, f"192.0.2.{number}")
+            assert copies() == most
+
+
+@pytest.mark.parametrize("after", [0, 10])
+async def test_the_export_for_somebody_who_has_hung_up_ends(after: int, autojump_clock: MockClock) -> None:
+    """Catches a stranger who has the host make exports that nobody reads, hundreds at once."""
+    async with office() as here:
+        await drawn(here, 20 * MANY)
+        client = here.server.connect(FAST)
+        await client.end.send_all(ASKED)
+        for _ in range(after):
+            await trio.lowlevel.checkpoint()
+        client.end.close()
+        for _ in range(30):
+            await trio.lowlevel.checkpoint()
+        assert copies() == 0
