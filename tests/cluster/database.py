@@ -19,7 +19,7 @@ class Standby(Server):
     """A copy of a server that follows it, on a port of its own."""
 
     def __init__(self, binaries: Path, primary: Server, port: int) -> None:
-        self._binaries = binaries
+        self.binaries = binaries
         self._user = USER if os.geteuid() == 0 else None
         self._home = Path(tempfile.mkdtemp(prefix="quintain-standby-"))
         self.process = None

@@ -27,7 +27,7 @@ USER = "postgres"  # that Debian's package has made: the server refuses to run a
 
 class Server:
     def __init__(self, binaries: Path) -> None:
-        self._binaries = binaries
+        self.binaries = binaries
         self._user = USER if os.geteuid() == 0 else None
         self._home = Path(tempfile.mkdtemp(prefix="quintain-postgresql-"))
         self._databases = count(1)
@@ -36,31 +36,15 @@ class Server:
         if self._user is not None:
             owner = pwd.getpwnam(self._user)
             os.chown(self._home, owner.pw_uid, owner.pw_gid)
-        make = ("--pgdata=data", "--auth=trust", "--username=quintain", "--no-sync", "--encoding=UTF8")
-        self._call("initdb", *make).wait()
+        self._run("initdb", "--auth=trust", "--username=quintain", "--no-sync", "--encoding=UTF8").wait()
         self.start()
 
     def start(self) -> None:
         """On the port that it had before. No fsync: who dies takes nothing from the kernel."""
         self.port = self.port or free_ports(1)[0]
-        self.process = self._serve("data", self.port)
+        settings = ("-p", str(self.port), "-k", str(self._home), "-h", "127.0.0.1", "-c", "fsync=off")
+        self.process = self._run("postgres", *settings)
         self.expect()
-
-    @contextmanager
-    def standby(self) -> Iterator[int]:
-        """A second server that repeats whatever is written here; the port at which it can be read."""
-        copy = ("--pgdata", "standby", "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
-        here = ("--host=127.0.0.1", f"--port={self.port}", "--username=quintain")
-        assert self._call("pg_basebackup", *copy, *here).wait(HANG) == 0, self.log()
-        (port,) = free_ports(1)
-        process = self._serve("standby", port)
-        try:
-            self._expect(process, port)
-            yield port
-        finally:
-            process.send_signal(signal.SIGQUIT)
-            process.wait(HANG)
-            shutil.rmtree(self._home / "standby")
 
     def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
         """At once, as in a crash: what was not committed is gone, and sessions are cut."""
@@ -86,17 +70,14 @@ class Server:
 
     def expect(self) -> None:
         """Until it answers."""
-        assert self.process is not None
-        self._expect(self.process, self.port)
-
-    def _expect(self, process: subprocess.Popen[bytes], port: int) -> None:
         until = time.monotonic() + HANG
         while True:
             try:
-                psycopg.connect(f"postgresql://quintain@127.0.0.1:{port}/postgres").close()
+                psycopg.connect(self.url("postgres")).close()
                 return
             except psycopg.OperationalError:
-                assert process.poll() is None, self.log()
+                assert self.process is not None
+                assert self.process.poll() is None, self.log()
                 assert time.monotonic() < until, self.log()
                 time.sleep(0.02)
 
@@ -121,14 +102,10 @@ class Server:
         self.stop()
         shutil.rmtree(self._home)
 
-    def _serve(self, folder: str, port: int) -> subprocess.Popen[bytes]:
-        settings = ("-p", str(port), "-k", str(self._home), "-h", "127.0.0.1", "-c", "fsync=off")
-        return self._call("postgres", "-D", folder, *settings)
-
-    def _call(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def _run(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
         with open(self._home / "log", "ab") as log:
             return subprocess.Popen(
-                [self._binaries / program, *arguments],
+                [self.binaries / program, "-D", self._home / "data", *arguments],
                 cwd=self._home,
                 user=self._user,
                 extra_groups=None if self._user is None else (),

@@ -17,6 +17,7 @@ from server.store.ledger import Ledger
 from server.store.postgres import Astray, Postgres, PostgresReader
 from server.store.postgres_database import _may_pass
 from server.store.shared import SharedPostgres
+from tests.cluster.database import Standby
 from tests.hang import HANG, wait_for
 from tests.server.store.pooler import pooled
 from tests.server.store.postgresql import Server, running
@@ -185,10 +186,9 @@ def test_a_host_waits_for_a_standby_that_has_not_read_all_it_was_sent_before_it_
     kind: Callable[[str], Postgres],
 ) -> None:
     """Catches one that ended in a fail-over, as if what the standby was about to read had been lost."""
-    with running() as server, server.standby() as port:
-        url = server.database()
-        standby = f"postgresql://quintain@127.0.0.1:{port}/postgres"
-        both = url.replace(f":{server.port}/", f":{server.port},127.0.0.1:{port}/")
+    with running() as server, closing(Standby(server.binaries, server, 0)) as follower:
+        url, standby = server.database(), follower.url("postgres")
+        both = url.replace(f":{server.port}/", f":{server.port},127.0.0.1:{follower.port}/")
         with closing(kind(both)) as engine:
             take(url, "cup", 1, 0)
             engine.write([entry(1)])
