@@ -20,7 +20,7 @@ from tournament.standings import Row, adjusted, rated, table
 from tournament.strength import Strengths, strengths
 
 PIECE = 10_000  # decisions that are read at a time
-CROSSED = 14  # entrants at the top of the table, whose matches against each other are shown: …
+CROSSED = 12  # entrants at the top of the table, whose matches against each other are shown: …
 ALL_CROSSED = 100  # … all of them among so many entrants at most; among more, only those against the nearest
 NEAREST = 2  # places up and down the table
 LATEST = 5_000  # results of each of these entrants that are looked through

@@ -26,7 +26,7 @@ from tournament.score_sheet import ALL_CROSSED, Board
 from tournament.standings import CRITERIA, UNPLAYED, Row
 
 ROWS = 40  # rows of the table on a page that is kept up to date; the table's own pages have all
-CELL = 6  # matches of one pair to which a cell of the crosstable links
+CELL = 3  # matches of one pair to which a cell of the crosstable links
 WINDOW = 20  # pairings on the page of the tournament: what is played now and around it
 BEFORE = 6  # of these, how many are decided already
 PAGE = 100  # pairings, or entrants, on a page of the whole schedule or table

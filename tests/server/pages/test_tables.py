@@ -205,6 +205,17 @@ async def test_a_large_field_is_not_crossed_but_compared_with_its_nearest(autoju
         assert "nearest rivals in the table" not in await here.read("/tournaments/cup")
 
 
+async def test_the_largest_page_that_stays_open_all_evening_has_a_bounded_number_of_elements(
+    autojump_clock: MockClock,
+) -> None:
+    """Two hundred of two thousand are for the boards, which a script adds."""
+    async with gallery() as here:
+        await held(here, tables.ROWS + 5, tries(2_500, 4_000))
+        page = await here.read("/tournaments/cup")
+        assert page.count("<tr") > tables.ROWS
+        assert 1_000 < len(re.findall("<[a-z]", page)) <= 1_800
+
+
 async def test_while_there_are_no_standings_a_page_asks_to_be_looked_at_again(
     autojump_clock: MockClock,
 ) -> None:
