@@ -15,7 +15,6 @@ from server.pages.wire import WirePage
 from server.protocols.api.door import Api
 from tests.server.protocols.lists import Fighter, Lists, Stream, answered, lists, put
 from tests.server.protocols.table import TURN, said, table
-from tests.server.protocols.test_evaluation import Direct
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, serving
 
@@ -100,7 +99,6 @@ async def test_what_is_posted_is_served_there_and_then(autojump_clock: MockClock
             assert (status, told.get("message")) == (200, "received your command"), told
         assert await ann.told() == [put("O", "C"), put("X", "N")]
         url = here.telephone.connect("bot.example:5000")
-        here.host.thinker = Direct()  # a process that thinks goes on while the virtual clock jumps
         assert (await here.says("/quoridor/Evaluate/", {"teamUrl": url}))[0] == 200
 
 

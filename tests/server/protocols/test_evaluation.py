@@ -9,7 +9,6 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from games.brains import alphabeta
 from games.catalogue import catalogue
 from games.game import Game
 from games.tictactoe import FIELDS
@@ -26,41 +25,13 @@ from server.protocols.arena.messages import FLIP
 from tests.effort import tries
 from tests.hang import HANG
 from tests.server.protocols.knight import Knight, runner
-from tests.server.protocols.lists import Fighter, Lists, dead, flipped, lists, put
+from tests.server.protocols.lists import Direct, Fighter, Lists, dead, flipped, lists, put
 from tournament.events import Ending
 from tournament.match import Match
 from tournament.player import Seat
 from tournament.timekeeper import Timekeeper
 
 NUMBER = "192.0.2.7:5000"
-
-
-class Direct:
-    """A thinker without children, for a clock that does not wait for them."""
-
-    def __init__(self, trouble: type[Exception] | None = None) -> None:
-        self.asked: list[tuple[Any, ...]] = []
-        self.trouble = trouble
-
-    async def think(
-        self,
-        game: str,
-        options: Any,
-        moves: Any,
-        brain: str,
-        seconds: float,
-        depth: int | None = None,
-        *,
-        seed: int,
-    ) -> Any:
-        self.asked.append((game, brain, depth))
-        if self.trouble is not None:
-            raise self.trouble
-        rules = catalogue()[game]
-        position = rules.opening(options)
-        for move in moves:
-            position = position.play(rules.read(move, position))
-        return rules.write(alphabeta(rules, seed, depth)(position, lambda: False))
 
 
 # What it is worth
@@ -208,8 +179,6 @@ async def against(
 
 
 async def evaluate(here: Lists, game: str = "tic-tac-toe", **more: Any) -> tuple[int, Any]:
-    if not isinstance(here.host.thinker, Direct):
-        here.host.thinker = Direct()
     return await here.says(f"/{game}/evaluate", {"teamUrl": f"http://{NUMBER}", **more})
 
 
@@ -429,7 +398,7 @@ class Book:
 async def test_the_first_battle_is_open_when_its_name_is_told(autojump_clock: MockClock) -> None:
     """Catches a bot that opens its stream at once, as the old system let it, and is told 409."""
     async with lists() as here:
-        here.host.thinker, invitations, book = Direct(), Invitations(here.telephone), Book(here)
+        invitations, book = Invitations(here.telephone), Book(here)
         asked = Evaluate(here.telephone.connect(NUMBER))
         begun = await Evaluations(here.host, invitations, book).begin(
             "tic-tac-toe", asked, peer="192.0.2.1", from_here=False
@@ -439,7 +408,7 @@ async def test_the_first_battle_is_open_when_its_name_is_told(autojump_clock: Mo
 
 async def test_but_nobody_waits_for_it_while_the_bot_is_in_another(autojump_clock: MockClock) -> None:
     async with lists() as here:
-        here.host.thinker, invitations, book = Direct(), Invitations(here.telephone), Book(here)
+        invitations, book = Invitations(here.telephone), Book(here)
         asked = Evaluate(here.telephone.connect(NUMBER))
         bot = await invitations.checked(asked.teamUrl, "tic-tac-toe", from_here=False, origin="192.0.2.1")
         async with invitations.turn(bot):
@@ -458,7 +427,6 @@ async def test_nor_if_another_battle_takes_the_bot_just_before_the_first(autojum
             await trio.sleep(HANG)
 
     async with lists() as here:
-        here.host.thinker = Direct()
         for _ in range(tries(10, 100)):  # which of two tasks trio runs first is a matter of chance
             invitations = Invitations(here.telephone)
             evaluations = Evaluations(here.host, invitations, Book(here))
