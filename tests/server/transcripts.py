@@ -34,6 +34,7 @@ import trio
 import trio.testing
 from msgspec import Struct
 
+from games.brains import alphabeta
 from games.catalogue import catalogue
 from games.estimate import estimate
 from games.game import Illegal, Pace
@@ -117,6 +118,34 @@ async def grade_at_once(
         raise Failed(str(illegal)) from None
 
 
+class Direct:
+    """A thinker without children, for the same reason."""
+
+    def __init__(self, trouble: type[Exception] | None = None) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+        self.trouble = trouble
+
+    async def think(
+        self,
+        game: str,
+        options: Any,
+        moves: Any,
+        brain: str,
+        seconds: float,
+        depth: int | None = None,
+        *,
+        seed: int,
+    ) -> Any:
+        self.asked.append((game, brain, depth))
+        if self.trouble is not None:
+            raise self.trouble
+        rules = catalogue()[game]
+        position = rules.opening(options)
+        for move in moves:
+            position = position.play(rules.read(move, position))
+        return rules.write(alphabeta(rules, seed, depth)(position, lambda: depth is None))
+
+
 @asynccontextmanager
 async def hosting(
     settings: Mapping[str, str], limits: Limits | None = None, store: Store | None = None
@@ -127,6 +156,7 @@ async def hosting(
     host.grader.grade = grade_at_once
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
+        host.thinker = Direct()
         if "tournament" in settings and settings["tournament"] not in host.tournaments:
             await host.open(settings["tournament"], opened_as(settings))
         yield host, nursery

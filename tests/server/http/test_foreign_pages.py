@@ -17,7 +17,7 @@ from server.protocols.arena.messages import games
 from server.protocols.mcp.door import McpDoor
 from tests.server.pages.gallery import TOKEN
 from tests.server.pages.sitting import FORM, WHERE, fields_of, sitting
-from tests.server.protocols.lists import Direct, Telephone, lists
+from tests.server.protocols.lists import Telephone, lists
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Server, get, serving
 
@@ -116,7 +116,6 @@ async def test_a_page_of_a_listed_site_has_bots_called(
 
     telephone = Telephone()
     async with hosting({}) as (host, _), serving(routed((arena(host, telephone),))) as server:
-        host.thinker = Direct()
         content = msgspec.json.encode(body | {"teamUrl": telephone.connect("bot.example:5000")})
         asked = get(path, f"Origin: {CLUB}", f"Content-Length: {len(content)}", method="POST") + content
         assert (await server.connect().ask(asked, "POST")).status in (200, 202)

@@ -12,8 +12,6 @@ import msgspec
 import trio
 import trio.testing
 
-from games.brains import alphabeta
-from games.catalogue import catalogue
 from server.config import Evaluation
 from server.host.host import Host
 from server.http.routes import routed
@@ -247,36 +245,7 @@ async def lists(
 ) -> AsyncIterator[Lists]:
     with trio.fail_after(100_000):  # of virtual time: what waits for ever is to fail and not to hang
         async with hosting(settings or {}, limits, store) as (host, nursery):
-            host.thinker = Direct()
             yield Lists(host, nursery, Telephone())
-
-
-class Direct:
-    """A thinker without children: these would go on thinking while a virtual clock jumps ahead."""
-
-    def __init__(self, trouble: type[Exception] | None = None) -> None:
-        self.asked: list[tuple[Any, ...]] = []
-        self.trouble = trouble
-
-    async def think(
-        self,
-        game: str,
-        options: Any,
-        moves: Any,
-        brain: str,
-        seconds: float,
-        depth: int | None = None,
-        *,
-        seed: int,
-    ) -> Any:
-        self.asked.append((game, brain, depth))
-        if self.trouble is not None:
-            raise self.trouble
-        rules = catalogue()[game]
-        position = rules.opening(options)
-        for move in moves:
-            position = position.play(rules.read(move, position))
-        return rules.write(alphabeta(rules, seed, depth)(position, lambda: False))
 
 
 class Slow(Memory):

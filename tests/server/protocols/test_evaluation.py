@@ -25,7 +25,8 @@ from server.protocols.arena.messages import FLIP
 from tests.effort import tries
 from tests.hang import HANG
 from tests.server.protocols.knight import Knight, runner
-from tests.server.protocols.lists import Direct, Fighter, Lists, dead, flipped, lists, put
+from tests.server.protocols.lists import Fighter, Lists, dead, flipped, lists, put
+from tests.server.transcripts import Direct
 from tournament.events import Ending
 from tournament.match import Match
 from tournament.player import Seat
