@@ -9,7 +9,7 @@ from trio.testing import MockClock
 
 from server.protocols.api import export_places
 from server.protocols.api.exporting import MANY
-from tests.server.protocols.test_api import Office, office
+from tests.server.protocols.test_api import TOKEN, Office, office
 from tests.server.web import Client, get
 from tests.server.windowed import Weather
 from tournament.facts import Drew
@@ -18,6 +18,7 @@ from tournament.record import Record
 
 NAME = "exported"  # of no other test's tournament, whose records may not be collected yet
 ASKED = get(f"/api/tournaments/{NAME}/export", "Connection: close")
+AUTHORISED = get(f"/api/tournaments/{NAME}/export", "Connection: close", f"Authorization: Bearer {TOKEN}")
 SLOW, FAST = Weather(window=1024), Weather(window=1 << 30)
 
 pytestmark = pytest.mark.slow
@@ -50,6 +51,9 @@ async def test_of_large_tournaments_each_network_gets_one_export_at_a_time(autoj
         gone, patient = [await exporting(here, FAST, "192.0.2.1") for _ in range(2)]
         assert (await gone.now(), await patient.now()) == (b"", b"")
         assert copies() == 1
+        organiser = here.server.connect(FAST, peer="192.0.2.1")
+        await organiser.end.send_all(AUTHORISED)
+        assert (await organiser.now()).endswith(b"0\r\n\r\n")
         gone.end.close()
         whole = await (await exporting(here, FAST, "198.51.100.1")).now()
         assert whole.endswith(b"0\r\n\r\n")
