@@ -134,6 +134,15 @@ CHOICES = {  # how a bot chooses, where something else can be put in its place i
 }
 
 
+def came(
+    workshop: Workshop, script: Script, language: str, name: str
+) -> tuple[subprocess.Popen[str], dict[str, Any]]:
+    """A bot that has come to the script, and its hello."""
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    return bot, script.hear()
+
+
 def choosing(
     workshop: Workshop, script: Script, language: str, name: str, choice: str
 ) -> tuple[subprocess.Popen[str], dict[str, Any]]:
@@ -142,9 +151,7 @@ def choosing(
     usual = file.read_text()
     assert usual.count(CHOICES[language]) == 1
     file.write_text(usual.replace(CHOICES[language], choice))
-    bot = workshop.start(language, script.port, name=name)
-    script.accept()
-    hello = script.hear()
+    bot, hello = came(workshop, script, language, name)
     file.write_text(usual)
     return bot, hello
 
@@ -179,9 +186,7 @@ def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
 ) -> None:
     needed(language)
     name = f"{language}-two"
-    bot = workshop.start(language, script.port, name=name)
-    script.accept()
-    hello = script.hear()
+    bot, hello = came(workshop, script, language, name)
     assert (hello["type"], hello["name"], hello["game"]) == ("hello", name, "connect-4")
     script.say(welcome(hello), begun("cup-1", name), asked("cup-1", 0))
     move = script.hear()
@@ -229,9 +234,8 @@ def test_standings_that_were_frozen_before_a_bot_came_are_no_trouble_for_it(
 ) -> None:
     """Catches a traceback, or "rank 0", at the end of a tournament that was played well."""
     needed(language)
-    bot = workshop.start(language, script.port, name=f"{language}-late")
-    script.accept()
-    script.say(welcome(script.hear()))
+    bot, hello = came(workshop, script, language, f"{language}-late")
+    script.say(welcome(hello))
     rows = [{"rank": 1, "name": "ann", "points": 1.0}, {"rank": 2, "name": "bob", "points": 0.0}]
     script.say({"type": "standings", "tournament": "cup", "final": True, "frozen": True, "rows": rows})
     assert script.hear() == {"type": "bye"}
@@ -246,9 +250,7 @@ def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     language: str, workshop: Workshop, script: Script
 ) -> None:
     needed(language)
-    bot = workshop.start(language, script.port, name=f"{language}-three")
-    script.accept()
-    script.hear()
+    bot, _ = came(workshop, script, language, f"{language}-three")
     script.say({"type": "refused", "reason": "Draw is a reserved word"})
     _, errors = bot.communicate(timeout=HANG)
     script.hang_up()
@@ -260,9 +262,7 @@ def test_whoever_is_not_welcome_is_told_why_and_gives_up(
 def test_whoever_comes_to_another_port_is_told_so(language: str, workshop: Workshop, script: Script) -> None:
     """Catches "Expecting value: line 1 column 1 (char 0)" where the address has the port of HTTP."""
     needed(language)
-    bot = workshop.start(language, script.port, name=f"{language}-twelve")
-    script.accept()
-    script.hear()
+    bot, _ = came(workshop, script, language, f"{language}-twelve")
     script.mumble("HTTP/1.1 400 Bad Request\r\n\r\n")
     script.hang_up()
     _, errors = bot.communicate(timeout=HANG)
@@ -276,9 +276,8 @@ def test_a_line_that_is_no_message_ends_a_connection_and_no_bot(
     """As where something between a bot and its host says a word of its own."""
     needed(language)
     name = f"{language}-thirteen"
-    bot = workshop.start(language, script.port, name=name)
-    script.accept()
-    script.say(welcome(script.hear()), begun("cup-1", name))
+    bot, hello = came(workshop, script, language, name)
+    script.say(welcome(hello), begun("cup-1", name))
     script.mumble("the host is away\n")
     script.hang_up()
     out, errors = until_it_is_back(script, bot)
@@ -293,9 +292,8 @@ def test_whoever_is_taken_out_of_its_tournament_is_told_so_and_does_not_come_bac
     """Catches a bot that tries again and again, or goes on at the open table."""
     needed(language)
     name, why = f"{language}-nine", "nine was withdrawn from cup: ask its organiser why"
-    bot = workshop.start(language, script.port, name=name)
-    script.accept()
-    script.say(welcome(script.hear()), {"type": "refused", "reason": why})
+    bot, hello = came(workshop, script, language, name)
+    script.say(welcome(hello), {"type": "refused", "reason": why})
     script.hang_up()
     _, errors = bot.communicate(timeout=HANG)
     assert (bot.returncode, errors) == (1, f"cannot play on tcp://127.0.0.1:{script.port}: {why}\n")
@@ -307,9 +305,7 @@ def test_a_connection_is_lost_for_the_reason_that_came_last_and_for_none_from_be
 ) -> None:
     needed(language)
     name, stops = f"{language}-ten", "the host is about to stop: come again later"
-    bot = workshop.start(language, script.port, name=name)
-    script.accept()
-    hello = script.hear()
+    bot, hello = came(workshop, script, language, name)
     script.say(welcome(hello), {"type": "refused", "reason": "too much"}, begun("cup-1", name))
     script.hang_up()
     script.accept()
@@ -333,9 +329,8 @@ def test_a_line_that_is_cut_off_with_the_connection_is_no_message(
     """
     needed(language)
     name = f"{language}-four"
-    bot = workshop.start(language, script.port, name=name)
-    script.accept()
-    script.say(welcome(script.hear()), begun("cup-1", name))
+    bot, hello = came(workshop, script, language, name)
+    script.say(welcome(hello), begun("cup-1", name))
     script.say({"type": "of a later version", "text": "-" * LONG}, asked("cup-1", 0))
     assert script.hear()["type"] == "move"
     script.mumble('{"type":"turn","match":"cup-1","ply":0,"tu')
@@ -357,9 +352,8 @@ def test_a_bot_that_waits_has_the_system_look_whether_its_host_is_still_there(
     needed(language)
     if not all(path.exists() for path in CONNECTIONS):
         lacking("this system does not say what its timers are for")
-    bot = workshop.start(language, script.port, name=f"{language}-waits")
-    script.accept()
-    script.say(welcome(script.hear()))
+    bot, hello = came(workshop, script, language, f"{language}-waits")
+    script.say(welcome(hello))
 
     def looks() -> bool:
         """Within twenty seconds of silence. The second kind of timer is of such looks, in hundredths."""
@@ -376,18 +370,19 @@ def test_a_bot_that_waits_has_the_system_look_whether_its_host_is_still_there(
 
 KEPT_ALIVE = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT")
 GONE = {"go": 150}  # seconds, which Go sets by itself
+HIDDEN = "this system shows nobody another's sockets"
 
 
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system shows nobody another's sockets")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_host_that_has_gone_without_a_word_is_noticed_within_a_minute(
     language: str, workshop: Workshop, script: Script
 ) -> None:
     """Catches the twelve minutes that Linux takes if it is told only when to look for the first time."""
     needed(language)
-    bot = workshop.start(language, script.port, name=f"{language}-alone")
-    script.accept()
-    script.say(welcome(script.hear()), begun("cup-1", f"{language}-alone"), asked("cup-1", 0))
+    if not hasattr(os, "pidfd_open"):
+        lacking(HIDDEN)
+    bot, hello = came(workshop, script, language, f"{language}-alone")
+    script.say(welcome(hello), begun("cup-1", f"{language}-alone"), asked("cup-1", 0))
     assert script.hear()["type"] == "move"  # so its socket is set
     try:
         with socket_to(script.port, bot.pid) as its:
@@ -395,7 +390,7 @@ def test_a_host_that_has_gone_without_a_word_is_noticed_within_a_minute(
                 its.getsockopt(socket.IPPROTO_TCP, getattr(socket, each)) for each in KEPT_ALIVE
             )
     except PermissionError:
-        pytest.skip("this system shows nobody another's sockets")
+        lacking(HIDDEN)
     finally:
         bot.kill()
         bot.communicate()
@@ -512,9 +507,7 @@ def test_a_starter_plays_under_any_name_that_the_host_takes(
 ) -> None:
     """Catches a hello that is not JSON, and a bot that does not find itself in the standings."""
     needed(language)
-    bot = workshop.start(language, script.port, name=name)
-    script.accept()
-    hello = script.hear()
+    bot, hello = came(workshop, script, language, name)
     assert hello["name"] == name
     row = {"rank": 1, "name": name, "points": 0}
     script.say(welcome(hello), {"type": "standings", "tournament": "cup", "final": True, "rows": [row]})
@@ -577,9 +570,7 @@ def test_a_token_whose_file_a_power_cut_has_emptied_is_kept_anew(
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_ctrl_c_ends_a_bot_without_a_traceback(language: str, workshop: Workshop, script: Script) -> None:
     needed(language)
-    bot = workshop.start(language, script.port, name=f"{language}-five")
-    script.accept()
-    script.hear()
+    bot, _ = came(workshop, script, language, f"{language}-five")
     bot.send_signal(signal.SIGINT)
     _, errors = bot.communicate(timeout=HANG)
     script.hang_up()

@@ -1,11 +1,12 @@
 """What stands between a client and a PostgreSQL server, on a port of its own."""
 
 import socket
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from threading import Thread
 
 
-class Between:
+class Between(ABC):
     def __init__(self, server: tuple[str, int]) -> None:
         """Begins to take clients: whatever `meet` needs has to be there by now."""
         self._server = server
@@ -18,9 +19,9 @@ class Between:
     def port(self) -> int:
         return self._listener.getsockname()[1]
 
+    @abstractmethod
     def meet(self, client: socket.socket) -> None:
         """A client has come."""
-        raise NotImplementedError
 
     def connect(self) -> socket.socket:
         """A connection to the server, which ends with this."""
