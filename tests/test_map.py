@@ -36,6 +36,7 @@ ELSEWHERE = {
     "tournament/pairing/drawing.py": "tournament/test_pairing.py",
     "tournament/accounts.py": "tournament/test_standings.py",
     "tournament/equations.py": "tournament/test_fit_sparse.py",
+    "tournament/priors.py": "tournament/test_moving_first.py",
     "tournament/circles.py": "tournament/test_strength.py",
     "tournament/bounds.py": "tournament/test_sizes.py",
     "tournament/deciding.py": "tournament/test_decide.py",

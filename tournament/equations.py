@@ -2,13 +2,14 @@
 
 A point is all strengths and, last, the advantage of moving first. Nothing here has a cell for each two
 entrants, only for each two that have met. Newton's method finds the likeliest point, each step by
-conjugate gradients.
+conjugate gradients. Where it is `unsure` how far apart two are, what is expected is an average over a
+normal distribution around the point.
 
 Deviations are sampled: strengths are drawn that could be the true ones, by solving the same equations
 with noise on the right. Of each entrant's variance, the share that comes from its own games is
 known, so only what its opponents' errors add rests on samples.
 
-Not here: which prior there is, and what is done with a new game (`fit_sparse.py`).
+Not here: which prior there is (`spreads.py`), and what is done with a new game (`fit_sparse.py`).
 """
 
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from msgspec import Struct
 from tournament.fit_exact import ELO, PRIOR, figures
 from tournament.meetings import Meetings
 from tournament.posterior import ADVANTAGE
+from tournament.priors import DrawnGames, Prior
 
 if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
     import numpy as np
@@ -33,6 +35,7 @@ STEP, SAMPLE = 0.05, 0.005  # the share of the result by which a solution may be
 SOLVING = 500  # steps of a solution; some ten are enough
 SAMPLES = (16, 200)  # as many as can be had for …
 WORK = 8_000_000  # … so many looks at a pair, which take some seconds
+NODES = 7  # places at which a normal distribution is looked at
 
 
 class Equations(Struct, frozen=True):
@@ -42,6 +45,7 @@ class Equations(Struct, frozen=True):
     curve: "Floats"  # by how much that falls with its own strength; last, with the advantage
     border: "Floats"  # by how much that falls for each entrant with the advantage
     between: "Floats"  # the part of each pair in the curves of its entrants
+    varied: "Floats"  # the same of all games of two in the same seats
 
 
 class System:
@@ -53,9 +57,15 @@ class System:
 
         self.size = len(meetings.against)
         self.calm = 1.0  # how much less scores vary than if nothing were drawn
+        self.unsure: Floats | None = (
+            None  # the variance of how far apart two are, for each two in their seats
+        )
         self.lower: Numbers = np.array(meetings.lower, dtype=np.intp)
         self.higher: Numbers = np.array(meetings.higher, dtype=np.intp)
         count, won, self.draws = figures(meetings)
+        self.games = float(count.sum())
+        self._places, weights = np.polynomial.hermite_e.hermegauss(NODES)
+        self._weights = weights / weights.sum()
         self._room = np.empty(len(count))  # scratch space: new memory takes time
         # Of all games of two in the same seats: the number of the pair; whether the lower moved first, as 1
         # or −1; the weight of the games, and what the lower won of that.
@@ -64,15 +74,15 @@ class System:
             self._pair, self._ahead = np.arange(len(count)), np.zeros(len(count))
             self._count, self._won = count, won
 
-    def likeliest(self, point: "Floats", given: float) -> "Floats":
-        """Maximise the likelihood with so many drawn games given to each, starting from this point.
+    def likeliest(self, point: "Floats", prior: Prior) -> "Floats":
+        """Maximise the likelihood, starting from this point.
 
         A whole step that ends before the highest point on its line cannot have gone too far. Any other is
         shortened: `fit_exact.py` says why that goes uphill.
         """
         import numpy as np
 
-        here = self.equations(point, given)
+        here = self.equations(point, prior)
         for _ in range(ROUNDS):
             step = self.solved(here.slope, here, STEP)
             strengths, advantage = step[:-1], step[-1]
@@ -80,33 +90,52 @@ class System:
             ahead = point + step
             if reach < CLOSE:
                 return ahead
-            there = self.equations(ahead, given)
+            there = self.equations(ahead, prior)
             if reach > 1 and there.slope @ step < 0:
                 ahead = point + step * np.log1p(reach) / reach
-                there = self.equations(ahead, given)
+                there = self.equations(ahead, prior)
             point, here = ahead, there
         return point
 
-    def equations(self, point: "Floats", given: float) -> Equations:
+    def equations(self, point: "Floats", prior: Prior) -> Equations:
         import numpy as np
 
         surprise, varied = self._of_games(point)
         between = self._by_pair(varied)
         border = self._gained(self._by_pair(self._ahead * varied))
-        half, prior, sure = np.tanh(point[:-1] / 2), given * self.calm, SURE * self.calm
+        (pull, believed), sure = prior.at(point[:-1]), SURE * self.calm
         slope = np.append(self._gained(self._by_pair(surprise)), self._ahead @ surprise)
-        slope -= np.append(prior * half / 2, sure * point[-1])
-        own = self._to(self.lower, between) + self._to(self.higher, between) + prior * (1 - half**2) / 4
+        slope -= np.append(pull, sure * point[-1])
+        own = self._to(self.lower, between) + self._to(self.higher, between) + believed
         curve = np.append(own, self._ahead**2 @ varied + sure)
-        return Equations(slope, curve, border, between)
+        return Equations(slope, curve, border, between, varied)
 
     def _of_games(self, point: "Floats") -> tuple["Floats", "Floats"]:
         """Of all games in the same seats: what the lower won beyond the expected, and its variance."""
         import numpy as np
 
         lead = (point[self.lower] - point[self.higher])[self._pair] + self._ahead * point[-1]
-        expected = 0.5 + np.tanh(lead / 2) / 2
-        return self._won - self._count * expected, self._count * expected * (1 - expected)
+        if self.unsure is None:
+            expected = 0.5 + np.tanh(lead / 2) / 2
+            return self._won - self._count * expected, self._count * expected * (1 - expected)
+        mean, varied = np.zeros(len(lead)), np.zeros(len(lead))
+        deviation = np.sqrt(self.unsure)
+        for place, weight in zip(self._places, self._weights, strict=True):
+            expected = 0.5 + np.tanh((lead + place * deviation) / 2) / 2
+            mean += weight * expected
+            varied += weight * expected * (1 - expected)
+        return self._won - self._count * mean, self._count * varied
+
+    def look_around(self, here: Equations, believed: "Floats", added: float) -> None:
+        """Take what is expected from now on as an average over how far apart two may be.
+
+        The variance of a strength is so much more than what its own games and the prior leave. That of a
+        lead is about as much as its two entrants have together, and less by as much as all of them have
+        in common: how much the games tell of all leads is known from how much they tell of all strengths.
+        """
+        told = max(self.size - 1 - added * float((believed / here.curve[:-1]).sum()), 0.0)
+        apart = 1 / here.curve[self.lower] + 1 / here.curve[self.higher]
+        self.unsure = (self.calm * told / float(here.between @ apart) * apart)[self._pair]
 
     def solved(self, right: "Floats", here: Equations, missing: float) -> "Floats":
         """Solve information · x = right, by conjugate gradients, each in units of its own curve."""
@@ -137,38 +166,37 @@ class System:
         import numpy as np
 
         prior = float(PRIOR * (1 - np.tanh(point[:-1] / 2) ** 2).sum() / 4)
-        decisive = 2 * float(self.equations(point, PRIOR).between.sum())
+        decisive = 2 * float(self.equations(point, DrawnGames(PRIOR)).between.sum())
         self.calm = (max(decisive - 2 * float(self.draws.sum()) / 4, 0) + prior) / (decisive + prior)
 
-    def variances(self, point: "Floats", here: Equations, given: float) -> "Floats":
-        """The variance of each strength relative to their mean.
+    def variances(
+        self, here: Equations, believed: "Floats", calm: "Floats | None" = None, most: int = SAMPLES[1]
+    ) -> "Floats":
+        """The variance of each strength relative to their mean, as if there were no draws.
 
-        It is worked out as if there were no draws, and then reduced in the ratio in which samples
-        with the noise that draws leave vary less than samples with the noise of no draws.
+        With `calm`, it is reduced in the ratio in which samples with the noise that draws leave vary less
+        than samples with the noise of no draws.
         """
         import numpy as np
 
         random = np.random.default_rng(0)
-        against = (1 - np.tanh(point[:-1] / 2) ** 2) / 4
-        curve = here.curve[:-1]
-        own_root = np.sqrt(given * self.calm * against)
-        root = np.sqrt(self._of_games(point)[1])
-        calm = self._calm_of_each(curve - given * self.calm * against, PRIOR * against) ** 0.25
-        calmed = (calm[self.lower] * calm[self.higher])[self._pair]
+        curve, own_root, root = here.curve[:-1], np.sqrt(believed), np.sqrt(here.varied)
+        calmed = None if calm is None else (calm[self.lower] * calm[self.higher])[self._pair]
         part = 1 - 1 / self.size  # of a strength, left when the mean is taken off
         others, loud, quiet = (np.zeros(self.size) for _ in range(3))  # what opponents' errors add; the whole
-        least, most = SAMPLES
-        samples = min(max(least, WORK // len(self.lower)), most)
+        samples = min(max(SAMPLES[0], WORK // len(self.lower)), most)
         for _ in range(samples):
             noise = root * random.standard_normal(len(root))
             mine = own_root * random.standard_normal(self.size)
             drawn = self.solved(self._noise(noise, mine), here, SAMPLE)
             theirs, drawn = self._spread(drawn, here), drawn[:-1]
             others += (part * theirs / curve - (drawn.sum() - drawn) / self.size) ** 2
-            loud += (drawn - drawn.mean()) ** 2
-            drawn = self.solved(self._noise(noise * calmed, mine * calm**2), here, SAMPLE)[:-1]
-            quiet += (drawn - drawn.mean()) ** 2
-        return (part**2 / curve + others / samples) * quiet / loud
+            if calm is not None and calmed is not None:
+                loud += (drawn - drawn.mean()) ** 2
+                drawn = self.solved(self._noise(noise * calmed, mine * calm**2), here, SAMPLE)[:-1]
+                quiet += (drawn - drawn.mean()) ** 2
+        found = part**2 / curve + others / samples
+        return found if calm is None else found * quiet / loud
 
     def _noise(self, of_games: "Floats", of_prior: "Floats") -> "Floats":
         """The noise of each score: what one gains by chance from another, the other loses.
@@ -179,12 +207,14 @@ class System:
 
         return np.append(of_prior + self._gained(self._by_pair(of_games)), self._ahead @ of_games)
 
-    def _calm_of_each(self, decisive: "Floats", prior: "Floats") -> "Floats":
-        """How much less each entrant's scores vary than if nothing were drawn."""
+    def calm_of_each(self, point: "Floats", here: Equations, given: float) -> "Floats":
+        """The root of how much less each entrant's scores deviate than if nothing were drawn."""
         import numpy as np
 
+        against = (1 - np.tanh(point[:-1] / 2) ** 2) / 4
+        decisive, prior = here.curve[:-1] - given * against, PRIOR * against
         drawn = self._to(self.lower, self.draws) + self._to(self.higher, self.draws)
-        return (np.maximum(decisive - drawn / 4, 0) + prior) / (decisive + prior)
+        return ((np.maximum(decisive - drawn / 4, 0) + prior) / (decisive + prior)) ** 0.25
 
     def _spread(self, values: "Floats", here: Equations) -> "Floats":
         """What a change of everything else, by these values, adds to each entrant's slope."""

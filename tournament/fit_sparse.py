@@ -2,12 +2,11 @@
 
 Nothing here has a cell for each two entrants, only for each two that have met. A game concerns two entrants
 at first: strengths are moved until everybody's is within a fifth of a point of what its own games say, which
-takes a few steps (`settle`). The remaining errors add up, so now and then the whole field is fitted anew from
-where it stands (`refit`, by `equations.py`).
+takes a few steps (`settle`). The remaining errors add up, so now and then the whole field is fitted anew
+(`refit`, by `spreads.py`). Until then how far apart the field is, and what moving first is worth, stay as
+they were.
 
-Unless the fit is to be plain, two more things are inferred with it. What moving first is worth is fitted
-with the strengths, and stays as it is between two fits of all. And the closer together a field seems to be,
-the more drawn games against an average opponent everybody is given.
+A plain fit gives everybody a drawn game against an average opponent, and infers neither.
 """
 
 from collections import deque
@@ -15,9 +14,11 @@ from collections.abc import Iterable
 from math import log1p, tanh
 from typing import TYPE_CHECKING
 
-from tournament.equations import Equations, System
+from tournament.equations import System
 from tournament.fit_exact import ELO, PRIOR
 from tournament.meetings import Game, Meetings
+from tournament.priors import DrawnGames, Prior
+from tournament.spreads import inferred
 
 if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
     import numpy as np
@@ -28,25 +29,23 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 NEAR = 0.2 / ELO  # units of the logistic curve: how far a strength may be from what its own games say
 MOST = 10_000  # steps after one game: where these are not enough, all is fitted anew
 SHARE, LEAST = 0.02, 100  # the same after so many more games: a share of them, and the least number
-STRONGEST = 8.0  # drawn games given at most: up to twice too many are inferred where most games are drawn
-SETTLED, TRIES = 0.02, 30  # the share by which `_given` still changes when it is settled; the steps allowed
 CONTENDERS = 100  # entrants whose chances to be the strongest are worked out
 
 
 class Sparse:
     def __init__(self, meetings: Meetings, *, plain: bool = False, most: int = MOST) -> None:
         """In a `plain` fit everybody is given one drawn game, and moving first is worth nothing."""
-        self.prior = PRIOR
+        self.prior = PRIOR  # drawn games that tell as much as what is believed beforehand
         self.centre = 0.0  # the mean strength at the latest fit of all
         self.strength: list[float] = []
         self.advantage = 0.0  # of moving first, at the latest fit of all
         self.variance: list[float] = []  # of each strength, relative to the mean
         self._meetings = meetings
         self._plain = plain
-        self._given = PRIOR  # drawn games given to each, before draws are considered
-        self._added = 0.0  # every variance, in terms of what its own games leave; 0: not known yet
         self._most = most
-        self._slope: list[float] = []  # what each scored beyond its expected score
+        self._slope: list[
+            float
+        ] = []  # what each scored beyond its expected score, since the latest fit of all
         self._curve: list[float] = []  # by how much that falls with its strength
         self._fitted = 0  # games in the latest fit of all
         self._lost = True  # whether all has to be fitted anew
@@ -118,45 +117,39 @@ class Sparse:
     # All at once
 
     def refit(self) -> None:
-        import numpy as np
-
         system = System(self._meetings, plain=self._plain)
-        point = np.zeros(system.size + 1)
-        point[: len(self.strength)] = self.strength
-        point[-1] = self.advantage
-        point = system.likeliest(point, PRIOR)
-        system.calm_down(point)
-        if not self._plain:
-            point = self._infer(system, point)
-        self.prior = self._given * system.calm
-        point = system.likeliest(point, self._given)
-        here = system.equations(point, self._given)
-        variance = system.variances(point, here, self._given)
-        self.centre = float(point[:-1].mean())
-        *self.strength, self.advantage = point.tolist()
-        self.variance = variance.tolist()
-        self._slope, self._curve = here.slope[:-1].tolist(), here.curve[:-1].tolist()
-        self._added = _ratio(variance, here)
+        if self._plain:
+            self._refit_plain(system)
+        else:
+            self._refit(system)
         self._fitted, self._lost = self._meetings.games, False
 
-    def _infer(self, system: System, point: "Floats") -> "Floats":
-        """Infer the spread of the field, and from it the drawn games to give; returns a fit with these.
+    def _refit(self, system: System) -> None:
+        found = inferred(system)
+        *self.strength, self.advantage = found.point.tolist()
+        self.centre = 0.0
+        self.variance = found.variance.tolist()
+        self.prior = 4 * system.calm / found.spread**2  # a game between equals tells a quarter
+        self._slope, self._curve = [0.0] * system.size, found.curve.tolist()
 
-        The variance of the field is the variance of the strengths plus the average variance of each. It is
-        found step by step, by the EM algorithm with steps twice as long. What samples add to the variances
-        hardly depends on it, and is taken from the latest samples.
-        """
-        for _ in range(TRIES):
-            point = system.likeliest(point, self._given)
-            here = system.equations(point, self._given)
-            if not self._added:
-                self._added = _ratio(system.variances(point, here, self._given), here)
-            apart = float(point[:-1].var() + self._added * (1 / here.curve[:-1]).mean())
-            before, found = self._given, 4 / apart  # a game between equals tells a quarter
-            self._given = min(max(found * found / before, PRIOR), STRONGEST)
-            if abs(self._given - before) < SETTLED * before:
-                break
-        return point
+    def _refit_plain(self, system: System) -> None:
+        """Everybody is given one drawn game."""
+        import numpy as np
+
+        prior: Prior = DrawnGames(PRIOR)
+        point = np.zeros(system.size + 1)
+        point[: len(self.strength)] = self.strength
+        point = system.likeliest(point, prior)
+        system.calm_down(point)
+        self.prior = PRIOR * system.calm
+        prior = DrawnGames(self.prior)
+        point = system.likeliest(point, prior)
+        here = system.equations(point, prior)
+        believed, calm = prior.at(point[:-1])[1], system.calm_of_each(point, here, self.prior)
+        self.centre = float(point[:-1].mean())
+        self.strength = point[:-1].tolist()
+        self.variance = system.variances(here, believed, calm).tolist()
+        self._slope, self._curve = here.slope[:-1].tolist(), here.curve[:-1].tolist()
 
     def contention(self, contenders: list[int]) -> "Floats":
         """The covariance of the errors of a few entrants, as far as it comes from games between them.
@@ -179,10 +172,6 @@ class Sparse:
         inverse = np.linalg.inv(information)
         scale = np.sqrt(np.array([self.variance[player] for player in contenders]) / inverse.diagonal())
         return (inverse * np.outer(scale, scale)).astype(np.float64)
-
-
-def _ratio(variance: "Floats", here: Equations) -> float:
-    return float(variance.mean() / (1 / here.curve[:-1]).mean())
 
 
 def _variance(ahead: float) -> float:

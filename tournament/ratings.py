@@ -7,8 +7,8 @@ won everything, or has met only part of the field, has a finite rating. Ratings 
 and the mean of the field is 0: only differences mean something. `docs/standings.md` says
 what the figures are worth.
 
-Unless it is to be plain, the fit of a large field infers how many drawn games to give, and
-what moving first is worth.
+Unless it is to be plain, the fit of a large field has the model of `posterior.py`: it infers how
+far apart the field is and what moving first is worth, in place of that drawn game.
 
 `Ratings` takes in game after game and is fitted when somebody asks: a small field exactly
 (`fit_exact.py`), a large one from where the last fit left it (`fit_sparse.py`).

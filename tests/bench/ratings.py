@@ -16,6 +16,7 @@ from tournament.equations import System
 from tournament.fit_sparse import Sparse
 from tournament.format import Pairing, Result
 from tournament.meetings import Meetings
+from tournament.priors import DrawnGames
 from tournament.ratings import PRIOR
 
 NAMES, GAMES = 20_000, 1_000_000
@@ -30,9 +31,10 @@ def bench() -> None:
     grown = memory() - began
     system = System(meetings)
     nothing = np.zeros(system.size + 1)
-    point = system.likeliest(nothing, PRIOR)
-    say("fit of all, cold", seconds(lambda: system.likeliest(nothing, PRIOR)), "0.5 s")
-    say("fit of all, from the last one", seconds(lambda: system.likeliest(point, 0.9 * PRIOR)), "0.2 s")
+    point = system.likeliest(nothing, DrawnGames(PRIOR))
+    say("fit of all, cold", seconds(lambda: system.likeliest(nothing, DrawnGames(PRIOR))), "0.5 s")
+    other = DrawnGames(0.9 * PRIOR)
+    say("fit of all, from the last one", seconds(lambda: system.likeliest(point, other)), "0.2 s")
     sparse = Sparse(meetings)
     say("the same with all intervals", seconds(sparse.refit), "-")
     took = [seconds(lambda: one_more(sparse, meetings, next(games))) for _ in range(MORE)]

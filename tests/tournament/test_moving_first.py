@@ -8,13 +8,14 @@ import pytest
 
 from tests.calibration.truth import held, world
 from tests.effort import tries
-from tests.tournament.test_fit_sparse import FIELD, REFITTED, UPDATED, WIDTHS, off, played, width
+from tests.tournament.test_fit_sparse import FIELD, REFITTED, UPDATED, WIDTHS, off, played
 from tournament.equations import System
 from tournament.fit_sparse import Sparse
 from tournament.format import Pairing, Result
 from tournament.meetings import Meetings
 from tournament.posterior import ADVANTAGE
-from tournament.ratings import ELO, NORMAL, Ratings
+from tournament.priors import DrawnGames, Normal
+from tournament.ratings import ELO, Ratings
 
 pytestmark = pytest.mark.slow
 
@@ -77,42 +78,41 @@ def test_where_all_is_played_in_both_seats_and_ends_alike_it_is_worth_nothing() 
     results = played(3, 1_000)
     meetings = taken_in([*results, *swapped(results)])
     start = np.zeros(len(meetings.against) + 1)
-    found, plain = (System(meetings, plain=each).likeliest(start, 3.0) for each in (False, True))
+    prior = DrawnGames(3.0)
+    found, plain = (System(meetings, plain=each).likeliest(start, prior) for each in (False, True))
     assert found == pytest.approx(plain, abs=REFITTED / ELO)
     assert plain[-1] == 0
 
 
-def test_a_fit_of_all_finds_the_likeliest_strengths_and_the_likeliest_advantage() -> None:
-    """A row for each game, Newton's method with all second derivatives, and intervals from their inverse."""
+def test_with_a_normal_prior_the_likeliest_strengths_and_advantage_are_found() -> None:
+    """A row for each game, Newton's method with all second derivatives, and variances from their inverse."""
     results = at_random(4, 2_000, 200, 0.0, 150)
-    ratings = Ratings(results, small=0)
-    fit, numbers = ratings.fit(), ratings.meetings.numbers
+    meetings = taken_in(results)
     rows = np.zeros((len(results), FIELD + 1))
     for row, result in zip(rows, results, strict=True):
-        first, second = (numbers[name] for name in result.pairing.names)
+        first, second = (meetings.numbers[name] for name in result.pairing.names)
         row[first], row[second], row[-1] = 1, -1, 1
     won = np.array([result.score[0] for result in results])
-    own = np.append(np.full(FIELD, fit.prior / 4), 0.0)
-    sure = np.append(np.zeros(FIELD), (ELO / ADVANTAGE) ** 2)
+    sure = np.append(np.full(FIELD, (ELO / 170) ** 2), (ELO / ADVANTAGE) ** 2)
 
     def information(point: np.ndarray) -> np.ndarray:
         varied = 1 / (4 * np.cosh(rows @ point / 2) ** 2)
-        return rows.T @ (rows * varied[:, None]) + np.diag(own / np.cosh(point / 2) ** 2 + sure)
+        return rows.T @ (rows * varied[:, None]) + np.diag(sure)
 
     top = np.zeros(FIELD + 1)
     for _ in range(50):
         surprise = won - 1 / (1 + np.exp(-rows @ top))
-        step = np.linalg.solve(information(top), rows.T @ surprise - 2 * own * np.tanh(top / 2) - sure * top)
+        step = np.linalg.solve(information(top), rows.T @ surprise - sure * top)
         reach = 3 * abs(step).max()
         top += step * np.log1p(reach) / reach
     assert reach < 1e-9
-    assert fitted(results).advantage * ELO == pytest.approx(top[-1] * ELO, abs=REFITTED)
-    right = ELO * (top[:-1] - top[:-1].mean())
-    assert [each.rating for each in fit.ratings] == pytest.approx(right.tolist(), abs=REFITTED)
+    system, prior = System(meetings), Normal(float(sure[0]))
+    found = system.likeliest(np.zeros(FIELD + 1), prior)
+    assert found * ELO == pytest.approx(top * ELO, abs=REFITTED)
     centre = np.eye(FIELD) - 1 / FIELD
     covariance = centre @ np.linalg.inv(information(top))[:-1, :-1] @ centre
-    widths = 2 * NORMAL * ELO * np.sqrt(covariance.diagonal())
-    assert [width(each) for each in fit.ratings] == pytest.approx(widths.tolist(), rel=WIDTHS)
+    variance = system.variances(system.equations(found, prior), sure[:-1])
+    assert variance**0.5 == pytest.approx(covariance.diagonal() ** 0.5, rel=WIDTHS)
 
 
 def test_game_by_game_strengths_stay_close_to_those_of_a_fit_of_all() -> None:

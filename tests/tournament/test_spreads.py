@@ -1,0 +1,124 @@
+"""How far apart a large field is: its strengths are what the exact draws of a small field say they are."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from random import Random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.calibration.truth import held, world
+from tests.tournament.test_fit_sparse import played
+from tests.tournament.test_moving_first import taken_in
+from tournament.equations import System
+from tournament.fit_sparse import LEAST
+from tournament.format import Pairing, Result
+from tournament.meetings import Meetings
+from tournament.posterior import ADVANTAGE
+from tournament.priors import Normal
+from tournament.ratings import ELO, Ratings
+from tournament.strength import Strength, strengths
+
+pytestmark = pytest.mark.slow
+
+MIDDLE, WIDTH, WIDTHS = 0.06, (0.8, 1.25), 0.1  # shares of the width of an interval; of one, and on average
+FIRST = 0.12  # what P(first) may be off: the draws themselves leave three per cent to chance
+FIELD, SURE = 60, (ELO / 170) ** 2  # entrants, and what a normal distribution of 170 Elo tells of each
+
+Floats = NDArray[np.float64]
+
+EVENTS: dict[str, Callable[[], Sequence[Result]]] = {
+    "games at random": lambda: played(1, 600),
+    "many games at random": lambda: played(2, 2_000),
+    "a ladder of close neighbours": lambda: played(3, 600, ladder=True),
+    "a close Swiss": lambda: held("swiss", rounds=7)(world(Random(4), 128, 50, 0.0, 60)),
+    "a Swiss far apart": lambda: held("swiss", rounds=7)(world(Random(5), 128, 300, 0.5, 150)),
+    "a round robin": lambda: held("round-robin")(world(Random(6), 40, 150, 0.3, 0)),
+    "a gauntlet": lambda: held("gauntlet", rounds=4)(world(Random(7), 64, 250, 0.4, 100)),
+}
+
+
+def width(of: Strength) -> float:
+    return of.interval[1] - of.interval[0]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_strengths_of_a_large_field_are_what_exact_draws_say(event: str) -> None:
+    """Catches a spread taken from the likeliest strengths: fields with few games then look close together."""
+    results = EVENTS[event]()
+    exact, large = strengths(Ratings(results)).of, strengths(Ratings(results, small=0)).of
+    assert exact.keys() == large.keys()
+    for name, right in exact.items():
+        found = large[name]
+        assert found.strength == pytest.approx(right.strength, abs=MIDDLE * width(right))
+        assert WIDTH[0] < width(found) / width(right) < WIDTH[1]
+        assert found.first == pytest.approx(right.first, abs=FIRST)
+    assert sum(map(width, large.values())) == pytest.approx(sum(map(width, exact.values())), rel=WIDTHS)
+
+
+def test_a_fit_of_all_does_not_depend_on_what_was_fitted_before() -> None:
+    """Catches a start from an earlier fit, with which two hosts would have two tables of the same results."""
+    results = played(8, 1_000)
+    ratings = Ratings(results[: -2 * LEAST], small=0)
+    ratings.fit()
+    for result in results[-2 * LEAST :]:
+        ratings.add(result)
+    assert ratings.fit() == Ratings(results, small=0).fit()
+
+
+def once_each(games: int) -> Sequence[Result]:
+    """So many games, none of them between two who have met."""
+    random = Random(9)
+    truth = world(random, FIELD, 150, 0.0, 60)
+    pairs = random.sample([*combinations(range(FIELD), 2)], games)
+    return [truth.play(Pairing(1, 1, *map(str, random.sample(pair, 2)))) for pair in pairs]
+
+
+def rows_of(results: Sequence[Result], meetings: Meetings) -> Floats:
+    """A row for each game: 1 for who moved first, −1 for the other, and 1 for the advantage."""
+    rows = np.zeros((len(results), FIELD + 1))
+    for row, result in zip(rows, results, strict=True):
+        first, second = (meetings.numbers[name] for name in result.pairing.names)
+        row[first], row[second], row[-1] = 1, -1, 1
+    return rows
+
+
+def test_what_is_expected_of_two_is_an_average_over_how_far_apart_they_may_be() -> None:
+    """By 2,000 steps in place of seven places; and the curve is how fast the slope falls."""
+    results = once_each(600)
+    meetings = taken_in(results)
+    system, prior, rows = System(meetings), Normal(SURE), rows_of(results, meetings)
+    chance = np.random.default_rng(1)
+    point, unsure = chance.normal(0, 1, FIELD + 1), chance.uniform(0, 3, len(results))
+    plain = system.equations(point, prior).slope
+    system.unsure = unsure
+    here = system.equations(point, prior)
+    steps = np.linspace(-8, 8, 2_001)
+    density = np.exp(-(steps**2) / 2)
+    leads = (rows @ point)[:, None] + np.sqrt(unsure)[:, None] * steps
+    expected = 1 / (1 + np.exp(-leads)) @ (density / density.sum())
+    won = np.array([result.score[0] for result in results])
+    right = rows.T @ (won - expected) - point * np.append(np.full(FIELD, SURE), (ELO / ADVANTAGE) ** 2)
+    assert here.slope == pytest.approx(right, abs=0.01)
+    assert abs(here.slope - plain).max() > 0.3  # it makes a difference
+    along = chance.normal(0, 1, FIELD + 1)
+    ahead, behind = (system.equations(point + way * 1e-4 * along, prior).slope for way in (1, -1))
+    assert system.solved((behind - ahead) / 2e-4, here, 1e-6) == pytest.approx(along, abs=1e-3)
+
+
+def test_how_unsure_leads_are_is_known_from_how_unsure_strengths_are() -> None:
+    """By the inverse of the information, which a large field has no room for."""
+    results = once_each(600)
+    meetings = taken_in(results)
+    system, prior, rows = System(meetings), Normal(SURE), rows_of(results, meetings)[:, :-1]
+    point = system.likeliest(np.zeros(FIELD + 1), prior)
+    here = system.equations(point, prior)
+    believed = prior.at(point[:-1])[1]
+    added = float((system.variances(here, believed) * here.curve[:-1]).mean())
+    system.look_around(here, believed, added)
+    covariance = np.linalg.inv(rows.T @ (rows * here.varied[:, None]) + np.diag(believed))
+    right = ((rows @ covariance) * rows).sum(axis=1)
+    assert system.unsure is not None
+    assert system.unsure @ here.varied == pytest.approx(right @ here.varied, rel=0.02)
+    assert system.unsure == pytest.approx(right, rel=0.35)
