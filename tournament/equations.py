@@ -35,7 +35,7 @@ STEP, SAMPLE = 0.05, 0.005  # the share of the result by which a solution may be
 SOLVING = 500  # steps of a solution; some ten are enough
 SAMPLES = (16, 200)  # as many as can be had for …
 WORK = 8_000_000  # … so many looks at a pair, which take some seconds
-NODES = 7  # places at which a normal distribution is looked at
+NODES, FINE_NODES = 7, 20  # places at which a normal distribution is looked at
 
 
 class Equations(Struct, frozen=True):
@@ -114,7 +114,7 @@ class System:
         """Of all games in the same seats: what the lower won beyond the expected, and its variance."""
         import numpy as np
 
-        lead = (point[self.lower] - point[self.higher])[self._pair] + self._ahead * point[-1]
+        lead = self._lead(point)
         if self.unsure is None:
             expected = 0.5 + np.tanh(lead / 2) / 2
             return self._won - self._count * expected, self._count * expected * (1 - expected)
@@ -125,6 +125,29 @@ class System:
             mean += weight * expected
             varied += weight * expected * (1 - expected)
         return self._won - self._count * mean, self._count * varied
+
+    def _lead(self, point: "Floats") -> "Floats":
+        """How far ahead of the higher the lower is, in each of the seats that the two have had."""
+        return (point[self.lower] - point[self.higher])[self._pair] + self._ahead * point[-1]
+
+    def left_out(self, point: "Floats", unsure: "Floats") -> float:
+        """How much more likely the games are than a normal distribution around the point makes them seem.
+
+        In theory that is about half the variance of what the logarithm of their likelihood has and a parabola
+        does not. Here each pair stands for itself. Parts of a function that belong to different Hermite
+        polynomials add up in its variance, and those of the first three make the parabola.
+        """
+        import numpy as np
+
+        lead, deviation = self._lead(point), np.sqrt(unsure)
+        places, weights = np.polynomial.hermite_e.hermegauss(FINE_NODES)
+        polynomials = np.array([np.ones(FINE_NODES), places, (places**2 - 1) / 2**0.5])
+        square, parts = np.zeros(len(self.lower)), np.zeros((3, len(self.lower)))
+        for place, weight, values in zip(places, weights / weights.sum(), polynomials.T, strict=True):
+            likely = self._by_pair(self._count * np.logaddexp(0, lead + place * deviation))
+            square += weight * likely**2
+            parts += weight * values[:, None] * likely
+        return float(np.maximum(square - (parts**2).sum(axis=0), 0).sum()) / self.calm**2 / 2
 
     def look_around(self, here: Equations, believed: "Floats", added: float) -> None:
         """Take what is expected from now on as an average over how far apart two may be.

@@ -4,7 +4,7 @@ The model is that of `posterior.py`. At each of several spreads there is a norma
 to the posterior: its middle is where each score is as expected, on average over that distribution. To take
 what is expected in the middle alone would make fields with few games look much closer together than they
 are. How likely a spread is follows from the strengths at all of them: its logarithm rises with the spread for
-as long as strengths are further apart than the spread says.
+as long as strengths are further apart than the spread says. What a normal distribution leaves out is added.
 
 Everything is worked out anew from the games alone, so it does not matter what was fitted before.
 """
@@ -48,7 +48,9 @@ class Fitted(Struct, frozen=True):
     point: "Floats"
     unsure: "Floats | None"  # as in the system
     here: Equations
-    rise: float  # of the logarithm of the spread's probability, along the logarithm of the spread
+    # The logarithm of the spread's probability is the sum of two parts:
+    rise: float  # how fast one grows with the logarithm of the spread
+    left_out: float  # the other: what the normal distribution does not say of the games
 
 
 def inferred(system: System) -> Field:
@@ -105,7 +107,8 @@ def _searched(
         while 0 <= at < len(spreads) and likely[before] > max(likely.values()) - UNLIKELY:
             found[at] = _at(system, spreads[at], known.get(at) or found[before])
             rise = (found[before].rise + found[at].rise) / 2
-            likely[at] = likely[before] + rise * log(spreads[at] / spreads[before])
+            more = found[at].left_out - found[before].left_out
+            likely[at] = likely[before] + rise * log(spreads[at] / spreads[before]) + more
             before, at = at, at + way
     return found
 
@@ -132,7 +135,8 @@ def _at(system: System, spread: float, near: Fitted | None) -> Fitted:
     apart = float((strengths**2).sum() + system.calm * variance.sum())
     # Without the mean there is one strength less, and one less again, because steps are of the logarithm.
     rise = apart / spread**2 - (system.size - 2) - (spread * ELO / WIDE) ** 2
-    return Fitted(point, system.unsure, here, rise)
+    unsure = system.unsure
+    return Fitted(point, unsure, here, rise, 0.0 if unsure is None else system.left_out(point, unsure))
 
 
 def _shares(spreads: list[float], known: dict[int, Fitted]) -> dict[int, float]:
@@ -144,6 +148,7 @@ def _shares(spreads: list[float], known: dict[int, Fitted]) -> dict[int, float]:
     along = np.interp(fine, range(len(places)), [log(spreads[at]) for at in places])
     rise = np.interp(fine, range(len(places)), [known[at].rise for at in places])
     likely = np.append(0.0, np.cumsum((rise[1:] + rise[:-1]) / 2 * np.diff(along)))
+    likely += np.interp(fine, range(len(places)), [known[at].left_out for at in places])
     chance = np.exp(likely - likely.max())
     chance /= chance.sum()
     near = (np.maximum(1 - np.abs(fine - number), 0) for number in range(len(places)))

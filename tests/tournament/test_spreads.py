@@ -35,6 +35,7 @@ EVENTS: dict[str, Callable[[], Sequence[Result]]] = {
     "a close Swiss": lambda: held("swiss", rounds=7)(world(Random(4), 128, 50, 0.0, 60)),
     "a Swiss far apart": lambda: held("swiss", rounds=7)(world(Random(5), 128, 300, 0.5, 150)),
     "a round robin": lambda: held("round-robin")(world(Random(6), 40, 150, 0.3, 0)),
+    "a knockout": lambda: held("knockout")(world(Random(5), 256, 100, 0.0, 0)),
     "a gauntlet": lambda: held("gauntlet", rounds=4)(world(Random(7), 64, 250, 0.4, 100)),
 }
 
@@ -75,9 +76,9 @@ def once_each(games: int) -> Sequence[Result]:
     return [truth.play(Pairing(1, 1, *map(str, random.sample(pair, 2)))) for pair in pairs]
 
 
-def rows_of(results: Sequence[Result], meetings: Meetings) -> Floats:
+def rows_of(results: Sequence[Result], meetings: Meetings, size: int = FIELD) -> Floats:
     """A row for each game: 1 for who moved first, −1 for the other, and 1 for the advantage."""
-    rows = np.zeros((len(results), FIELD + 1))
+    rows = np.zeros((len(results), size + 1))
     for row, result in zip(rows, results, strict=True):
         first, second = (meetings.numbers[name] for name in result.pairing.names)
         row[first], row[second], row[-1] = 1, -1, 1
@@ -105,6 +106,26 @@ def test_what_is_expected_of_two_is_an_average_over_how_far_apart_they_may_be() 
     along = chance.normal(0, 1, FIELD + 1)
     ahead, behind = (system.equations(point + way * 1e-4 * along, prior).slope for way in (1, -1))
     assert system.solved((behind - ahead) / 2e-4, here, 1e-6) == pytest.approx(along, abs=1e-3)
+
+
+def test_what_a_normal_distribution_leaves_out_is_what_no_parabola_has() -> None:
+    """Half its variance, by the nearest parabola to each game. Without it, knockouts seem to be close fields."""
+    results = once_each(50)
+    meetings = taken_in(results)
+    system = System(meetings)
+    chance = np.random.default_rng(2)
+    point, unsure = chance.normal(0, 1, system.size + 1), chance.uniform(0.1, 4, len(results))
+    steps = np.linspace(-8, 8, 2_001)
+    density = np.exp(-(steps**2) / 2)
+    density /= density.sum()
+    powers = np.vander(steps, 3)
+    right = 0.0
+    for row, variance in zip(rows_of(results, meetings, system.size), unsure, strict=True):
+        likely = np.log(1 + np.exp(-(row @ point + variance**0.5 * steps)))
+        nearest = np.linalg.lstsq(powers * np.sqrt(density)[:, None], likely * np.sqrt(density))[0]
+        right += float(density @ (likely - powers @ nearest) ** 2) / 2
+    assert right > 0.05
+    assert system.left_out(point, unsure) == pytest.approx(right, rel=0.01)
 
 
 def test_how_unsure_leads_are_is_known_from_how_unsure_strengths_are() -> None:
