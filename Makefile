@@ -21,7 +21,7 @@ KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/b
 CACHED := $(KEEPING) $(IN)python
 PYTEST := $(CACHED) -m pytest
 
-.PHONY: help serve demo test quick fast busy planted campaign bench lint every prepared docs matrix lock clean
+.PHONY: help serve demo test quick fast busy planted campaign bench lint every prepared docs matrix lock sbom audit clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 12
@@ -91,9 +91,19 @@ matrix:  ## the tests on every Python from 3.11 on that is there
 lock:  ## compile requirements/ anew from pyproject.toml (needs uv)
 	uv pip compile $(LOCK) pyproject.toml -o requirements/run.txt
 	uv pip compile $(LOCK) --group uv -o requirements/uv.txt
-	for group in build dev bench docs; do \
+	uv pip compile $(LOCK) -c requirements/run.txt pyproject.toml --all-extras -o requirements/extras.txt
+	for group in build dev bench docs audit; do \
 	    uv pip compile $(LOCK) -c requirements/run.txt pyproject.toml --group $$group -o requirements/$$group.txt || exit 1; \
 	done
+
+sbom: | $(IN)python  ## what a host runs on, as CycloneDX, in .cache/sbom.json; ARGS=requirements/extras.txt adds the extras
+	@mkdir -p .cache
+	$(IN)python requirements/sbom.py $(ARGS) > .cache/sbom.json
+
+# What a database of advisories answers, and whether it does, is not up to a commit: a test must not need it.
+audit: $(VENV)/.audit  ## known flaws of all that is locked; asks a public database of advisories, so `make test` leaves it out
+	$(IN)pip-audit --vulnerability-service osv --disable-pip --progress-spinner off \
+	    $(addprefix --requirement ,$(sort $(wildcard requirements/*.txt))) $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .pytest_cache .ruff_cache

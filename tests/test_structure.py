@@ -207,7 +207,8 @@ def test_no_lock_knows_only_what_one_machine_has() -> None:
 def test_what_is_declared_is_locked() -> None:
     """Catches a dependency added to pyproject.toml without `make lock`."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    declared = {"run": project["project"]["dependencies"]} | project["dependency-groups"]
+    extras = [each for extra in project["project"]["optional-dependencies"].values() for each in extra]
+    declared = {"run": project["project"]["dependencies"], "extras": extras} | project["dependency-groups"]
     for group, requirements in declared.items():
         lock = (ROOT / f"requirements/{group}.txt").read_text()
         for requirement in requirements:
@@ -216,6 +217,30 @@ def test_what_is_declared_is_locked() -> None:
             assert re.search(rf"^{re.escape(name[0])}(\[.*\])?==", lock, re.MULTILINE), (
                 f"{name[0]} in {group}.txt"
             )
+
+
+def test_what_a_host_runs_on_has_one_version_in_all_locks() -> None:
+    """What is tested and audited is what is installed. Catches a lock not compiled with the others."""
+    pinned = re.compile(r"^([a-z0-9._-]+)(?:\[.*?\])?==(\S+)", re.MULTILINE)
+    locks = {lock.stem: lock.read_text() for lock in (ROOT / "requirements").glob("*.txt")}
+    run = {*pinned.findall(locks["run"])}
+    names = {name for name, _ in run}
+    for lock in locks.keys() - {"uv"}:
+        assert {pin for pin in pinned.findall(locks[lock]) if pin[0] in names} == run, lock
+
+
+def test_a_host_needs_what_it_imports_and_nothing_else() -> None:
+    """Catches a dependency that is used no more, and one that is there only because of another one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [each for extra in project["optional-dependencies"].values() for each in extra]
+    needed, optional = (
+        {re.split("[^a-z0-9-]", each)[0].replace("-", "_").removesuffix("_py") for each in some}
+        for some in (project["dependencies"], extras)
+    )
+    files = [source for layer in LAYERS for source in sources(layer)]
+    found = {name.split(".")[0] for source in files for name in imported(source)} - sys.stdlib_module_names
+    assert needed <= found
+    assert found <= needed | optional | {*LAYERS, "quintain_bot"}
 
 
 @pytest.mark.slow

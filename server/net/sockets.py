@@ -20,6 +20,7 @@ from time import perf_counter, thread_time
 import trio
 from msgspec import Struct
 
+from server.net.round_trip import round_trip
 from server.net.tcp_use import tcp_use
 from server.net.wire import READ, Wire
 
@@ -315,6 +316,9 @@ class SocketWire(Wire):
             trio.lowlevel.notify_closing(self._socket)
             self._socket.close()
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
+
+    def round_trip(self) -> float | None:
+        return round_trip(self._socket)
 
     def let_go(self, *, counted: bool = True) -> socket.socket | None:
         """As in `Wire`; only if it is `counted`, `used` knows what happened since."""

@@ -80,6 +80,10 @@ class Wire(Protocol):
         """Drop the connection at once and wake whoever waits for it. A second call does nothing."""
         ...
 
+    def round_trip(self) -> float | None:
+        """Seconds to the peer, or to the proxy before it, and back; None where that is not known."""
+        return None
+
     # Another process may serve the connection for a while, with its own descriptor.
 
     def let_go(self) -> socket.socket | None:
@@ -238,6 +242,9 @@ class TlsWire(StreamWire):
     def close(self) -> None:
         super().close()
         self._beneath.close()
+
+    def round_trip(self) -> float | None:
+        return self._beneath.round_trip()
 
     async def _read(self) -> bytes:
         try:

@@ -89,6 +89,7 @@ class Connection(Passable):
             raise ValueError(f"bots of {dialect} stay where they came in")
         self._lines.most, self._known = way.longest(self._host.limits), True
         talk = self._talk = way.goes_on(self._channel, words)
+        talk.attendance.round_trip = self._wire.round_trip
         return talk
 
     async def serve(self) -> bytes | None:
@@ -191,6 +192,7 @@ class Connection(Passable):
         way = self._way = _way(line)
         self._lines.most = way.longest(self._host.limits)
         talk = way.speak(self._channel)
+        talk.attendance.round_trip = self._wire.round_trip
         if way.goes_on is not None:
             talk.attendance.connection = self
         return talk

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
+from zipfile import ZipFile
 
 import pytest
 from msgspec import Struct
@@ -65,6 +66,12 @@ class Place(Struct, frozen=True):
         return out
 
 
+def build(project: Path, into: Path) -> None:
+    """Make a wheel, as pip would have it made."""
+    command = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", into)
+    subprocess.run(command, cwd=project, stderr=subprocess.DEVNULL, check=True, timeout=HANG)
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     folder = tmp_path_factory.mktemp("installed")
@@ -72,18 +79,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     python = folder / "venv/bin/python"
     (site,) = (folder / "venv/lib").glob("python*/site-packages")
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
-    build = (
-        sys.executable,
-        "-m",
-        "hatchling",
-        "build",
-        "-t",
-        "wheel",
-        "-d",
-        folder / "wheels",
-    )  # as pip would have it
     for project in (ROOT, ROOT / "clients/python"):
-        subprocess.run(build, cwd=project, stderr=subprocess.DEVNULL, check=True, timeout=HANG)
+        build(project, folder / "wheels")
     # That of the checkout can be seen as well, by way of the dependencies, and is not meant.
     by_name = (
         "--no-compile",
@@ -122,24 +119,53 @@ def test_each_wheel_has_one_name_at_the_top_and_no_two_wheels_have_the_same(plac
     assert {Path(file).name for file in outside} == {"quintain"}, "the command"
 
 
+def checkout(*parts: str) -> list[str]:
+    """The files of the repository, or of these parts of it, and none that git ignores."""
+    listed = ["git", "ls-files", "-co", "--exclude-standard", "--deduplicate", *parts]
+    found = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [file for file in found.stdout.splitlines() if (ROOT / file).exists()]
+
+
 def test_whatever_the_repository_has_of_the_program_is_in_the_wheel(place: Place) -> None:
     """Catches a page, a picture or a starter that works in a checkout alone."""
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    sources = {layer: f"quintain/{layer}" for layer in ("games", "tournament", "server")} | wheel[
-        "force-include"
-    ]
-    assert {"clients", "docs/protocols"} <= set(sources)
-    listed = ["git", "ls-files", "-co", "--exclude-standard", "--deduplicate", *sources]
-    found = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
+    sources = wheel["sources"] | wheel["force-include"]
+    assert {"games", "tournament", "server", "clients", "docs/protocols"} <= set(sources)
     expected = {
         f"{target}{file.removeprefix(source)}"
-        for file in found.stdout.splitlines()
+        for file in checkout(*sources)
         for source, target in sources.items()
-        if f"{file}/".startswith(f"{source}/") and (ROOT / file).exists()
+        if f"{file}/".startswith(f"{source}/")
     }
-    expected = expected - {"quintain/server/installed.py"} | {"quintain/quintain_bot.py"}
+    # These two are there under the names that they are imported by.
+    expected -= {"quintain/server/installed.py", "quintain/server/starters/python/quintain_bot.py"}
     has = {file for file in installed(place, "quintain") if file.startswith("quintain/")}
     assert has == expected
+
+
+def test_the_wheel_of_a_commit_is_always_the_same(place: Place, tmp_path: Path) -> None:
+    """It does not depend on the folder, on when and for whom files were written, or on what git ignores."""
+    for file in checkout():
+        copy = tmp_path / "elsewhere" / file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((ROOT / file).read_bytes())
+        copy.chmod(0o600 | (ROOT / file).stat().st_mode & 0o100)
+        os.utime(copy, (10**9, 10**9))
+    for ignored in ("clients/python/dist/a.whl", "clients/javascript/node_modules/a/a.js", "server/a.pyc"):
+        rubbish = tmp_path / "elsewhere" / ignored
+        rubbish.parent.mkdir(parents=True, exist_ok=True)
+        rubbish.write_text("built here")
+    build(tmp_path / "elsewhere", tmp_path / "wheels")
+    (there,), (here,) = (
+        [*folder.glob("quintain-*.whl")] for folder in (tmp_path / "wheels", place.folder.parent / "wheels")
+    )
+    assert names_and_sums(there) == names_and_sums(here)
+    assert there.read_bytes() == here.read_bytes()
+
+
+def names_and_sums(wheel: Path) -> set[tuple[str, int]]:
+    with ZipFile(wheel) as opened:
+        return {(file.filename, file.CRC) for file in opened.infolist()}
 
 
 def test_the_version_is_that_of_the_wheel(place: Place) -> None:

@@ -109,7 +109,7 @@ def test_what_is_expected_of_two_is_an_average_over_how_far_apart_they_may_be() 
 
 
 def test_what_a_normal_distribution_leaves_out_is_what_no_parabola_has() -> None:
-    """Half its variance, by the nearest parabola to each game. Without it, knockouts look like close fields."""
+    """Half its variance, by the nearest parabola to each game. Without it, knockouts look close."""
     results = once_each(50)
     meetings = taken_in(results)
     system = System(meetings)

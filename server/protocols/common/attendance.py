@@ -76,6 +76,7 @@ class Attendance:
         "connection",
         "over",
         "peer",
+        "round_trip",
         "seat",
         "state",
         "tape",
@@ -116,6 +117,7 @@ class Attendance:
         self.seat: Seat | None = None
         self.tape = NO_TAPE  # of its match
         self.connection: Passing | None = None  # the connection over which its bot may be passed on
+        self.round_trip: Callable[[], float | None] = _unknown  # seconds to the bot and back, as of now
         self._host = host
         self._tell = tell
         self._dealt = dealt or _nobody
@@ -499,9 +501,10 @@ class Attendance:
         if self.visit is not None and self.visit.player.place:  # otherwise the process that let it in says so
             player = self.visit.player
             match = {} if self.seat is None else {"match": self.seat.match.name}
+            way = {} if (seconds := self.round_trip()) is None else {"round_trip": round(seconds, 4)}
             # By `bind`, for structlog looks in vain for `info` itself, which costs more than a hidden line.
             log.bind().info(
-                event, peer=self.peer, player=player.name, tournament=player.place, **match, **more
+                event, peer=self.peer, player=player.name, tournament=player.place, **match, **way, **more
             )
 
     def _hear_the_end(self, tournament: HeldTournament, fact: AnyFact) -> None:
@@ -538,6 +541,10 @@ def _nothing() -> None:
 
 def _silence(why: str) -> None:
     """There is nobody to be told why."""
+
+
+def _unknown() -> None:
+    """Nobody can say how far away a bot is that has no connection of its own."""
 
 
 def _no_news(tournament: HeldTournament, fact: AnyFact) -> None:
