@@ -58,8 +58,13 @@ def duration(lasts: float) -> str:
     if lasts < HOUR:
         return f"{ceil(lasts / MINUTE)} min"
     if lasts < DAY:
-        return f"{lasts / HOUR:.1f} h"
-    return f"{lasts / DAY:.1f} days"
+        return f"{_tenths(lasts / HOUR)} h"
+    days = _tenths(lasts / DAY)
+    return f"{days} {'day' if days == '1' else 'days'}"
+
+
+def _tenths(figure: float) -> str:
+    return f"{figure:.1f}".removesuffix(".0")
 
 
 def lasted(took: float) -> str:
@@ -90,6 +95,13 @@ def chance(share: float) -> str:
 
 def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def over(decided: int, drawn: int) -> str:
+    """How many matches are over, of those that have been drawn."""
+    return (
+        f"{decided:,} of {plural(drawn, 'match', 'matches')} {'is' if 1 in (decided, drawn) else 'are'} over"
+    )
 
 
 def pace(given: Any) -> str:
@@ -203,4 +215,9 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "bot_address": bot_address,
     "group_address": group_address,
 }
-FUNCTIONS: Mapping[str, Callable[..., str]] = {"plural": plural, "headline": headline, "reason": reason}
+FUNCTIONS: Mapping[str, Callable[..., str]] = {
+    "plural": plural,
+    "over": over,
+    "headline": headline,
+    "reason": reason,
+}

@@ -609,9 +609,9 @@ async def test_progress_is_in_matches_and_a_bye_is_none(autojump_clock: MockCloc
         browser = await here.log_in()
         assert "0 of 1 match over; 1 being played" in await browser.read("/admin/tournaments/cup")
         assert '<td class="figure">0 of 1</td>' in await browser.read("/admin")
-        assert "0 of 1 matches are over, 1 in play" in await browser.read("/tournaments/cup")
+        assert "0 of 1 match is over, 1 in play" in await browser.read("/tournaments/cup")
         assert "0 / 1</small>" in await browser.read("/")
-        assert "0 of 1 matches are over" in await browser.read("/wall/cup")
+        assert "0 of 1 match is over" in await browser.read("/wall/cup")
         cup = await here.api("GET", "/api/tournaments/cup")
         assert (cup["played"], len(cup["playing"]), cup["open"]) == (0, 1, 0)
         rows = (await here.api("GET", "/api/tournaments/cup/standings"))["rows"]
