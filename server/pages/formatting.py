@@ -15,6 +15,7 @@ from tournament.events import Ending
 from tournament.skill import in_elo
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+STOPS = (".", "!", "?", "…")
 
 
 def points(score: float) -> str:
@@ -31,7 +32,12 @@ def count(figure: int) -> str:
 
 def sentence(said: str) -> str:
     """What programs are told, as people write it."""
-    return f"{said[:1].upper()}{said[1:]}."
+    return stopped(said[:1].upper() + said[1:])
+
+
+def stopped(said: str) -> str:
+    """With a full stop at its end, unless whoever wrote it has ended it, or it was cut there."""
+    return said if said.endswith(STOPS) else f"{said}."
 
 
 def seconds(spent: float) -> str:
@@ -211,6 +217,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "when": when,
     "clock_time": clock_time,
     "json": json,
+    "stopped": stopped,
     "quoted": quoted,
     "bot_address": bot_address,
     "group_address": group_address,

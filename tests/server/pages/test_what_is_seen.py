@@ -195,6 +195,15 @@ async def test_a_tournament_that_takes_entrants_says_how_it_begins_and_how_bots_
         assert link in await here.read("/tournaments/cup")
         await here.hold("invited", game="quoridor", by_invitation=True)
         assert link not in await here.read("/tournaments/invited"), "only the organiser lets bots in"
+        for table in ("open-quoridor", "open-connect-4"):
+            await here.host.table(table.removeprefix("open-"))
+            link = f'<a href="/games/{table.removeprefix("open-")}#connect-title">'
+            assert link in await here.read(f"/tournaments/{table}")
+        home_page = await here.read("/")
+    assert (
+        "A host for tournaments of bots that play board games." in unescape(home_page).partition("<main")[2]
+    )
+    assert 'href="/games"' in home_page, "nothing else leads there"
 
 
 async def test_a_tournament_waits_for_others_in_the_place_of_those_who_were_taken_out(
