@@ -200,9 +200,10 @@ async def test_a_tournament_that_takes_entrants_says_how_it_begins_and_how_bots_
             link = f'<a href="/games/{table.removeprefix("open-")}#connect-title">'
             assert link in await here.read(f"/tournaments/{table}")
         home_page = await here.read("/")
-    assert (
-        "A host for tournaments of bots that play board games." in unescape(home_page).partition("<main")[2]
-    )
+        headings = re.findall(r'<th scope="col"[^>]*>(\w+)', await here.read("/tournaments"))
+    assert headings[:2] == ["Tournament", "State"], "a phone has room for two or three"
+    said = unescape(home_page).partition("<main")[2]
+    assert "A host for tournaments of bots that play board games." in said
     assert 'href="/games"' in home_page, "nothing else leads there"
 
 
