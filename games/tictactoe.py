@@ -101,7 +101,7 @@ def draw(position: TicTacToe, last: int | None = None) -> str:
         x, y = 20 + field % 3 * 100, 20 + field // 3 * 100
         ring = {"stroke": svg.MARK, "stroke_width": 4} if field == last else {}
         parts.append(svg.rect(x + 3, y + 3, 94, 94, svg.FIELD, rx=8, **ring))
-        parts.append(svg.text(x + 50, y + 50, name, 16, opacity=0.45))
+        parts.append(svg.text(x + 50, y + 50, name, 16))
         parts += _symbol(position, field, x + 50, y + 50)
     return svg.drawing(340, 340, _title(position), *parts)
 

@@ -239,6 +239,9 @@ def void(
 ) -> int:
     """Have a match count for nothing and be played again.
 
+    On a ladder, at an open table and in a tournament that was ended early
+    it only stops counting.
+
     Example:
 
         quintain tournament void friday friday-7 --why "a loose cable"

@@ -56,7 +56,7 @@ def _axis(most: float, plies: int) -> Iterator[str]:
     longest = formatting.seconds(most)
     for y, label in ((MIDDLE - REACH, longest), (MIDDLE, "0"), (MIDDLE + REACH, longest)):
         yield from _level(y, label)
-    for at, anchor, label in ((LEFT, "start", "move 1"), (RIGHT, "end", f"move {plies}")):
+    for at, anchor, label in ((LEFT, "start", "move 1"), (RIGHT, "end", f"move {plies}"))[:plies]:
         yield element("text", label, x=at, y=2 * MIDDLE + 6, text_anchor=anchor, class_="curve-text")
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from games.svg import element, number
 
-WIDTH, HEIGHT = 640, 200  # of a curve
+WIDTH, HEIGHT = 400, 150  # of a curve: its labels can be read on a phone, too
 LEFT, BELOW, EDGE = 46, 22, 8  # of its frame
 POINTS = 400  # of a curve: more than there are pixels between two of them
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)

@@ -15,6 +15,7 @@ from tournament.events import Ending
 from tournament.skill import in_elo
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+STOPS = (".", "!", "?", "…")
 
 
 def points(score: float) -> str:
@@ -31,7 +32,12 @@ def count(figure: int) -> str:
 
 def sentence(said: str) -> str:
     """What programs are told, as people write it."""
-    return f"{said[:1].upper()}{said[1:]}."
+    return stopped(said[:1].upper() + said[1:])
+
+
+def stopped(said: str) -> str:
+    """With a full stop at its end, unless whoever wrote it has ended it, or it was cut there."""
+    return said if said.endswith(STOPS) else f"{said}."
 
 
 def seconds(spent: float) -> str:
@@ -58,8 +64,13 @@ def duration(lasts: float) -> str:
     if lasts < HOUR:
         return f"{ceil(lasts / MINUTE)} min"
     if lasts < DAY:
-        return f"{lasts / HOUR:.1f} h"
-    return f"{lasts / DAY:.1f} days"
+        return f"{_tenths(lasts / HOUR)} h"
+    days = _tenths(lasts / DAY)
+    return f"{days} {'day' if days == '1' else 'days'}"
+
+
+def _tenths(figure: float) -> str:
+    return f"{figure:.1f}".removesuffix(".0")
 
 
 def lasted(took: float) -> str:
@@ -90,6 +101,13 @@ def chance(share: float) -> str:
 
 def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def over(decided: int, drawn: int) -> str:
+    """How many matches are over, of those that have been drawn."""
+    return (
+        f"{decided:,} of {plural(drawn, 'match', 'matches')} {'is' if 1 in (decided, drawn) else 'are'} over"
+    )
 
 
 def pace(given: Any) -> str:
@@ -199,8 +217,14 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "when": when,
     "clock_time": clock_time,
     "json": json,
+    "stopped": stopped,
     "quoted": quoted,
     "bot_address": bot_address,
     "group_address": group_address,
 }
-FUNCTIONS: Mapping[str, Callable[..., str]] = {"plural": plural, "headline": headline, "reason": reason}
+FUNCTIONS: Mapping[str, Callable[..., str]] = {
+    "plural": plural,
+    "over": over,
+    "headline": headline,
+    "reason": reason,
+}

@@ -129,12 +129,18 @@ def picture(page: Page, name: str, whole: bool = True) -> None:
         page.screenshot(path=PICTURES / f"{name}.png", full_page=whole)
 
 
+def within(page: Page) -> bool:
+    """Whether a page is no wider than its window: a phone would shrink it, and calls that its inner width."""
+    assert page.viewport_size is not None
+    return page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+
+
 def fits(page: Page, name: str, whole: bool = True) -> None:
     """Also where it is as narrow as on a phone."""
     for look in ("phone", "light"):
         page.set_viewport_size(LOOKS[look]["viewport"])
         picture(page, f"{name}-{look}", whole)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+        assert within(page), f"{name} is too wide"
 
 
 def look_at(page: Page, axe: str, name: str) -> None:

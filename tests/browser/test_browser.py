@@ -14,7 +14,7 @@ from games.catalogue import catalogue
 from server.pages import formatting
 from server.pages.tables import PAGE
 from tests.browser.bots import Bot
-from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, plies, visitor
+from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, plies, visitor, within
 from tests.browser.hostile import PAYLOADS
 from tests.effort import IS_CAMPAIGN, tries
 from tests.hang import HANG, wait_for
@@ -499,7 +499,7 @@ def test_every_page_fits_and_can_be_looked_at(browser: Browser, arena: Served, l
         page = spectator.open("/")
         for name, path in PAGES.items():
             spectator.go(page, path)
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+            assert within(page), f"{name} is too wide"
             assert spectator.noted(page) == [], name
             whole = name != "protocol"  # which is as long as a book
             picture(page, f"{name.replace(' ', '-')}-{look}", whole)
@@ -508,13 +508,48 @@ def test_every_page_fits_and_can_be_looked_at(browser: Browser, arena: Served, l
 @pytest.fixture(scope="module")
 def timed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A host on which bots have said how much time they spent, and one has a name that is long."""
-    cup = ("--tournament", "cup", "--game", "connect-4", "--format", "round-robin", "--entrants", "2")
+    cup = ("--tournament", "cup", "--game", "connect-4", "--format", "double-round-robin", "--entrants", "2")
     served = Served(tmp_path_factory.mktemp("timed"), *QUIET, *cup)
     for name in ("greedy-connect-4", "one-with-a-name-that-is-long-1"):
         Bot(served.tcp, name, "connect-4", says={"spent": 0.0123})
     wait_for(lambda: served.get("/api/tournaments/cup")[1]["state"] == "finished")
     yield served
     served.kill()
+
+
+def test_on_paper_boards_are_equally_wide_whatever_names_the_bots_have(browser: Browser, serve: Any) -> None:
+    served, turns = serve(*QUIET), Semaphore(0)
+    for game, name in (("quoridor", "W" * 32), ("connect-4", "b"), ("santorini", "c"), ("tic-tac-toe", "d")):
+        for each in (name, "x"):
+            Bot(served.tcp, each, game, turns=turns)
+    with visitor(browser, served.http) as spectator:
+        page = spectator.open("/")
+        expect(page.locator(".card")).to_have_count(4)
+        page.emulate_media(media="print")
+        widths = page.locator(".card").evaluate_all("(cards) => cards.map((card) => card.offsetWidth)")
+        assert max(widths) - min(widths) <= 1, widths
+        page.set_viewport_size({"width": 794, "height": 1123})  # A4
+        assert within(page)
+
+
+HEIGHTS = """(texts) => texts.map((text) =>
+    text.getScreenCTM().a * parseFloat(getComputedStyle(text).fontSize))"""  # of letters, in pixels
+
+
+def test_each_result_of_a_pair_is_large_enough_for_a_finger_and_labels_for_an_eye(
+    browser: Browser, timed: Served, axe: str
+) -> None:
+    """Catches results of the same pair that stand so close that a finger hits the next one."""
+    with visitor(browser, timed.http, bypass_csp=True) as spectator:
+        page = spectator.open("/tournaments/cup")
+        expect(page.locator(".crosstable td a")).to_have_count(4)
+        assert faults(page, axe) == []
+        page.set_viewport_size({"width": 360, "height": 800})
+        for path in ("/matches/cup-1", "/bots/greedy-connect-4"):
+            spectator.go(page, path)
+            heights = page.locator("svg .curve-text").evaluate_all(HEIGHTS)
+            assert len(heights) >= 4, path
+            assert min(heights) >= 8.5, path
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -316,6 +316,8 @@ def test_every_position_draws_as_svg_with_a_title(
         assert svg.tag == "{http://www.w3.org/2000/svg}svg"
         assert (svg.findtext("{http://www.w3.org/2000/svg}title") or "").strip()
         assert len((svg.get("viewBox") or "").split()) == 4
+        for words in svg.iter("{http://www.w3.org/2000/svg}text"):
+            assert "opacity" not in words.attrib, f"{words.text} can hardly be read"
 
 
 @each_variant

@@ -215,6 +215,7 @@ class Inside:
             why=why,
             lines=lines,
             live=match in tournament.matches,
+            again=not (record.format.endless or record.ended_early),
             changed=sum(line.marked for line in lines),
             annulled=annulled,
             left=0 if annulled else record.left_to_play(name),

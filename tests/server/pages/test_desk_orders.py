@@ -349,6 +349,29 @@ async def test_what_cannot_be_done_is_said_on_the_page_of_the_tournament(autojum
         assert b"cup is finished" in answer.body
 
 
+async def test_the_desk_says_that_a_match_is_played_again_only_where_it_is(autojump_clock: MockClock) -> None:
+    """A ladder has no second match, nor has what was ended early; a match there just stops counting."""
+    async with sitting() as here:
+        browser, said = await here.log_in(), "be played again"
+        await played(here, "ann", "bob", "cas")
+        await here.hold("rungs", format="ladder", game="quoridor")
+        await here.come("dot", "eli", game="quoridor", behave=silent)
+        await here.api("POST", "/api/tournaments/rungs/start")
+        await trio.testing.wait_all_tasks_blocked()
+        assert said in await browser.read("/admin/tournaments/cup/void?match=cup-1")
+        (live,) = here.host.tournaments["rungs"].matches
+        asked = await browser.read(f"/admin/tournaments/rungs/void?match={live}")
+        assert f"{live} is being played: it would stop now and count for nothing." in asked
+        here.host.tournaments["cup"].halt()
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        await here.api("POST", "/api/tournaments/cup/end")
+        asked = await browser.read("/admin/tournaments/cup/void?match=cup-2")
+        assert "would stay in the record as void." in asked
+        assert said not in asked
+        await browser.send(asked, "/admin/tournaments/cup/void", match="cup-2", why="another")
+        assert not here.host.tournaments["cup"].record.open
+
+
 async def test_a_tournament_is_ended_early_after_a_page_has_asked(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await here.hold(entrants=3, format="double-round-robin")
@@ -609,9 +632,9 @@ async def test_progress_is_in_matches_and_a_bye_is_none(autojump_clock: MockCloc
         browser = await here.log_in()
         assert "0 of 1 match over; 1 being played" in await browser.read("/admin/tournaments/cup")
         assert '<td class="figure">0 of 1</td>' in await browser.read("/admin")
-        assert "0 of 1 matches are over, 1 in play" in await browser.read("/tournaments/cup")
+        assert "0 of 1 match is over, 1 in play" in await browser.read("/tournaments/cup")
         assert "0 / 1</small>" in await browser.read("/")
-        assert "0 of 1 matches are over" in await browser.read("/wall/cup")
+        assert "0 of 1 match is over" in await browser.read("/wall/cup")
         cup = await here.api("GET", "/api/tournaments/cup")
         assert (cup["played"], len(cup["playing"]), cup["open"]) == (0, 1, 0)
         rows = (await here.api("GET", "/api/tournaments/cup/standings"))["rows"]

@@ -157,7 +157,7 @@ async def test_the_standings_and_the_last_positions_can_be_read_without_a_script
     for page in (home, cup, live):
         assert board in page
     assert ">running</span>" in cup
-    assert re.search(r"1 of 3 matches are over, 1 in play", cup)
+    assert re.search(r"1 of 3 matches is over, 1 in play", cup)
     for name in ("ann", "bob", "cas"):
         assert f'<a href="/bots/{name}" dir="auto">{name}</a>' in cup
 
@@ -188,6 +188,21 @@ async def test_the_page_of_a_game_tells_this_hosts_own_limits(autojump_clock: Mo
         assert "Paste the hello within 12.5 seconds" in text
 
 
+async def test_the_page_of_the_house_protocol_has_the_addresses_of_this_host(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        request = b"GET /protocols/house HTTP/1.1\r\nHost: arena.example:9\r\n\r\n"
+        page = (await here.server.connect().ask(request)).body.decode()
+    for address in (
+        "tcp://arena.example:7000",
+        "ws://arena.example:7001/play",
+        "http://arena.example:9/play",
+    ):
+        assert f"<code>{address}</code>" in page
+    assert not re.search(r"\b80(00|01|80)\b", page)
+
+
 @pytest.mark.parametrize("name", catalogue())
 async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
     name: str, autojump_clock: MockClock
@@ -200,6 +215,7 @@ async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
     assert f"&#34;game&#34;:&#34;{name}&#34;" in page
     assert "nc arena.example 7000" in page
     assert f"quintain bot greedy --game {name} --url tcp://arena.example:7000" in page
+    assert 'id="connect-title"' in page, "where pages of tournaments lead"
     typed = re.findall(r'<li class="typed"><b>(.*?)</b>', page)
     assert len(typed) > 1
     assert "<svg" in page
@@ -592,6 +608,15 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
         (lambda: formatting.clock(19.94), "19.9"),
         (lambda: formatting.duration(59.2), "60 s"),
         (lambda: formatting.duration(90), "2 min"),
+        (lambda: formatting.duration(2 * 3600), "2 h"),
+        (lambda: formatting.duration(1.5 * 86400), "1.5 days"),
+        (lambda: formatting.duration(86400), "1 day"),
+        (lambda: formatting.over(0, 1), "0 of 1 match is over"),
+        (lambda: formatting.over(1, 3), "1 of 3 matches is over"),
+        (lambda: formatting.over(0, 1200), "0 of 1,200 matches are over"),
+        (lambda: formatting.sentence("there is no match 'x'"), "There is no match 'x'."),
+        (lambda: formatting.stopped("The cable broke."), "The cable broke."),
+        (lambda: formatting.stopped('not "this is no …'), 'not "this is no …'),
         (lambda: formatting.signed(-12.6), "−13"),
         (lambda: formatting.signed(1.2), "+1"),
         (lambda: formatting.percent(0.004), "< 1 %"),

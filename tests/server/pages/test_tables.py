@@ -196,6 +196,14 @@ def test_where_two_have_met_more_often_than_a_cell_has_room_for_the_page_says_so
     assert (f"Of each pair, the latest {tables.CELL} matches." in said) == cut
 
 
+def test_before_two_have_met_there_is_a_sentence_instead_of_an_empty_crosstable() -> None:
+    record = large(0)
+    assert len(record.entrants) > 1
+    said = part("crosstable", tables.crossed(record, ScoreSheet().board(record, 0.0)))
+    assert "Nobody has met anybody yet." in said
+    assert "<table" not in said
+
+
 async def test_a_large_field_is_not_crossed_but_compared_with_its_nearest(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await held(here, ALL_CROSSED + 1)

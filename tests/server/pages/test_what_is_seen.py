@@ -184,6 +184,29 @@ async def test_what_is_said_of_a_start_holds_after_its_time_where_too_few_have_c
         assert "</time> or later, once 2 have checked in" in await here.read("/tournaments/fair")
 
 
+async def test_a_tournament_that_takes_entrants_says_how_it_begins_and_how_bots_come_in(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await here.hold(game="quoridor")
+        for path in ("/", "/wall", "/tournaments/cup"):
+            assert re.search("(begins|starts) when the organiser says so", await here.read(path)), path
+        link = '<a href="/games/quoridor#connect-title">'
+        assert link in await here.read("/tournaments/cup")
+        await here.hold("invited", game="quoridor", by_invitation=True)
+        assert link not in await here.read("/tournaments/invited"), "only the organiser lets bots in"
+        for table in ("open-quoridor", "open-connect-4"):
+            await here.host.table(table.removeprefix("open-"))
+            link = f'<a href="/games/{table.removeprefix("open-")}#connect-title">'
+            assert link in await here.read(f"/tournaments/{table}")
+        home_page = await here.read("/")
+        headings = re.findall(r'<th scope="col"[^>]*>(\w+)', await here.read("/tournaments"))
+    assert headings[:2] == ["Tournament", "State"], "a phone has room for two or three"
+    said = unescape(home_page).partition("<main")[2]
+    assert "A host for tournaments of bots that play board games." in said
+    assert 'href="/games"' in home_page, "nothing else leads there"
+
+
 async def test_a_tournament_waits_for_others_in_the_place_of_those_who_were_taken_out(
     autojump_clock: MockClock,
 ) -> None:
