@@ -25,6 +25,7 @@ SAID: Mapping[str, tuple[str, Callable[[Opened], Any]]] = {
     "format": ("of another format", lambda opened: opened.format),
     "entrants": ("for another number of entrants", lambda opened: opened.entrants),
     "rounds": ("of another number of rounds", lambda opened: opened.terms.rounds),
+    "seed": ("with another seed", lambda opened: opened.terms.seed),
     "pace": ("at another pace", lambda opened: opened.pace),
     "options": ("with other options", lambda opened: opened.options),
     "absent": ("with another policy on absent bots", lambda opened: opened.absent or "wait"),
@@ -60,10 +61,8 @@ def warn_of_another(wanted: TournamentSettings, there: Opened) -> None:
     """Warn if the configuration asks for another tournament than the one of that name that is there."""
     defaults = TournamentSettings(wanted.name, wanted.game)
     asked = [key for key in SAID if key in ALWAYS or getattr(wanted, key) != getattr(defaults, key)]
-    others = _differences(asked, wanted.opened(), there)
-    if others:
-        said = ", ".join(others)
-        log.warning("a tournament is there already and stays as it is", tournament=wanted.name, it=said)
+    for other in _differences(asked, wanted.opened(), there):  # a line for each: long words are cut
+        log.warning("a tournament is there already and stays as it is", tournament=wanted.name, it=other)
 
 
 def _differences(asked: Iterable[str], wanted: Opened, there: Opened) -> list[str]:

@@ -98,7 +98,7 @@ class Output:
 
     def _width(self) -> int:
         try:
-            return os.get_terminal_size(self._stream.fileno()).columns
+            return os.get_terminal_size(self._stream.fileno()).columns or CUT  # 0: it does not know
         except OSError:
             return CUT
 

@@ -41,7 +41,7 @@ class Opened(Fact, frozen=True, tag="opened"):
 
     game: str
     format: str
-    # It starts by itself with this many, and takes no more; None: an organiser starts it
+    # The most that it takes, with which it starts by itself where no time is set; None: as many as come
     entrants: int | None = None
     terms: Terms = Terms()
     options: Mapping[str, Any] = {}  # of the game

@@ -84,8 +84,8 @@ static bool quintain_visit(struct quintain *bot, int connection)
     int answered = -1, over = false; /* the ply of the latest question, and whether nothing is left to play */
     FILE *in = fdopen(connection, "r");
     char *name = json_escape(bot->name, malloc(2 * strlen(bot->name) + 1));
-    dprintf(connection, "{\"type\":\"hello\",\"name\":\"%s\",\"game\":\"%s\",\"token\":\"%s\",\"tournament\":%s}\n",
-            name, bot->game, bot->token, bot->tournament);
+    dprintf(connection, "{\"type\":\"hello\",\"name\":\"%s\",\"game\":\"%s\",\"token\":\"%.*s\",\"tournament\":%s}\n",
+            name, bot->game, (int)strcspn(bot->token, "\r\n"), bot->token, bot->tournament); /* as an editor ends its line */
     free(name);
     for (size_t size = 0; !over && getline(&told, &size, in) > 0;) {
         const char *type = json_get(told, "type"), *where = json_get(told, "tournament"), *rows = json_get(told, "rows");

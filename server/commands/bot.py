@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from games.brains import BRAINS
-from server.commands.flags import Count, Flag, Seconds, Whole
+from server.commands.flags import Count, Flag, Seconds, Secret, Whole
 from server.commands.games import GameName, game_named
 from server.commands.playing import played
 from server.exits import Misuse
@@ -22,7 +22,7 @@ def bot(
     game: GameName,
     name: str | None = None,
     url: str = "tcp://127.0.0.1:8000",
-    token: str | None = None,
+    token: Secret = None,
     tournament: str | None = None,
     matches: Count = None,
     think: Seconds = 0.5,

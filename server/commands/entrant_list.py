@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -131,6 +132,7 @@ def invite(
 def letter(one: Invited, about: dict[str, Any], url: str, token: str) -> str:
     """The text to send to the author of a bot."""
     hello = {"type": "hello", "name": one.name, "game": about["game"], "token": token}
+    kept = f"{urlsplit(url).hostname}-{about['game']}-{one.name}".replace("/", "_")  # as clients name it
     said = [
         f"Tournament: {about['tournament']} ({about['game']}, {about['format']})",
         f"Bot: {one.name}",
@@ -142,6 +144,10 @@ def letter(one: Invited, about: dict[str, Any], url: str, token: str) -> str:
         f"Token: {token}",
         "",
         "Only whoever has the token can play under this name: keep it to yourself.",
+        "Bots of quintain new, and quintain play, read it from a file. Write it there before they start:",
+        "",
+        f"    ~/.local/state/quintain-bot/{kept}",
+        "",
         "The first message of the bot, in the house protocol:",
         "",
         json.dumps(hello, ensure_ascii=False, separators=(",", ":")),

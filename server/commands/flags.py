@@ -35,6 +35,7 @@ Whole = Parameter(converter=_whole)  # for every flag that takes a whole number
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]  # there or not: there is no --no-json
 # - is standard input or output
 File = Annotated[str, Parameter(allow_leading_hyphen=True, converter=_file_or_stream)]
+Secret = Annotated[str | None, Parameter(allow_leading_hyphen=True)]  # a token, which may begin with one
 Count = Annotated[int | None, Whole, Parameter(validator=Number(gte=1))]
 Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
 Seed = Annotated[int | None, Whole]

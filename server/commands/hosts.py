@@ -1,10 +1,10 @@
 """The host to which a command speaks, and with whose rights: flags that such commands have in common."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from cyclopts import Parameter
 
+from server.commands.flags import Secret
 from server.programs.api_client import Remote
 
 
@@ -41,7 +41,7 @@ class DeskOptions:
     """
 
     url: str = "http://127.0.0.1:8080"
-    token: Annotated[str | None, Parameter()] = None
+    token: Secret = None
     data: str = "quintain-data"
 
     def remote(self) -> Remote:

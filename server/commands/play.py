@@ -6,7 +6,7 @@ from typing import Any
 
 from quintain_bot import Leave
 
-from server.commands.flags import Count, Flag
+from server.commands.flags import Count, Flag, Secret
 from server.commands.games import GameName, game_named
 from server.commands.playing import played
 from server.exits import FAILED
@@ -27,7 +27,7 @@ def play(
     bot: str,
     name: str | None = None,
     url: str = "tcp://127.0.0.1:8000",
-    token: str | None = None,
+    token: Secret = None,
     tournament: str | None = None,
     matches: Count = None,
     restart: Flag = False,

@@ -78,7 +78,7 @@ def serve(
     format
         round-robin unless set; or double-round-robin, swiss, knockout, gauntlet, ladder or decide.
     entrants
-        Start by itself when this many have come, and take no more.
+        Take no more than this many, and start when they have come, unless --start-at says when.
     rounds
         How many rounds, where the format leaves it open.
     until_done

@@ -8,8 +8,9 @@ Template = Literal["course", "ladder", "cup"]
 
 _COURSE = """\
 # A course: everybody plays everybody, twice, at a fixed hour; the same again every week.
-# Bots are invited by name, so that nobody can play under somebody else's:
-#     quintain tournament enter week-1 --from students.csv --invitations letters
+# Bots are invited by name, so that nobody can play under somebody else's; to week 2 when week 1 is over.
+# NAME is the host's name as bots reach it, which is in the letters:
+#     quintain tournament enter week-1 --from students.csv --invitations letters --url http://NAME:8080
 
 bind = "0.0.0.0"          # bots come from other machines
 
@@ -55,8 +56,8 @@ pace = { bank = 60.0, gain = 0.5 }
 
 _CUP = """\
 # A cup in one evening: a Swiss tournament of seven rounds, and a knockout of the best eight.
-# Enter the best eight in the final, and tell them to come back with --tournament final. It begins when all
-# of them are there; nobody else can come.
+# Enter the best eight in the final, the best first, for they are seeded in this order. Tell them to come back
+# with --tournament final. It begins when all of them are there; nobody else can come.
 #     quintain tournament enter final NAME NAME …
 
 bind = "0.0.0.0"          # bots come from other machines

@@ -135,7 +135,7 @@ def create(
     format
         Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide.
     entrants
-        Start by itself when this many have come, and take no more.
+        Take no more than this many, and start when they have come, unless --start-at says when.
     rounds
         How many rounds, where the format leaves it open.
     seed

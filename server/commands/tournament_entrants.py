@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
@@ -14,7 +15,8 @@ from server.commands.hosts import DeskOptions
 from server.commands.tournament_answers import order, tell
 from server.exits import DONE, Misuse
 from server.net.escaping import json_line
-from server.programs.terminal import say
+from server.net.hosts import is_this_machine
+from server.programs.terminal import note, say
 
 
 def enter(
@@ -42,7 +44,8 @@ def enter(
     from_
         A CSV file of bots to invite before it begins, with the headings name, affiliation, contact.
     invitations
-        A folder for the invitations: a file for each bot, with the token that nobody else has.
+        A folder for the invitations: a file for each bot, with the token that nobody else has, and
+        addresses that begin with --url.
     affiliation
         Whose bot it is, which everybody sees. A list has its own.
     contact
@@ -78,8 +81,15 @@ def _invite_all(desk: DeskOptions, name: str, source: Path, folder: Path, json: 
     written = [*map(str, invite(invited, folder, about, remote.url, ask))]
     if json:
         say(json_line({"tournament": name, "invited": [each.name for each in invited], "files": written}))
+    elif len(written) == 1:
+        say(f"1 bot is invited to {name}; its invitation is in {folder}")
     else:
         say(f"{len(written)} bots are invited to {name}; their invitations are in {folder}")
+    if is_this_machine(urlsplit(remote.url).netloc):
+        note(
+            f"the invitations lead to {remote.url}, which only programs on this machine reach: for others, "
+            "invite again, into another folder, with --url and the address by which they reach the host"
+        )
     return DONE
 
 

@@ -10,7 +10,7 @@ from server.programs.terminal import table
 if TYPE_CHECKING:
     from tournament.record import Record  # whose import takes longer than many a command
 
-HEADINGS = ("rank", "name ", "points", "played", "won", "drawn", "lost", "rating")
+HEADINGS = ("rank", "name ", "points", "played", "won", "drawn", "lost", "strength")
 
 
 def report(record: "Record", *, as_json: bool) -> str:
@@ -44,9 +44,9 @@ def standings_table(rows: Sequence[dict[str, Any]], title: str) -> str:
 
 
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:
-    rating = "" if row["rating"] is None else str(round(row["rating"]))  # never -0
+    strength = "" if row["rating"] is None else str(round(row["rating"]))  # never -0
     if row["interval"] is not None:
         low, high = row["interval"]
-        rating += f" ± {(high - low) / 2:.0f}"
+        strength += f" ± {(high - low) / 2:.0f}"
     counts = (row["played"], row["wins"], row["draws"], row["losses"])
-    return row["rank"], row["name"], f"{row['points']:g}", *counts, rating
+    return row["rank"], row["name"], f"{row['points']:g}", *counts, strength

@@ -568,6 +568,24 @@ def test_a_token_whose_file_a_power_cut_has_emptied_is_kept_anew(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_token_that_its_author_has_written_down_is_brought(
+    language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As whoever is invited does. Catches a hello that breaks off where an editor has ended the line."""
+    needed(language)
+    monkeypatch.setattr(workshop, "states", tmp_path)
+    kept = tmp_path / "quintain-bot/127.0.0.1-connect-4-seven"
+    kept.parent.mkdir()
+    kept.write_text("as-the-invitation-has-it\n")
+    bot = workshop.start(language, script.port, name="seven")
+    script.accept()
+    token = script.hear()["token"]
+    bot.kill()
+    bot.communicate()
+    assert token == "as-the-invitation-has-it"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_ctrl_c_ends_a_bot_without_a_traceback(language: str, workshop: Workshop, script: Script) -> None:
     needed(language)
     bot, _ = came(workshop, script, language, f"{language}-five")

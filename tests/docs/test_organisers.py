@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from server.config import Settings, settings
+from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits, Rate
 from server.protocols.api.orders import Order
 from server.protocols.api.table import ROUTES, listing
@@ -43,6 +44,9 @@ def test_the_example_of_a_file_is_one_and_has_every_setting(tmp_path: Path) -> N
     file.write_text(example)
     settings(str(file), {}, {})
     assert set(values) == set(Settings.__struct_fields__)
+    _, _, tournament = example.rpartition("[[tournament]]")
+    named = set(re.findall(r"\w+", tournament))
+    assert set(TournamentSettings.__struct_fields__) <= named
 
 
 def test_the_list_of_routes_is_that_of_the_table() -> None:

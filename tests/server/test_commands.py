@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import reduce
+from itertools import chain
 from operator import getitem
 from pathlib import Path
 from typing import get_args
@@ -25,6 +26,7 @@ PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in
 DOCUMENTED = (ROOT / "docs/command-line.md").read_text()
 DECIDE = ("--game", "quoridor", "--format", "decide", "--entrants", "4")
 NOT_UTF8 = os.fsdecode(b"caf\xe9")
+GIVEN = {"--game": "quoridor", "--brain": "greedy"}  # to flags that do not take any word
 PLAYS = ("play", "--game", "quoridor", "--bot", "cat", "--token", "sixteen-or-more-of-it")
 
 
@@ -196,6 +198,22 @@ def test_what_is_no_whole_number_is_refused_by_every_flag_that_takes_one(written
                 with pytest.raises(CoercionError, match=re.escape(f"{flag.name}: {reason}")):
                     flag.convert()  # pyright: ignore[reportUnknownMemberType]
     assert {"--workers", "--tcp", "--show", "--entrants", "--seed", "--games", "--plies"} <= {*asked}
+
+
+@pytest.mark.slow
+def test_a_token_may_begin_with_a_hyphen_for_every_command_that_takes_one() -> None:
+    """Catches one invitation in 64 that no command could take: what begins with a hyphen is a flag."""
+    token, took = "-" + "x" * 21, list[str]()
+    for words in PAGES:
+        app = command_line(words)
+        command = reduce(getitem, words, app)
+        flags = command.assemble_argument_collection() if command.default_command else ()
+        if "--token" in (flag.name for flag in flags):
+            needed = [(flag.name, GIVEN.get(flag.name, "x")) for flag in flags if flag.required]
+            _, bound, _ = app.parse_args([*words, *chain(*needed), "--token", token], exit_on_error=False)
+            assert token in str(bound.arguments)
+            took.append(" ".join(words))
+    assert {"bot", "play", "admin-link", "tournament invite", "tournament create"} <= {*took}
 
 
 @pytest.mark.parametrize(

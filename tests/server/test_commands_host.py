@@ -18,6 +18,7 @@ import pytest
 
 from server.commands.results import listed
 from server.programs.child import started
+from server.programs.report import standings_table
 from server.store.data_folder import TOKEN
 from tests.hang import HANG, is_alive, wait_for
 from tests.server.example_programs import GOOD, HEAD, command
@@ -357,6 +358,29 @@ def test_names_are_entered_in_a_tournament_by_invitation_before_it_begins_by_a_c
     assert "missing: ann, since" in told
     assert "by invitation" in quintain("tournament", "show", "closed", "--data", str(host.data))[1]
     assert desk("tournament", "delete", "closed")[0] == 0
+
+
+@pytest.mark.slow
+def test_invitations_that_lead_nowhere_but_to_this_machine_are_said_to(
+    host: Served, desk: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """Catches letters with an address that their recipients cannot reach, of which nobody was told."""
+    (tmp_path / "list.csv").write_text("ann\n")
+    assert desk("tournament", "create", "listed", "--game", "santorini", "--by-invitation")[0] == 0
+    lists = ("--from", str(tmp_path / "list.csv"), "--invitations", str(tmp_path / "letters"))
+    done, told, note = desk("tournament", "enter", "listed", *lists)
+    assert (done, told) == (0, f"1 bot is invited to listed; its invitation is in {tmp_path / 'letters'}\n")
+    assert f"lead to http://127.0.0.1:{host.http}, which only programs on this machine reach" in note
+    assert "--url" in note
+    assert desk("tournament", "delete", "listed")[0] == 0
+
+
+def test_a_table_calls_strength_what_the_page_and_the_documentation_call_it() -> None:
+    """Catches *rating*, which is another figure at a ladder and decides its order."""
+    row = {"rank": 1, "name": "ann", "points": 1.0, "played": 1, "wins": 1, "draws": 0, "losses": 0}
+    table = standings_table([row | {"rating": 33.4, "interval": [-10.0, 70.0]}], "cup")
+    assert table.splitlines()[2].split()[-1] == "strength"
+    assert table.splitlines()[-1].endswith("33 ± 40")
 
 
 @pytest.mark.slow

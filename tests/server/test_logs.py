@@ -16,6 +16,7 @@ import trio
 from trio.testing import MockClock
 
 from server.logs import CLEAR, Output, announce, set_up
+from server.net.escaping import CUT
 from server.net.limits import Rate
 from server.net.log_budget import LogBudget
 from tests.hang import HANG
@@ -200,15 +201,17 @@ async def test_what_was_left_out_is_told_of_even_if_nothing_more_comes(autojump_
     assert (last["event"], last["of"], last["more"]) == ("and more", "10.0.0.1", 47)
 
 
-def test_a_terminal_is_as_wide_as_it_says() -> None:
+@pytest.mark.parametrize(("columns", "width"), [(40, 39), (0, CUT - 1)])
+def test_a_terminal_is_as_wide_as_it_says(columns: int, width: int) -> None:
+    """Catches a status without its last letter where a terminal, such as a serial one, says nothing (0)."""
     ours, theirs = os.openpty()
     try:
         with os.fdopen(theirs, "w") as terminal:
             os.set_blocking(ours, False)
             output = Output(terminal, LogBudget(Rate(1, 1.0)), str, live=True)
-            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             output.show("x" * 500)
             drawn = os.read(ours, 10_000).decode().removeprefix(CLEAR)
-            assert len(drawn) == 39
+            assert len(drawn) == width
     finally:
         os.close(ours)
