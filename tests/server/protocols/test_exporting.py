@@ -86,3 +86,25 @@ async def test_the_export_for_somebody_who_has_hung_up_ends(after: int, autojump
         for _ in range(30):
             await trio.lowlevel.checkpoint()
         assert copies() == 0
+
+
+async def test_whoever_wants_only_the_head_of_an_export_has_nothing_copied(autojump_clock: MockClock) -> None:
+    """Catches a stranger who has the host make hundreds of exports over one connection."""
+    async with office() as here:
+        await drawn(here, MANY)
+        client = here.server.connect(FAST)
+        await client.end.send_all(9 * get(f"/api/tournaments/{NAME}/export", method="HEAD"))
+        for _ in range(30):
+            await trio.lowlevel.checkpoint()
+            assert copies() == 0
+        assert (await client.now()).count(b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n") == 9
+
+
+async def test_a_client_that_has_ended_its_side_gets_its_export(autojump_clock: MockClock) -> None:
+    """Catches `printf REQUEST | nc -N`, which got the first half of a small export, and no error."""
+    async with office() as here:
+        await drawn(here, 10)
+        client = here.server.connect(FAST)
+        await client.end.send_all(ASKED)
+        await client.end.send_eof()
+        assert (await client.now()).endswith(b"0\r\n\r\n")
