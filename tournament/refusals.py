@@ -16,7 +16,7 @@ class NotNow(Refusal):
 
 
 class NotThere(Refusal):
-    """It is about an entrant or a match that the tournament does not have."""
+    """It is about a tournament that was deleted, or about an entrant or a match that there is not."""
 
 
 class Senseless(Refusal):
@@ -48,8 +48,7 @@ def expect_room(record: Record, *, let_in: bool) -> None:
     """
     if record.ended_early or record.state is State.FINISHED:
         raise Refusal(f"{record.name} is over")
-    if record.state is State.DELETED:
-        raise Refusal(f"{record.name} was deleted")
+    expect_there(record)
     if record.state is State.REGISTERING:
         if record.opened.by_invitation and not let_in:
             raise Refusal(
@@ -69,6 +68,12 @@ def expect_room(record: Record, *, let_in: bool) -> None:
         raise _is_full(record, room(record))
     elif record.contestants >= (most := _most(record)):
         raise _is_full(record, most)
+
+
+def expect_there(record: Record) -> None:
+    """Raise `NotThere` where a tournament was deleted."""
+    if record.state is State.DELETED:
+        raise NotThere(f"{record.name} was deleted")
 
 
 def expect_not_out(record: Record, name: str) -> None:
