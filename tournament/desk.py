@@ -32,7 +32,7 @@ from tournament.facts import (
 )
 from tournament.format import OPEN, Pairing
 from tournament.record import Record
-from tournament.refusals import NotThere, Refusal, expect_room, expect_there, has_withdrawn
+from tournament.refusals import NotThere, Refusal, expect_room, has_withdrawn
 from tournament.standings import Row
 from tournament.tournament import Tournament
 from tournament.verdicts import voided
@@ -280,7 +280,9 @@ class Desk:
     async def _deciding(self) -> AsyncGenerator[None]:
         """Decide by what is known; raises `NotThere` where the tournament was deleted meanwhile."""
         async with self._tournament.deciding:
-            expect_there(self._tournament.record)
+            record = self._tournament.record
+            if record.state is State.DELETED:
+                raise NotThere(f"{record.name} was deleted")
             yield
 
     def _expect_last(self, match: str, pairing: Pairing) -> None:

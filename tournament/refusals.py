@@ -16,7 +16,11 @@ class NotNow(Refusal):
 
 
 class NotThere(Refusal):
-    """It is about a tournament that was deleted, or about an entrant or a match that there is not."""
+    """It is about an entrant or a match that the tournament does not have."""
+
+
+class Over(Refusal):
+    """The tournament is over, or was deleted: nobody plays there any more."""
 
 
 class Senseless(Refusal):
@@ -46,9 +50,9 @@ def expect_room(record: Record, *, let_in: bool) -> None:
 
     `let_in`: an organiser has somebody enter who could not by coming, as nobody can after the start.
     """
-    if record.ended_early or record.state is State.FINISHED:
+    expect_not_over(record)
+    if record.ended_early:
         raise Refusal(f"{record.name} is over")
-    expect_there(record)
     if record.state is State.REGISTERING:
         if record.opened.by_invitation and not let_in:
             raise Refusal(
@@ -70,10 +74,12 @@ def expect_room(record: Record, *, let_in: bool) -> None:
         raise _is_full(record, most)
 
 
-def expect_there(record: Record) -> None:
-    """Raise `NotThere` where a tournament was deleted."""
+def expect_not_over(record: Record) -> None:
+    """Raise `Over` where nobody plays any more."""
     if record.state is State.DELETED:
-        raise NotThere(f"{record.name} was deleted")
+        raise Over(f"{record.name} was deleted")
+    if record.state is State.FINISHED:
+        raise Over(f"{record.name} is over")
 
 
 def expect_not_out(record: Record, name: str) -> None:

@@ -45,7 +45,7 @@ from tournament.match import GRACE, REFUSALS, Match
 from tournament.player import Player, Seat
 from tournament.presence import Missing, Presence
 from tournament.record import Record
-from tournament.refusals import expect_room, expect_there
+from tournament.refusals import expect_room
 from tournament.resuming import Awaited, Resuming
 from tournament.rounds import begins_at
 from tournament.sealing import revealed
@@ -198,12 +198,9 @@ class Tournament:
         A tournament that has an end also keeps to whom the name belongs, if the entrant is `seated`. In a
         running tournament without an end that takes any number, the record does not have an entrant before
         it has finished a match: strangers cannot fill the record with names.
-
-        Raises `Refusal` where it cannot be in, also if the tournament was deleted meanwhile.
         """
         if name in self.record.entrants:
             await self._seat(seated)
-            expect_there(self.record)
             return  # and stays one: an entrant that comes again need not wait for what is being decided
         takes_any = self.record.format.endless and self.record.opened.entrants is None
         if takes_any and self.record.state is not State.REGISTERING:

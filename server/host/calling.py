@@ -26,11 +26,12 @@ class Calling:
         return True
 
     async def _keep(self, tournament: Tournament, name: str) -> None:
-        where = tournament, name
+        where, kept = (tournament, name), _known(tournament, name)
         try:
-            while (called := self._latest[where]) != _known(tournament, name):
+            while (called := self._latest[where]) != kept:  # once: an organiser may have it no longer called
                 if not await kept_if_there(tournament, called):
                     return
+                kept = called
         finally:
             del self._latest[where]
 

@@ -82,15 +82,18 @@ async def test_when_the_tournament_is_over_the_name_is_anybodys(autojump_clock: 
         assert (await host.arrive("ann", GAME, **STRANGERS[0])).player.place == f"open-{GAME}"
 
 
-@pytest.mark.parametrize("since", [0.0, 5.0, 12.0])
-async def test_whoever_is_let_in_as_its_tournament_is_deleted_plays_elsewhere_and_has_no_seat(
-    since: float, autojump_clock: MockClock
+@pytest.mark.parametrize("since", [0.0, 5.0])
+@pytest.mark.parametrize("what", ["is deleted", "ends"])
+async def test_whoever_is_let_in_as_its_tournament_is_over_plays_elsewhere_and_has_no_seat(
+    what: str, since: float, autojump_clock: MockClock
 ) -> None:
     """Catches a bot that waited for ever, and whose name nobody from another address could have again."""
     async with running(Slow(Seated)) as (host, nursery):
-        await cup(host)
+        await cup(host, None)
         held = host.tournaments["cup"]
-        await held.keep(Entered("ann"))
+        await held.keep(Entered("ann"), Entered("bob"))
+        if what == "ends":
+            await Desk(held).start()
         visits = list[Visit]()
 
         async def arrive() -> None:
@@ -98,7 +101,7 @@ async def test_whoever_is_let_in_as_its_tournament_is_deleted_plays_elsewhere_an
 
         nursery.start_soon(arrive)
         await trio.sleep(since)
-        await host.delete(held, "somebody")
+        await (Desk(held).end() if what == "ends" else host.delete(held, "somebody"))
         await trio.sleep(13.0)
         (ann,) = visits
         assert ann.player.place == OPEN + GAME
