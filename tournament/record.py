@@ -174,7 +174,8 @@ class Record:
         """What is known is about to change."""
         if self.archived is not None:
             with archive.taken_out.lock:
-                _ = self.results  # and with these, all other parts
+                for part in archive.PARTS:  # a copy lacks some if another thread was putting them back
+                    getattr(self, part)
                 archive.taken_out.remove(self)
                 self.archived = None
                 object.__setattr__(self, "__class__", Record)
