@@ -53,6 +53,8 @@ def _linger(exporting: trio.CancelScope) -> None:
 
 
 async def _export(call: Look, found: HeldTournament) -> None:
+    while found.record.drawing:  # what it has is of no one state
+        await trio.lowlevel.checkpoint()
     record = call.seen(found.record).after()
     left = record.facts
     rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
