@@ -47,7 +47,6 @@ ELSEWHERE = {
     "server/export/decision_views.py": "server/test_deciding.py",
     "tournament/player.py": "tournament/test_presence.py",
     "server/commands/import_match.py": "server/test_commands_host.py",
-    "server/host/calling.py": "server/protocols/test_guest.py",
     "server/host/claims.py": "server/host/test_seats.py",
     "server/host/happened.py": "server/peers/test_watching.py",
     "server/host/remaking.py": "server/host/test_boards.py",

@@ -8,7 +8,7 @@ from itertools import count
 import trio
 
 from tournament.entries import Entry
-from tournament.facts import AnyFact, Concluded
+from tournament.facts import AnyFact, Concluded, State
 from tournament.record import Record
 from tournament.store import Store
 
@@ -68,6 +68,8 @@ class Keeper:
         try:
             while self._kept:
                 fact = self._kept.popleft()
+                if self._record.state is State.DELETED:
+                    continue  # it was on its way, and concerns nobody any more
                 for _ in self._record.adding(fact):
                     with trio.CancelScope(shield=True):
                         await trio.lowlevel.checkpoint()

@@ -75,6 +75,8 @@ class Record:
     reads it, and a fact that is added takes it out of the archive.
     """
 
+    drawing = False  # whether it has only some pairings of a draw so far, which is added in pieces
+
     def __init__(self, name: str, opened: Opened, *, whole: bool = True, kept_as: str = "") -> None:
         """`kept_as` is the name under which the store has the tournament, where that is not its own."""
         self.name = name
@@ -174,7 +176,8 @@ class Record:
         """What is known is about to change."""
         if self.archived is not None:
             with archive.taken_out.lock:
-                _ = self.results  # and with these, all other parts
+                for part in archive.PARTS:  # a copy lacks some if another thread was putting them back
+                    getattr(self, part)
                 archive.taken_out.remove(self)
                 self.archived = None
                 object.__setattr__(self, "__class__", Record)
@@ -192,10 +195,14 @@ class Record:
         """
         self._leave_the_archive()
         if isinstance(fact, Drew):
-            for number, pairing in enumerate(fact.pairings, 1):
-                self._draw(pairing)
-                if number % PIECE == 0:
-                    yield
+            self.drawing = True
+            try:
+                for number, pairing in enumerate(fact.pairings, 1):
+                    self._draw(pairing)
+                    if number % PIECE == 0:
+                        yield
+            finally:
+                del self.drawing
             self.facts += 1
         elif isinstance(fact, Froze) and fact.on:
             self.facts += 1

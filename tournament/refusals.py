@@ -19,6 +19,10 @@ class NotThere(Refusal):
     """It is about an entrant or a match that the tournament does not have."""
 
 
+class Over(Refusal):
+    """The tournament is over, or was deleted: nobody plays there any more."""
+
+
 class Senseless(Refusal):
     """It makes no sense, however the tournament stands."""
 
@@ -46,10 +50,9 @@ def expect_room(record: Record, *, let_in: bool) -> None:
 
     `let_in`: an organiser has somebody enter who could not by coming, as nobody can after the start.
     """
-    if record.ended_early or record.state is State.FINISHED:
+    expect_not_over(record)
+    if record.ended_early:
         raise Refusal(f"{record.name} is over")
-    if record.state is State.DELETED:
-        raise Refusal(f"{record.name} was deleted")
     if record.state is State.REGISTERING:
         if record.opened.by_invitation and not let_in:
             raise Refusal(
@@ -69,6 +72,14 @@ def expect_room(record: Record, *, let_in: bool) -> None:
         raise _is_full(record, room(record))
     elif record.contestants >= (most := _most(record)):
         raise _is_full(record, most)
+
+
+def expect_not_over(record: Record) -> None:
+    """Raise `Over` where nobody plays any more."""
+    if record.state is State.DELETED:
+        raise Over(f"{record.name} was deleted")
+    if record.state is State.FINISHED:
+        raise Over(f"{record.name} is over")
 
 
 def expect_not_out(record: Record, name: str) -> None:

@@ -6,7 +6,8 @@ not say what is on its way, so the latest word on each bot is remembered until i
 
 import trio
 
-from tournament.facts import Called
+from server.net.guard import MovedAway
+from tournament.facts import AnyFact, Called, State
 from tournament.tournament import Tournament
 
 
@@ -25,12 +26,25 @@ class Calling:
         return True
 
     async def _keep(self, tournament: Tournament, name: str) -> None:
-        where = tournament, name
+        where, kept = (tournament, name), _known(tournament, name)
         try:
-            while (called := self._latest[where]) != _known(tournament, name):
-                await tournament.keep(called)
+            while (called := self._latest[where]) != kept:  # once: an organiser may have it no longer called
+                if not await kept_if_there(tournament, called):
+                    return
+                kept = called
         finally:
             del self._latest[where]
+
+
+async def kept_if_there(tournament: Tournament, fact: AnyFact) -> bool:
+    """Keep a fact for which nobody waits; False if the tournament is deleted, or goes on at another host."""
+    if tournament.record.state is State.DELETED:
+        return False
+    try:
+        await tournament.keep(fact)
+    except MovedAway:
+        return False
+    return True
 
 
 def _known(tournament: Tournament, name: str) -> Called:

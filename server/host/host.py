@@ -22,7 +22,7 @@ from server.host import telling
 from server.host.abroad import Abroad, HeldAbroad
 from server.host.archiving import archive_old
 from server.host.boards import Boards
-from server.host.calling import Calling
+from server.host.calling import Calling, kept_if_there
 from server.host.claims import Claims, way_back
 from server.host.exposition import Family
 from server.host.forgetting import Forgetting
@@ -474,7 +474,7 @@ class Host:
             visit.player.key = digest
         if tournament is not None and self._house is not None and not self.draining:
             for claimed in self.claims.new(visit, tournament):
-                self._house.start_soon(tournament.keep, claimed)
+                self._house.start_soon(kept_if_there, tournament, claimed)
 
     def _records(self) -> Iterator[Record]:
         return (each.record for each in self.known.values())

@@ -13,7 +13,7 @@ from server.host.view import PresentBots
 from tournament.facts import Seated
 from tournament.lobby import Lobby
 from tournament.player import Player
-from tournament.refusals import Refusal, expect_not_out, takes_entrants
+from tournament.refusals import Over, Refusal, expect_not_out, expect_not_over, takes_entrants
 from tournament.tournament import Tournament
 
 SOME = 4  # how many of the bots that are here a list names
@@ -48,14 +48,20 @@ class Placing:
             expect_not_out(found.record, player.name)
             try:
                 await found.enter(player.name, seated=seated)
+                expect_not_over(found.record)
+            except Over:
+                if wanted is not None:
+                    raise
+                stays = None  # that was so before it was let in: there may be room elsewhere
             except Refusal:
                 settled = wanted is not None or stays is not None or player.name in found.record.entrants
                 if settled or takes_entrants(found.record):
                     raise  # else the same one would be found again
-                continue  # others were taken in before it, and now that is full: there may be room elsewhere
-            player.move_to(found.record.name)
-            found.wake()
-            return found
+                # Others were taken in before it, and now that is full: there may be room elsewhere
+            else:
+                player.move_to(found.record.name)
+                found.wake()
+                return found
 
     async def _opened(self, game: str) -> Tournament:
         """The open table of a game.

@@ -146,6 +146,7 @@ class Mirror:
         self._unusable: Unusable | None = None  # why what comes next in the journal cannot be read, if so
         self._looking = trio.Lock()  # one look at the journal at a time
         self._look: trio.Event | None = None  # set when the next look is done: all callers share it
+        self._deleted: set[str] = set()  # tournaments, by their names in the journal
         self._early: dict[str, list[Happened]] = {}  # news of matches that are not in the journal yet
 
     def records(self) -> Iterator[Record]:
@@ -184,6 +185,7 @@ class Mirror:
         self._read, self.snapshot = known.number, known.snapshot
         for record in known.records.values():
             if record.state is State.DELETED:
+                self._deleted.add(record.kept_as)
                 continue
             held = self._add(record)
             for match in record.dealt:
@@ -343,6 +345,8 @@ class Mirror:
         if isinstance(fact, Opened):
             self._add(Record(called(name), fact, kept_as=name))
             return
+        if name in self._deleted:
+            return  # it was on its way when the tournament was deleted
         held = self.tournaments.get(called(name))
         if held is None or held.record.kept_as != name:  # a fault, but no reason to show nothing at all
             log.error(
@@ -364,6 +368,7 @@ class Mirror:
         for each in tuple(self.on_fact):
             each(held, fact)
         if held.record.state is State.DELETED:
+            self._deleted.add(name)
             del self.tournaments[held.record.name]
 
     def _add(self, record: Record) -> MirroredTournament:

@@ -63,6 +63,8 @@ LINK = """
     WHERE journal.number = given.number
 """
 
+STANDBY = "a standby that has not taken over yet"
+
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
@@ -171,8 +173,7 @@ class PostgresReader:
     def _read(self, query: LiteralString, *parameters: object) -> list[tuple[Any, ...]]:
         def fetch() -> list[tuple[Any, ...]]:
             if self._reader is None:
-                self._reader = self._database.session(SILENCE)
-                self._reader.execute("SET default_transaction_read_only = on")
+                self._reader = self._session_to_read()
             return self._reader.execute(query, parameters).fetchall()
 
         if not self._using.acquire(timeout=SILENCE):
@@ -181,6 +182,11 @@ class PostgresReader:
             return self._database.persistently(fetch, self._drop_reader)
         finally:
             self._using.release()
+
+    def _session_to_read(self) -> Connection:
+        session = self._database.session(SILENCE)
+        session.execute("SET default_transaction_read_only = on")
+        return session
 
     def _all(self, query: LiteralString) -> Iterator[tuple[Any, ...]]:
         """Read rows in a separate session, never holding all of them in memory. Raises `Unavailable`."""
@@ -303,23 +309,26 @@ class Postgres(PostgresReader):
         """A new session after one was lost; fails if it cannot go on from where the last one was."""
         session = self._locked()
         try:
-            if session.execute("SELECT pg_is_in_recovery()").fetchone() == (True,):
-                raise Unavailable("a standby that has not taken over yet")  # nor read all that it was sent
-            self._expect_to_go_on(session, (session.execute(LAST).fetchone() or (0,))[0])
+            if is_standby(session):
+                raise Unavailable(STANDBY)  # nor has it read all that it was sent
+            self._expect_to_go_on(session)
         except BaseException:
             session.close()  # or its lock would keep this host itself out
             raise
         return session
 
-    def _expect_to_go_on(self, session: Connection, last: int) -> None:
+    def _expect_to_go_on(self, session: Connection) -> None:
         """Raise `Astray` if anybody wrote while nobody held the lock, or what was kept is gone."""
-        self._expect_all_of_it(last)
+        last = self._expect_all_up_to(self.reached, session)
         if last > self._asked:
             raise Astray(f"{self._database.where}: another host has written to it meanwhile")
 
-    def _expect_all_of_it(self, last: int) -> None:
-        if last < self.reached:
-            raise self._astray(f"it ends with entry {last}, and entry {self.reached} was there")
+    def _expect_all_up_to(self, reached: int, session: Connection) -> int:
+        """Raise `Astray` if the database ends before that entry; returns the number of its last one."""
+        (last,) = session.execute(LAST).fetchone() or (0,)
+        if last < reached:
+            raise self._astray(f"it ends with entry {last}, and entry {reached} was there")
+        return last
 
     def _astray(self, found: str) -> Astray:
         return Astray(
@@ -360,6 +369,10 @@ class Postgres(PostgresReader):
     def _settle_in(self, session: Connection) -> None:
         """Void the leases of hosts that once shared the database: nobody else is here."""
         session.execute("DELETE FROM leases")
+
+
+def is_standby(session: Connection) -> bool:
+    return session.execute("SELECT pg_is_in_recovery()").fetchone() == (True,)
 
 
 def _expect_all_letters(session: Connection) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from server.exits import Unavailable
 from server.store.journal import LAST, Jot
-from server.store.postgres import LOCK, Postgres
+from server.store.postgres import LOCK, STANDBY, Astray, Postgres, is_standby
 from server.store.postgres_database import BEGIN, COMMIT, Connection, Statement, at_once, psycopg
 from server.store.postgres_rows import columns, head_of, jotting
 from tournament.chain import START, leaf, linked
@@ -56,6 +56,7 @@ THERE = """
 """
 
 ABOUT = "SELECT tournament, at FROM journal WHERE number = %s"
+LATEST_ENTRY = "SELECT number, tournament, at FROM journal ORDER BY number DESC LIMIT 1"
 
 # Entries that are written already, by this host's tickets, and by their tournaments and keys
 There = dict[int | tuple[str, str], tuple[str, str, str, bytes]]
@@ -166,13 +167,30 @@ class SharedPostgres(Postgres):
         if session.execute("SELECT pg_try_advisory_lock_shared(%s)", (LOCK,)).fetchone() != (True,):
             raise Unavailable("a host that shares it with nobody, without --peers, is using it")
 
-    def _expect_to_go_on(self, session: Connection, last: int) -> None:
+    def _session_to_read(self) -> Connection:
+        """Nobody may read on, and go by, what was written in place of what is gone."""
+        session = super()._session_to_read()
+        try:
+            standby = is_standby(session)
+            try:
+                self._expect_to_go_on(session)
+            except Astray:
+                if standby:  # it has not read all that it was sent
+                    raise Unavailable(STANDBY) from None
+                raise
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def _expect_to_go_on(self, session: Connection) -> None:
         """Other hosts have written meanwhile; where something was lost, they may have gone on from there."""
-        self._expect_all_of_it(last)
-        if self._latest is not None:
-            number, *latest = self._latest
-            if session.execute(ABOUT, (number,)).fetchone() != (*latest,):
-                raise self._astray(f"its entry {number} is a different one")
+        if (known := self._latest) is None:  # what others read from now on may be newer than the answer
+            return
+        number, *latest = known
+        self._expect_all_up_to(number, session)
+        if session.execute(ABOUT, (number,)).fetchone() != (*latest,):
+            raise self._astray(f"its entry {number} is a different one")
 
     def _set_up(self, session: Connection) -> None:
         """Set up the schema, one host at a time."""
@@ -181,7 +199,8 @@ class SharedPostgres(Postgres):
             super()._set_up(session)
         finally:
             session.execute("SELECT pg_advisory_unlock(%s)", (SETTING_UP,))
-        self.reached = self.last()
+        for latest in session.execute(LATEST_ENTRY):
+            self._go_by(*latest)
 
     def _settle_in(self, session: Connection) -> None:
         """Keep the leases: they are those of hosts that are here, or were and may come back."""

@@ -110,6 +110,15 @@ def test_a_preview_changes_nothing_in_the_archive(whole: bool) -> None:
     assert record.standings() == before
 
 
+@pytest.mark.parametrize("part", sorted(archive.PARTS))
+def test_a_copy_that_is_made_as_another_thread_puts_parts_back_has_them(part: str) -> None:
+    record, as_it_was = round_robin(4), round_robin(4)
+    record.archive()
+    assert record.results
+    del vars(record)[part]  # one after the other goes back
+    assert known(record.after()) == known(as_it_was)
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_snapshot_has_what_is_archived_as_it_is(whole: bool) -> None:
     """With a match that was voided after the end, and played once more."""

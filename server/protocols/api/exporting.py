@@ -2,10 +2,12 @@
 
 An export is of one state, so it goes by a copy of the record, which takes some two hundred bytes a pairing.
 Anybody may ask for one, and read it slowly or not at all. So for large tournaments there are a few places
-(`export_places.py`), and the export for somebody who hangs up ends. An organiser waits for no place.
+(`export_places.py`), and the export for somebody who hangs up ends. An organiser waits for no place. Whoever
+wants to know only what the head of the answer is gets that, and nothing is copied.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -23,12 +25,21 @@ from tournament.entries import Entry
 LINES = "application/x-ndjson"
 HEADERS = (("Content-Type", LINES), ("X-Content-Type-Options", "nosniff"))
 MANY = 10_000  # pairings of a large tournament
+LINGER = 2.0  # seconds for whoever has ended its side, as at any door
+
+
+class _Gone(Exception):
+    """The client has hung up."""
 
 
 async def export(call: Look, found: HeldTournament) -> None:
     """Export the tournament as of now; moves of old matches, and facts, are fetched as they are needed."""
-    with trio.CancelScope() as exporting:
-        call.exchange.on_gone(exporting.cancel)
+    if call.exchange.request.method == "HEAD":
+        await found.entries(0)
+        call.exchange.stream(200, HEADERS)
+        return
+    with suppress(_Gone), trio.CancelScope() as exporting:
+        call.exchange.on_gone(partial(_linger, exporting))
         if call.organiser or call.seen(found.record).last_drawn <= MANY:
             await _export(call, found)
         else:
@@ -36,7 +47,14 @@ async def export(call: Look, found: HeldTournament) -> None:
                 await _export(call, found)
 
 
+def _linger(exporting: trio.CancelScope) -> None:
+    """The client has hung up, or ended its side alone and still reads."""
+    exporting.deadline = trio.current_time() + LINGER
+
+
 async def _export(call: Look, found: HeldTournament) -> None:
+    while found.record.drawing:  # what it has is of no one state
+        await trio.lowlevel.checkpoint()
     record = call.seen(found.record).after()
     left = record.facts
     rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
@@ -46,14 +64,14 @@ async def _export(call: Look, found: HeldTournament) -> None:
         await _add(chunks, written, line)
     for name in record.endings:
         await _add(chunks, written, match_line(record, await found.concluded(name)))
-    await put(chunks, bytes(written))
+    await _put(chunks, bytes(written))
     chain = FactLines(record.kept_as, everything=False)
     while rows:
-        await put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
+        await _put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
         left -= len(rows)
         rows = list(await found.entries(rows[-1].number))[:left] if left > 0 else []
-    await put(chunks, _line(chain.last(call.signer)))
-    await put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
+    await _put(chunks, _line(chain.last(call.signer)))
+    await _put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
     chunks.close()
 
 
@@ -61,8 +79,13 @@ async def _add(chunks: Chunks, written: bytearray, line: dict[str, Any]) -> None
     """Add a line to what is written, and give that if it is large: there may be a million pairings."""
     written += _line(line)
     if len(written) >= LARGE:
-        await put(chunks, bytes(written))
+        await _put(chunks, bytes(written))
         written.clear()
+
+
+async def _put(chunks: Chunks, content: bytes) -> None:
+    if not await put(chunks, content):
+        raise _Gone
 
 
 def _lines(chain: FactLines, rows: Sequence[Entry]) -> bytes:

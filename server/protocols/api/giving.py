@@ -24,11 +24,14 @@ async def give_later(exchange: Exchange, answer: Awaitable[Response | None]) -> 
         await rest
 
 
-async def put(chunks: Chunks, content: bytes) -> None:
+async def put(chunks: Chunks, content: bytes) -> bool:
+    """Put a part of the answer; False if the client is gone."""
     for start in range(0, len(content), LARGE):
         chunks.put(content[start : start + LARGE])
-        await chunks.drained()
+        if not await chunks.drained():
+            return False
         await trio.lowlevel.checkpoint()  # also where the client takes it at once
+    return True
 
 
 async def _give_slowly(exchange: Exchange, response: Response) -> None:

@@ -192,8 +192,8 @@ class Feed:
                 chunks.put(event)
                 after = number
             await trio.lowlevel.checkpoint()
-            if not await chunks.drained():
-                return
+            if not await chunks.drained() or chunks not in self._behind:
+                return  # it has left
         self._follow(chunks, after)
 
     def _follow(self, chunks: Chunks, after: int) -> None:

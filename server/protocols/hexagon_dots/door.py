@@ -187,9 +187,10 @@ class HexagonDots:
 
     async def _join_after_hang_ups(self, gate: Gate, exchange: Exchange, name: str) -> None:
         """Have a bot join whose name is here: its hang-up may be on the way, and be read after this."""
-        await after_hang_ups()
-        if not exchange.gone and (joining := self._take_in(gate, exchange, name)) is not None:
-            await joining
+        with gate.letting_in():
+            await after_hang_ups()
+            if not exchange.gone and (joining := self._take_in(gate, exchange, name)) is not None:
+                await joining
 
     def _take_in(self, gate: Gate, exchange: Exchange, name: str) -> Awaitable[object] | None:
         if (back := self._coming_back(gate, name)) is not None:
@@ -202,12 +203,13 @@ class HexagonDots:
                 return None
             _serve(back, exchange, back.join_again, gate)
         elif self._is_nowhere(gate, name):
-            self._gates.forget(gate)
+            if not gate.awaits_somebody:
+                self._gates.forget(gate)
             exchange.respond(plain(404, f"there is no game at {safe(exchange.request.path)}"))
         elif self._is_at(gate, name):
             exchange.respond(_twice(name))
         elif self._takes_in(gate) or self._host.placing.tournament_for(name, self._game.name) is not None:
-            return self._arrive(exchange, gate, name)
+            return self._let_in(exchange, gate, name)
         else:
             exchange.respond(plain(410, gate.why_not))
         return None
@@ -223,6 +225,10 @@ class HexagonDots:
 
     def _is_at(self, gate: Gate, name: str) -> bool:
         return any(bot.is_at(gate) for bot in self._bots.get(key(name), ()))
+
+    async def _let_in(self, exchange: Exchange, gate: Gate, name: str) -> None:
+        with gate.letting_in():
+            await self._arrive(exchange, gate, name)
 
     async def _arrive(self, exchange: Exchange, gate: Gate, name: str) -> None:
         game = self._game.name

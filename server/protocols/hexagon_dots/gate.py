@@ -8,7 +8,8 @@ Observers are streamed the Game and then every change, a line of JSON each.
 gate, and `bot.py` what a bot is told.
 """
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from math import inf
 from typing import Any, Protocol
@@ -71,8 +72,8 @@ class Gate:
     ) -> None:
         """`fixed`: bots that join play each other on this very board; otherwise the host deals the match.
 
-        All gates share two collections: one is in `idle` while nobody plays or waits here, and in `untaken`
-        until its game begins. `maker` is the address of whoever asked for it.
+        All gates share two collections: one is in `idle` while nobody plays, waits or comes here, and in
+        `untaken` until its game begins. `maker` is the address of whoever asked for it.
         """
         self.path = path
         self.options = options
@@ -80,6 +81,7 @@ class Gate:
         self.at = at  # when it was made
         self.maker = maker
         self._guests: dict[EnteredBot, Player] = {}  # in the order of coming
+        self._arriving = 0  # bots that are being let in
         self.taken = False  # whether its game has begun
         self._sent: list[float] = []  # when bots were sent here that may be on the way
         self._sent_last = -inf  # when the last one was
@@ -149,6 +151,22 @@ class Gate:
     @property
     def _names(self) -> list[str]:
         return [player.name for player in self.waiting]
+
+    @property
+    def awaits_somebody(self) -> bool:
+        """Whether somebody is being let in, which may take long."""
+        return self._arriving > 0
+
+    @contextmanager
+    def letting_in(self) -> Generator[None]:
+        """Have the gate stay while a bot is let in."""
+        self._arriving += 1
+        self._settle()
+        try:
+            yield
+        finally:
+            self._arriving -= 1
+            self._settle()
 
     def enter(self, guest: EnteredBot, player: Player) -> None:
         self._guests[guest] = player
@@ -233,7 +251,7 @@ class Gate:
             self._follower = None
 
     def _settle(self) -> None:
-        if self._guests or self._match is not None:
+        if self._guests or self._arriving or self._match is not None:
             self._idle.discard(self)
         else:
             self._idle.add(self)

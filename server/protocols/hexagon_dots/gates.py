@@ -100,9 +100,8 @@ class Gates:
         return gate in self._strange
 
     def keep(self, gate: Gate) -> None:
-        """Somebody joins at a gate, which may have been dropped meanwhile, when nobody was there."""
+        """Somebody joins at a gate, which is not strange any more."""
         self._strange.discard(gate)
-        self._by_path[gate.path] = gate
         if not gate.taken:
             self._untaken[gate] = None
 

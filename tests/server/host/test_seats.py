@@ -6,11 +6,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.host.host import Host
+from server.host.host import OPEN, Host
 from server.host.reception import Unwelcome, Visit
 from tests.server.host.test_host import GAME, come, running
+from tests.server.protocols.table import Slow
 from tournament.desk import Desk
-from tournament.facts import Claimed, Opened, Seated, State
+from tournament.facts import Claimed, Entered, Opened, Seated, State
 from tournament.refusals import Refusal
 from tournament.store import Memory
 
@@ -79,6 +80,34 @@ async def test_when_the_tournament_is_over_the_name_is_anybodys(autojump_clock: 
         for visit in visits:
             visit.leave()
         assert (await host.arrive("ann", GAME, **STRANGERS[0])).player.place == f"open-{GAME}"
+
+
+@pytest.mark.parametrize("since", [0.0, 5.0])
+@pytest.mark.parametrize("what", ["is deleted", "ends"])
+async def test_whoever_is_let_in_as_its_tournament_is_over_plays_elsewhere_and_has_no_seat(
+    what: str, since: float, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that waited for ever, and whose name nobody from another address could have again."""
+    async with running(Slow(Seated)) as (host, nursery):
+        await cup(host, None)
+        held = host.tournaments["cup"]
+        await held.keep(Entered("ann"), Entered("bob"))
+        if what == "ends":
+            await Desk(held).start()
+        visits = list[Visit]()
+
+        async def arrive() -> None:
+            visits.append(await host.arrive("ann", GAME, **OURS))
+
+        nursery.start_soon(arrive)
+        await trio.sleep(since)
+        await (Desk(held).end() if what == "ends" else host.delete(held, "somebody"))
+        await trio.sleep(13.0)
+        (ann,) = visits
+        assert ann.player.place == OPEN + GAME
+        ann.leave()
+        visit = await host.arrive("ann", GAME, **OURS | {"peer": "192.0.2.2"})
+        assert visit.player.place == OPEN + GAME
 
 
 async def test_at_an_open_table_nobody_has_a_seat(autojump_clock: MockClock) -> None:

@@ -1,7 +1,8 @@
 """Tournaments are deleted where bots wait whose next place another host holds, and names are used again."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import pytest
 import trio
@@ -9,6 +10,7 @@ from trio.testing import MockClock
 
 from server.host.host import OPEN, Host
 from server.host.opening import NameTaken
+from server.store.ledger import Ledger
 from tests.hang import HANG
 from tests.server.ends import End
 from tests.server.peers.several import several
@@ -118,3 +120,37 @@ async def test_one_of_two_hosts_that_use_a_name_again_in_one_moment_has_it(
             await trio.sleep(1.0)
             assert [host.known["cup"].record.opened.format for host in hosts] == 3 * [won]
             assert sum("cup" in host.tournaments for host in hosts) == 1
+
+
+@pytest.mark.parametrize("when", [0, 5, 10, 15])
+async def test_a_host_whose_tournament_is_deleted_as_its_entrants_come_goes_on(
+    when: int, autojump_clock: MockClock
+) -> None:
+    """Catches one that ended: the name was free before it was kept whose names the entrants' were."""
+    async with several(2) as (hosts, _):
+        holder = hosts[0]
+        cup = await holder.found("cup", Opened(GAME, FORMATS[0], 60))
+        names = [f"bot{number}" for number in range(30)]
+        await cup.keep(*map(Entered, names))
+        cast("Ledger", holder.store)._in_thread = slowly
+
+        async def arrive(name: str, after: int) -> None:
+            await trio.sleep(after / 1000)
+            visit = await holder.arrive(name, GAME, token=f"{name}-keeps-this-secret")
+            visit.acknowledge()
+
+        async with trio.open_nursery() as nursery:
+            for after, name in enumerate(names):
+                nursery.start_soon(arrive, name, after)
+            await trio.sleep(when / 1000)
+            await holder.delete(cup, "somebody")
+            again = await holder.found("cup", Opened(GAME, FORMATS[1], 60))
+        await trio.sleep(1.0)
+        await again.keep(Entered("ann"))
+        assert holder.tournaments["cup"] is again
+
+
+async def slowly(call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
+    """In place of the thread that writes: what comes meanwhile goes into the next commit."""
+    await trio.sleep(0.01)
+    return call()

@@ -1,7 +1,9 @@
 """Exports of large tournaments: how many at once, and for how long."""
 
 import gc
+from collections import Counter
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -14,7 +16,7 @@ from tests.server.web import Client, get
 from tests.server.windowed import Weather
 from tournament.facts import Drew
 from tournament.format import Pairing
-from tournament.record import Record
+from tournament.record import PIECE, Record
 
 NAME = "exported"  # of no other test's tournament, whose records may not be collected yet
 ASKED = get(f"/api/tournaments/{NAME}/export", "Connection: close")
@@ -86,3 +88,40 @@ async def test_the_export_for_somebody_who_has_hung_up_ends(after: int, autojump
         for _ in range(30):
             await trio.lowlevel.checkpoint()
         assert copies() == 0
+
+
+async def test_whoever_wants_only_the_head_of_an_export_has_nothing_copied(autojump_clock: MockClock) -> None:
+    """Catches a stranger who has the host make hundreds of exports over one connection."""
+    async with office() as here:
+        await drawn(here, MANY)
+        client = here.server.connect(FAST)
+        await client.end.send_all(9 * get(f"/api/tournaments/{NAME}/export", method="HEAD"))
+        for _ in range(30):
+            await trio.lowlevel.checkpoint()
+            assert copies() == 0
+        assert (await client.now()).count(b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n") == 9
+
+
+async def test_a_client_that_has_ended_its_side_gets_its_export(autojump_clock: MockClock) -> None:
+    """Catches `printf REQUEST | nc -N`, which got the first half of a small export, and no error."""
+    async with office() as here:
+        await drawn(here, 10)
+        client = here.server.connect(FAST)
+        await client.end.send_all(ASKED)
+        await client.end.send_eof()
+        assert (await client.now()).endswith(b"0\r\n\r\n")
+
+
+async def test_an_export_has_all_pairings_of_a_draw_or_none(autojump_clock: MockClock) -> None:
+    """Catches an export from while a large draw is added, with pairings of which no fact tells."""
+    async with office() as here, trio.open_nursery() as nursery:
+        await here.tell("/api/tournaments", 201, name=NAME, game="tic-tac-toe", format="gauntlet")
+        cup = here.host.tournaments[NAME]
+        pairings = [Pairing(number, 1, "ann", "bob") for number in range(1, 5 * PIECE + 1)]
+        nursery.start_soon(cup.keep, Drew(pairings))
+        while not cup.record.drawn:
+            await trio.lowlevel.checkpoint()
+        assert len(cup.record.drawn) < len(pairings)
+        body = (await here.server.connect(FAST).ask(ASKED)).body
+        types = Counter(msgspec.json.decode(line)["type"] for line in body.splitlines())
+        assert (types["pairing"], types["fact"]) in ((0, 2), (len(pairings), 3))

@@ -56,7 +56,7 @@ from tests.server.windowed import Weather, windowed_pair
 from tests.steps import steps_taken
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.facts import Dealt, Entered, Opened, State, Turned
+from tournament.facts import Dealt, Entered, Opened, Seated, State, Turned
 
 CUP = {"tournament": "cup", "game": "hexagon-dots", "format": "round-robin"}
 GONE = "the game is over: "
@@ -194,11 +194,33 @@ async def test_a_game_is_not_forgotten_while_somebody_is_let_in(autojump_clock: 
         ann, bob = here.bot("ann"), here.bot("bob")
         await ann.join(game)
         await here.made()
-        assert (await here.caller().ask("GET", game)).status == 404
+        await here.read(game)
         await trio.sleep(13.0)
         await bob.join(game)
         await trio.sleep(13.0)
         await ann.turn()
+
+
+@pytest.mark.parametrize("meanwhile", ["a stranger comes there", "another game is made"])
+async def test_all_who_are_let_in_at_an_address_are_at_one_game(
+    meanwhile: str, autojump_clock: MockClock
+) -> None:
+    """Catches a game that was dropped and made anew meanwhile, so that one bot's moves found the other's."""
+    async with table(limits=Limits(games=1), store=Slow(Seated)) as here:
+        cup = await here.host.open("cup", Opened("hexagon-dots", "round-robin", 2, by_invitation=True))
+        for name in ("ann", "bob"):
+            await Desk(cup).enter(name)
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        await ann.join("/g/00000000")
+        if meanwhile == "another game is made":
+            await here.made()
+        else:
+            await cas.join(ann.game)
+            assert (await cas.told()).status in (404, 410)
+        await bob.join(ann.game)
+        await trio.sleep(13.0)
+        await ann.turn()
+        await sides_drawn(ann, bob, 2)
 
 
 async def test_nobody_is_in_two_matches_when_an_opponent_goes_as_they_begin(

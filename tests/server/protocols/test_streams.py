@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.net.guard import Guard
@@ -13,6 +14,7 @@ from server.protocols.api import streams
 from server.protocols.arena import messages
 from server.protocols.house import sessions
 from tests.fuzz.spectator import SILENT
+from tests.server.web import get, serving
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened
 from tournament.match import Match
@@ -141,6 +143,27 @@ async def test_whoever_was_away_is_told_what_it_missed_no_faster_than_it_is_take
         told = [_id(event) - first for event in patient.told]
         assert told == list(range(6, streams.REMEMBERED + 7))
         nursery.cancel_scope.cancel()
+
+
+async def test_nothing_is_left_of_a_client_that_ends_its_side_while_it_is_told_what_it_missed(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a stream that began when its client had gone: it was told of everything, for ever."""
+    view: Any = SimpleNamespace(on_begun=[], on_fact=[], tournaments={}, guard=SimpleNamespace())
+    cup: Any = SimpleNamespace(record=Record("cup", Opened("connect-4", "round-robin")))
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
+    feeds = list[streams.Feed]()
+    async with serving(lambda exchange: feeds[0].stream(exchange)) as server:
+        view.guard = server.guard
+        feeds.append(streams.Feed(view, 15.0))
+        for _ in range(streams.REMEMBERED):
+            view.on_begun[0](cup, match)
+        client = server.connect()
+        client.end.send_now(get("/", "Last-Event-ID: 1"))
+        client.end.finish()
+        assert await client.now()
+        await trio.sleep(100.0)
+        assert (feeds[0]._streams, feeds[0].heartbeats._streams) == ({}, {})
 
 
 async def test_whoever_comes_back_to_another_host_misses_nothing_that_it_knows_of() -> None:

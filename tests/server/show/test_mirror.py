@@ -9,6 +9,7 @@ from zlib import crc32
 import pytest
 import trio
 import trio.testing
+from structlog.testing import capture_logs
 
 from server.exits import Unusable
 from server.host.archiving import AFTER, EVERY, archive_old
@@ -44,6 +45,7 @@ from tournament.facts import (
     Entered,
     NoShow,
     Opened,
+    Released,
     State,
     Turned,
     Voided,
@@ -327,6 +329,22 @@ async def test_a_fact_of_a_tournament_that_is_not_there_hides_no_other(
         await mirror.catch_up()
         assert [*mirror.tournaments] == ["cup", "league"]
         assert [*mirror.tournaments["cup"].record.entrants] == [*stage.cup.record.entrants]
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_what_was_on_its_way_when_its_tournament_was_deleted_is_no_fault(
+    late: bool, tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches errors in the log whenever a tournament was deleted as bots came."""
+    async with staged(tmp_path) as (stage, _):
+        facts = Turned(State.DELETED), Released("ada")
+        await stage.host.store.keep("friday", 1.0, [CUP, *facts[:late]])
+        with capture_logs() as logs:
+            async with mirrored(stage) as (mirror, _):
+                await stage.host.store.keep("friday", 2.0, facts[late:])
+                await mirror.catch_up()
+                assert mirror.tournaments.keys() == {"cup"}
+        assert not [each for each in logs if each["log_level"] == "error"]
 
 
 async def test_a_row_that_cannot_be_read_holds_up_nobody_who_looks(

@@ -2,8 +2,10 @@
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from itertools import count
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from server.exits import ConfigError, Unavailable
 from server.store.journal import Jot
 from server.store.postgres import Astray, Postgres
-from server.store.postgres_database import BEGIN, at_once
+from server.store.postgres_database import BEGIN, Connection, at_once
 from server.store.shared import TURN, SharedPostgres
 from tests.server.store.far import far
 from tests.server.store.postgresql import Server
@@ -64,6 +66,75 @@ def test_a_host_that_has_read_what_another_wrote_does_not_go_on_where_that_is_go
         again.write([entry(ticket, epoch=1, tournament="next") for ticket in range(5, 5 + since)])
         with pytest.raises(Astray, match="put back to an older state"):
             reader.write([])
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("known", ["from its start", "by reading"])
+def test_what_was_written_in_place_of_what_is_gone_does_not_hide_that_it_is_gone(
+    server: Server, url: str, hosts: tuple[SharedPostgres, SharedPostgres], known: str
+) -> None:
+    """Catches a host that read on, before it wrote, in a database that had gone back."""
+    writer, reader = hosts
+    writer.write([entry(1, epoch=1), entry(2, epoch=1)])
+    with ExitStack() as stack:
+        if known == "from its start":
+            reader = stack.enter_context(closing(SharedPostgres(url)))
+        assert [each.number for each in reader.kept()] == [1, 2]
+        writer.close()
+        server.execute("DELETE FROM journal WHERE number > 1", url)
+        cut(server)
+        again = stack.enter_context(closing(SharedPostgres(url)))
+        again.host = 1
+        take(url, "next", 1, 1)
+        again.write([entry(ticket, epoch=1, tournament="next") for ticket in (5, 6, 7)])
+        for use in (lambda: list(reader.kept(2)), lambda: reader.write([])):
+            with pytest.raises(Astray, match="put back to an older state"):
+                use()
+
+
+class Overtaken:
+    """A session whose answers others hear before the host does."""
+
+    def __init__(self, session: Connection, overtake: Callable[[], object]) -> None:
+        self._session = session
+        self._overtake = overtake
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def execute(self, *asked: Any) -> Any:
+        answer = self._session.execute(*asked)
+        self._overtake()
+        return answer
+
+
+class Overtakes(SharedPostgres):
+    """A host that reads on while it is told, over another session, how far the journal goes."""
+
+    overtake: Callable[[], object] | None = None
+
+    def _locked(self) -> Connection:
+        session = super()._locked()
+        return session if self.overtake is None else cast("Connection", Overtaken(session, self.overtake))
+
+
+@pytest.mark.usefixtures("hasty")
+def test_what_is_written_and_read_while_a_host_looks_how_far_the_journal_goes_is_not_taken_for_lost(
+    server: Server, url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    """Catches a host that ended, now and then, when the server was restarted under two of them."""
+    writer, tickets = hosts[0], count(2)
+    writer.write([entry(1, epoch=1)])
+    with closing(Overtakes(url)) as engine:
+
+        def overtake() -> None:
+            writer.write([entry(next(tickets), epoch=1)])
+            list(engine.kept(1))
+
+        engine.overtake = overtake
+        cut(server)
+        engine.write([])
+        assert next(tickets) > 2
 
 
 def test_what_carries_a_stale_epoch_is_refused_and_nothing_of_it_is_kept(
