@@ -142,7 +142,12 @@ public final class Quintain {
     private String remembered(String key) throws IOException {
         var states = Optional.ofNullable(System.getenv("XDG_STATE_HOME")).filter(folder -> !folder.isEmpty())
             .orElse(System.getenv().getOrDefault("HOME", System.getProperty("user.home")) + "/.local/state");
-        Path file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));
+        Path file;
+        try {
+            file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));
+        } catch (InvalidPathException error) {
+            throw new IOException("this locale has no such letters, and with LC_ALL=C.UTF-8 it has: " + error.getInput());
+        }
         if (Files.notExists(file) && file.getFileSystem().supportedFileAttributeViews().contains("posix"))
             Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         if (Files.notExists(file) || Files.size(file) == 0) Files.writeString(file, UUID.randomUUID().toString());

@@ -4,6 +4,7 @@ The decoder says it in the words of its types: "Expected `int` >= 2 - at `$.entr
 """
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from difflib import get_close_matches
 from typing import Any, cast
@@ -54,6 +55,10 @@ def unreadable(error: Exception, what: str, content: object = msgspec.UNSET, kin
             if isinstance(error.__cause__, ValueError):  # the type itself has said why, in such a sentence
                 return str(error.__cause__)
             return misfit(error, _plain(content) if isinstance(content, bytes) else content, kind)
+        case _ if isinstance(content, bytes) and not content.strip():
+            return f"this {what} is empty"
+        case _ if isinstance(content, bytes) and content.startswith(BOM_UTF8):
+            return "this is not JSON: a byte order mark is before it"
         case _:
             return f"this is not JSON: {error}"
 

@@ -7,7 +7,7 @@ import trio
 
 from server.host.holding import Holding
 from server.host.opening import OPEN
-from server.host.reception import Unwelcome, taken
+from server.host.reception import Unwelcome
 from server.host.roll import Roll
 from server.host.view import PresentBots
 from tournament.facts import Seated
@@ -44,7 +44,9 @@ class Placing:
             found = stays or self.tournament_for(player.name, player.game, wanted)
             found = found or await self._opened(player.game)
             if self._roll.alike(found.record, player.name) is not None:
-                raise Refusal(taken(player.name))
+                raise Refusal(
+                    f"the name {player.name} is taken: in {found.record.name} another looks like it"
+                )
             expect_not_out(found.record, player.name)
             try:
                 await found.enter(player.name, seated=seated)

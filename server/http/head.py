@@ -29,6 +29,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 Address = tuple[str, Mapping[str, str], str]  # path, query, and the query as it was written
 RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
+LF_ALONE = "lines of a head end with CR LF, and here is one with LF alone"
 RETRY_SOON = ("Retry-After", "1")  # seconds
 RETRY_LATER = ("Retry-After", "5")  # enough for a host to start again
 KNOWN = 1024  # lines of each kind that are remembered: a bot sends most of them with every move of a match
@@ -116,7 +117,7 @@ def check_begun(begun: bytes, limits: Limits) -> RequestLine | None:
     else:
         _check_line(begun.removesuffix(b"\r"), limits.target_bytes)
     if begun.count(b"\n", 0, limits.head_bytes) > begun.count(b"\r\n", 0, limits.head_bytes):
-        raise HttpError(400, "lines of a head end with CR LF, and here is one with LF alone")
+        raise HttpError(400, LF_ALONE)
     if len(begun) > limits.head_bytes:
         raise HttpError(431, f"request line and headers may have {limits.head_bytes} bytes together")
     return found
@@ -236,6 +237,9 @@ def _request_line(line: bytes, most: int) -> RequestLine:
 
 
 def _no_request(line: bytes) -> HttpError:
+    first, alone, _ = line.partition(b"\n")
+    if alone and _REQUEST_LINE.fullmatch(first):
+        return HttpError(400, LF_ALONE)
     return HttpError(400, f"expected a line such as GET / HTTP/1.1, not {safe(ascii(line)[1:])}")
 
 

@@ -32,6 +32,8 @@ from server.protocols.dialect import (
 )
 from server.protocols.passable import Passable
 
+NO_END = b"a line ends with \\n, and the end of the first one did not come in time\n"
+
 
 def attend(host: Host, wire: Wire, visitor: Visitor) -> Coroutine[object, object, None]:
     """Serve one connection to its end. The caller closes the wire."""
@@ -123,6 +125,8 @@ class Connection(Passable):
                 if not await self._hand_over(leaves):
                     return
             elif not self._known and not self._arriving:
+                if self._talk is None and self._lines.unread:
+                    self._outbox.put(NO_END)
                 return
 
     @property

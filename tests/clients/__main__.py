@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from server.commands.new import GAMES, PLACE, STARTERS
-from tests.clients.starters import GAME, HERE, LANGUAGES, Workshop
+from server.commands.new import GAMES, STARTERS
+from tests.clients.starters import GAME, HERE, LANGUAGES, Workshop, lines
 from tests.hang import wait_for
 from tests.server.served import ROOT, Served
 
@@ -52,13 +52,6 @@ def round_robin(folder: Path, game: str) -> str:
     _, out, _ = host.end()
     rows = json.loads(out.splitlines()[-1])["rows"]
     return ", ".join(f"{row['name'].removesuffix('-bot')} {row['points']:g}" for row in rows)
-
-
-def lines(language: str) -> str:
-    """Of the protocol and of the bot."""
-    files = (PLACE / language / name for name in STARTERS[language].files)
-    counts = {file.stem.lower(): len(file.read_text().splitlines()) for file in files}
-    return f"{counts.get('quintain', counts.get('protocol'))} + {counts['bot']}"
 
 
 def main() -> None:

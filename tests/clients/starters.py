@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from server.commands.new import GAME, GAMES, STARTERS, new
+from server.commands.new import GAME, GAMES, PLACE, STARTERS, new
 from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG
 from tests.server.served import ROOT
@@ -55,6 +55,13 @@ def needed(language: str) -> None:
 def hasty(command: str) -> str:
     """The command, so that it takes less of a processor; as it is in the campaign."""
     return command if IS_CAMPAIGN else " ".join(HASTY.get(word, word) for word in command.split(" "))
+
+
+def lines(language: str) -> str:
+    """Of the protocol and of the bot."""
+    files = (PLACE / language / name for name in STARTERS[language].files)
+    counts = {file.stem.lower(): len(file.read_text().splitlines()) for file in files}
+    return f"{counts.get('quintain', counts.get('protocol'))} + {counts['bot']}"
 
 
 class Workshop:

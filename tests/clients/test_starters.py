@@ -516,6 +516,32 @@ def test_a_starter_plays_under_any_name_that_the_host_takes(
     assert out.splitlines()[-1] == "cup is over: rank 1 of 1, 0 points"
 
 
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "java"])
+def test_a_starter_has_its_name_in_any_locale(
+    language: str, workshop: Workshop, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed(language)
+    monkeypatch.setenv("LC_ALL", "C")
+    bot, hello = came(workshop, script, language, "Jürgen Müller")
+    bot.kill()
+    bot.communicate()
+    assert hello["name"] == "Jürgen Müller"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Java reads the environment as UTF-8")
+def test_java_says_in_a_line_what_it_cannot_read_in_a_locale(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container where no locale is set. Catches a traceback that speaks of malformed input."""
+    needed("java")
+    monkeypatch.setenv("LC_ALL", "C")
+    bot = workshop.start("java", url="tcp://127.0.0.1:1", name="Jürgen Müller")
+    _, errors = bot.communicate(timeout=HANG)
+    assert bot.returncode == 1
+    assert errors.count("\n") == 1
+    assert "LC_ALL=C.UTF-8" in errors
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
     language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,11 +11,13 @@ import pytest
 from msgspec import Struct
 
 from games.catalogue import catalogue
+from server.commands.new import STARTERS
 from server.host.forgetting import NAME_KEPT
 from server.protocols.catalogue import dialects
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
 from server.show.conduit import ToPlay, ToShow
 from server.workers.messages import OfWorker, Several, ToWorker
+from tests.clients.starters import LANGUAGES, lines
 
 ROOT = Path(__file__).parents[2]
 HERE = "server.protocols."
@@ -59,6 +61,11 @@ def test_authors_of_bots_are_told_for_how_long_a_name_is_kept() -> None:
     assert NUMBERS.index(kept) * 60 == NAME_KEPT
     for protocol in ("house", "arena"):
         assert found(r"taken for (\w+) minutes", spelled(f"docs/protocols/{protocol}.md")) == (kept,)
+
+
+def test_authors_of_bots_are_told_how_long_each_starter_is() -> None:
+    listed = re.findall(r"^\| (\S+) \| (\d+ \+ \d+) \|", (ROOT / "docs/clients.md").read_text(), re.MULTILINE)
+    assert listed == [(STARTERS[language].title, lines(language)) for language in LANGUAGES]
 
 
 def test_the_command_line_lists_them() -> None:

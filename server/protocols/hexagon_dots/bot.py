@@ -212,7 +212,7 @@ class Bot(EnteredBot):
         try:
             sent = decode(body)
         except UNREADABLE as error:
-            self._respond(exchange, plain(400, f"expected a move as JSON: {unreadable(error, 'move')}"))
+            self._respond(exchange, plain(400, f"expected a move as JSON: {unreadable(error, 'move', body)}"))
             return
         seat.expect_open()  # before anything is noted, so that a refused bot can make the same request again
         self._tokens.pop(self._request[0], None)

@@ -1,5 +1,6 @@
 """What an organiser is told of a value that does not fit: where it is, what was expected and what came."""
 
+from codecs import BOM_UTF8
 from typing import Any
 
 import msgspec
@@ -92,6 +93,9 @@ class Wall(msgspec.Struct):
         (b'{"rows":1,"x":"\xff"}', "a body is UTF-8, and this one is not"),
         (b'{"x":' + b"[" * 100_000, "this body is nested too deeply"),
         (b"rows", "this is not JSON: JSON is malformed: invalid character (byte 0)"),
+        (b"", "this body is empty"),
+        (b" \r\n", "this body is empty"),
+        (BOM_UTF8 + b'{"rows":1}', "this is not JSON: a byte order mark is before it"),
     ],
 )
 def test_a_body_that_cannot_be_read_is_told_of_in_plain_words(content: bytes, expected: str) -> None:

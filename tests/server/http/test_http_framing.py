@@ -136,6 +136,23 @@ def test_what_could_be_understood_in_two_ways_is_refused(content: bytes) -> None
     assert status(content + get()) == 400
 
 
+@pytest.mark.parametrize(
+    "content", [get(), post(b"Content-Length: 5", body=b"a\r\n\r\nb"), get(line=b"GET / HTTP/1.0")]
+)
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_whoever_ends_all_lines_with_lf_alone_is_told(content: bytes, size: int) -> None:
+    """As scripts do that write a request by hand."""
+    reader, sent = requests(), content.replace(b"\r\n", b"\n")
+
+    def read() -> None:
+        for start in range(0, len(sent), size):
+            reader.feed(sent[start : start + size])
+            assert reader.next(0.0) is None
+
+    with pytest.raises(HttpError, match="CR LF"):
+        read()
+
+
 # Any cut, any mutation, another opinion.
 
 

@@ -263,7 +263,7 @@ async def test_what_is_no_json_is_no_move(body: bytes, autojump_clock: MockClock
         await ann.move(body)
         answer = await ann.told()
         assert answer.status == 400
-        why = "this is not JSON: |a move is UTF-8, |this move is nested too|\\[0\\]: this number is too large"
+        why = "this is not JSON: |a move is UTF-8, |this move is (empty|nested)|\\[0\\]: this number is too"
         assert re.match(f"expected a move as JSON: ({why})", answer.body.decode())
         await ann.move(SIDES[0])
         assert drawn(said(await bob.turn())) == SIDES[:1]

@@ -34,6 +34,7 @@ EMPTY = ["placeWorker", "Ann", FLAT, ["Ann", []], ["Bob", []]]
 ONE_PLACED = ["placeWorker", "Bob", FLAT, ["Ann", [0, 0]], ["Bob", []]]
 SWAPPED = ["placeWorker", "Bob", FLAT, ["Bob", []], ["Ann", []]]
 CUP = {"tournament": "cup", "game": "santorini", "format": "round-robin"}
+NO_LINE_END = "a line ends with \\n, and the end of the first one did not come in time"
 PLACING = ("0 0", "5 5", "2 3", "4 1")
 
 
@@ -156,7 +157,22 @@ async def test_whoever_says_no_name_in_time_is_shown_out(autojump_clock: MockClo
         await trio.sleep(4.9)
         assert await silent.lines() == await halfway.lines() == []
         await trio.sleep(0.1)
-        assert await silent.lines() == await halfway.lines() == ["[closed]"]
+        assert await silent.lines() == ["[closed]"]
+        assert await halfway.lines() == [NO_LINE_END, "[closed]"]
+
+
+@pytest.mark.parametrize(
+    "sent", [b"Ann", b"Ann\r", b"Ann\0", b'{"type":"hello","name":"ann","game":"santorini"}']
+)
+async def test_whoever_forgets_the_end_of_the_first_line_is_told(
+    sent: bytes, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        ann = await hall.come()
+        await ann.send(sent)
+        await trio.sleep(5.0)
+        assert await ann.lines() == [NO_LINE_END, "[closed]"]
+        assert "open-santorini" not in hall.host.tournaments
 
 
 async def test_whoever_has_said_a_name_may_wait_for_ever(autojump_clock: MockClock) -> None:
