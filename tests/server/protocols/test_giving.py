@@ -1,0 +1,70 @@
+"""Answers that are given bit by bit: how slowly they may be taken."""
+
+from collections.abc import Awaitable
+from math import inf
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.http.exchange import Exchange
+from server.http.wire import Response
+from server.protocols.api.giving import LARGE, LEAST, SPARE, give
+from tests.server.web import Client, get, serving
+from tests.server.windowed import Weather
+
+SIZE = 16 * LARGE
+LONGEST = SPARE + SIZE / LEAST  # seconds that the whole answer may take
+WINDOW = 4096  # bytes that the network holds: the least of the answer
+
+
+def large(exchange: Exchange) -> Awaitable[object] | None:
+    return give(exchange, Response(200, (), bytes(SIZE)))
+
+
+async def take(client: Client, speed: float, pause: float) -> int:
+    """Take an answer with a pause before each bite; returns how many bytes came before the end."""
+    got = 0
+    while True:
+        await trio.sleep(pause)
+        bite = 0
+        while bite < speed * pause:
+            received = await client.end.receive_some(WINDOW)
+            if not received:
+                return got
+            bite += len(received)
+            got += len(received)
+
+
+@pytest.mark.parametrize("pause", [0.1, 1.0, 9.0])
+async def test_whoever_takes_a_large_answer_at_the_least_speed_gets_it(
+    pause: float, autojump_clock: MockClock
+) -> None:
+    async with serving(large) as server:
+        client = server.connect(Weather(window=WINDOW))
+        await client.end.send_all(get("/", "Connection: close"))
+        assert await take(client, LEAST, pause) > SIZE
+
+
+@pytest.mark.parametrize("pause", [0.1, 1.0, 9.0])
+async def test_whoever_takes_a_large_answer_too_slowly_is_hung_up_on(
+    pause: float, autojump_clock: MockClock
+) -> None:
+    """Catches a bite every nine seconds, which was enough to hold what is made for an answer for a day."""
+    async with serving(large) as server:
+        client = server.connect(Weather(window=WINDOW))
+        begun = trio.current_time()
+        await client.end.send_all(get())
+        assert await take(client, LEAST / 16, pause) < SIZE
+        assert trio.current_time() - begun < LONGEST + pause
+        assert not server.guard.caught
+
+
+async def test_nobody_is_hung_up_on_because_the_host_stood_still(mock_clock: MockClock) -> None:
+    async with serving(large) as server:
+        client = server.connect(Weather(window=WINDOW))
+        await client.end.send_all(get("/", "Connection: close"))
+        assert await client.now()
+        mock_clock.jump(LONGEST)
+        mock_clock.autojump_threshold = 0
+        assert await take(client, inf, 1e-9) > SIZE - 2 * WINDOW
