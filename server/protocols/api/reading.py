@@ -241,12 +241,13 @@ async def _trf(call: Look, record: Record) -> Response:
     made = await call.view.boards.made_of(record, _trf_or_why_not)
     if isinstance(made, NotInTrf):
         raise HttpError(409, str(made))
-    return _text(TEXT, made)
+    return Response(200, _headers(TEXT), made)
 
 
-def _trf_or_why_not(record: Record) -> str | NotInTrf:
+def _trf_or_why_not(record: Record) -> bytes | NotInTrf:
+    """The bytes, which all share who are given them: there may be ten million."""
     try:
-        return trf(record)
+        return trf(record).encode()
     except NotInTrf as error:
         return error.with_traceback(None)  # which would keep the record
 

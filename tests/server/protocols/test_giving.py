@@ -1,7 +1,9 @@
 """Answers that are given bit by bit: how slowly they may be taken."""
 
 from collections.abc import Awaitable
+from itertools import count
 from math import inf
+from tracemalloc import get_traced_memory, start, stop
 
 import pytest
 import trio
@@ -10,8 +12,11 @@ from trio.testing import MockClock
 from server.http.exchange import Exchange
 from server.http.wire import Response
 from server.protocols.api.giving import LARGE, LEAST, SPARE, give
+from tests.server.protocols.test_api import office
 from tests.server.web import Client, get, serving
 from tests.server.windowed import Weather
+from tournament.facts import Drew, Entered
+from tournament.format import Pairing
 
 SIZE = 16 * LARGE
 LONGEST = SPARE + SIZE / LEAST  # seconds that the whole answer may take
@@ -68,3 +73,28 @@ async def test_nobody_is_hung_up_on_because_the_host_stood_still(mock_clock: Moc
         mock_clock.jump(LONGEST)
         mock_clock.autojump_threshold = 0
         assert await take(client, inf, 1e-9) > SIZE - 2 * WINDOW
+
+
+async def test_all_who_are_given_the_report_of_a_large_tournament_are_given_the_same_bytes(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a stranger who has the host hold ten megabytes for each of sixty connections."""
+    asked = get("/api/tournaments/cup/standings?format=trf", "Connection: close")
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game="tic-tac-toe", format="gauntlet")
+        record = here.host.tournaments["cup"].record
+        for name in ("ann", "bob"):
+            record.add(Entered(name))
+        record.add(Drew(tuple([Pairing(number, 1, "ann", "bob") for number in range(1, 150_001)])))
+        size = len((await here.server.connect().ask(asked)).body)
+        assert size > 10 * LARGE
+        peers = (f"192.0.2.{number}" for number in count(1))
+        start()
+        try:
+            for _ in range(8):
+                client = here.server.connect(Weather(window=WINDOW), peer=next(peers))
+                await client.end.send_all(asked)
+                await client.now()
+            assert get_traced_memory()[0] < 4 * size
+        finally:
+            stop()
