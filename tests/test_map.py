@@ -203,7 +203,6 @@ ELSEWHERE = {
     "server/protocols/api/paging.py": "server/protocols/test_api_lists.py",
     "server/protocols/api/call.py": "server/protocols/test_api.py",
     "server/protocols/api/door.py": "server/protocols/test_api.py",
-    "server/protocols/api/giving.py": "server/protocols/test_api.py",
     "server/protocols/api/answers.py": "server/protocols/test_openapi.py",
     "server/protocols/api/game_schema.py": "server/protocols/test_openapi.py",
     "server/protocols/api/orders.py": "server/protocols/test_api.py",

@@ -44,12 +44,12 @@ static void quintain_remember(struct quintain *bot, const char *host)
     char path[4096];
     const char *home = getenv("HOME"), *states = getenv("XDG_STATE_HOME");
     unsigned long long random[2];
-    snprintf(path, sizeof path, "%s%s/quintain-bot/%s-%s-%s", states && *states ? states : home,
-             states && *states ? "" : "/.local/state", host, bot->game, bot->name);
-    for (char *slash = path; (slash = strchr(slash + 1, '/')); *slash = '/') {
-        *slash = '\0';
-        mkdir(path, 0700);
-    }
+    const int folder = snprintf(path, sizeof path, "%.3000s%s/quintain-bot/", states && *states ? states : home,
+                                states && *states ? "" : "/.local/state");
+    for (char *slash = path; (slash = strchr(slash + 1, '/')); *slash = '/')
+        *slash = '\0', mkdir(path, 0700);
+    snprintf(path + folder, sizeof path - folder, "%s-%s-%s", host, bot->game, bot->name);
+    for (char *slash = path + folder; (slash = strchr(slash, '/')); *slash = '_');
     int file = open(path, O_RDWR | O_CREAT, 0600);
     if (read(file, bot->token, sizeof bot->token - 1) <= 0 && getentropy(random, sizeof random) == 0)
         dprintf(file, "%.*s", snprintf(bot->token, sizeof bot->token, "%016llx%016llx", random[0], random[1]), bot->token);

@@ -3,6 +3,7 @@
 Every help page imports this, so it imports only what parses the command line.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, cast
@@ -21,6 +22,13 @@ def _file_or_stream(kind: Any, tokens: Sequence[Token]) -> object:
     return cast("object", convert(kind, tokens))
 
 
+def _secret(kind: Any, tokens: Sequence[Token]) -> object:
+    """A token may begin with a hyphen; a flag stands there if the token was forgotten."""
+    if FLAG.fullmatch(written := tokens[0].value):
+        raise ValueError(f"expected a token, not the flag {written}")
+    return cast("object", convert(kind, tokens))
+
+
 def _whole(kind: Any, tokens: Sequence[Token]) -> object:
     """The parser's own way rounds: 1.5 would be 2, and 0.4 would be 0."""
     written = tokens[0].value
@@ -33,9 +41,10 @@ def _whole(kind: Any, tokens: Sequence[Token]) -> object:
 
 Whole = Parameter(converter=_whole)  # for every flag that takes a whole number
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]  # there or not: there is no --no-json
+FLAG = re.compile("--[a-z]+(-[a-z]+)*")  # as no token is that was drawn
 # - is standard input or output
 File = Annotated[str, Parameter(allow_leading_hyphen=True, converter=_file_or_stream)]
-Secret = Annotated[str | None, Parameter(allow_leading_hyphen=True)]  # a token, which may begin with one
+Secret = Annotated[str | None, Parameter(allow_leading_hyphen=True, converter=_secret)]
 Count = Annotated[int | None, Whole, Parameter(validator=Number(gte=1))]
 Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
 Seed = Annotated[int | None, Whole]

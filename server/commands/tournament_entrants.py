@@ -15,7 +15,7 @@ from server.commands.hosts import DeskOptions
 from server.commands.tournament_answers import order, tell
 from server.exits import DONE, Misuse
 from server.net.escaping import json_line
-from server.net.hosts import is_this_machine
+from server.net.hosts import is_oneself
 from server.programs.terminal import note, say
 
 
@@ -85,7 +85,7 @@ def _invite_all(desk: DeskOptions, name: str, source: Path, folder: Path, json: 
         say(f"1 bot is invited to {name}; its invitation is in {folder}")
     else:
         say(f"{len(written)} bots are invited to {name}; their invitations are in {folder}")
-    if is_this_machine(urlsplit(remote.url).netloc):
+    if is_oneself(urlsplit(remote.url).netloc):
         note(
             f"the invitations lead to {remote.url}, which only programs on this machine reach: for others, "
             "invite again, into another folder, with --url and the address by which they reach the host"

@@ -66,6 +66,11 @@ def is_this_machine(named: str) -> bool:
     return not named or name in OWN or _is_loopback(name)
 
 
+def is_oneself(named: str) -> bool:
+    """Whether a name, with a port or without, leads every machine that uses it to itself."""
+    return (name := _name(named)) == "localhost" or _is_loopback(name)
+
+
 def _name(named: str) -> str:
     """The name without its port, in lower case; "" if it cannot be read."""
     found = NAMED.fullmatch(named.lower())

@@ -593,17 +593,27 @@ def test_a_token_whose_file_a_power_cut_has_emptied_is_kept_anew(
     assert kept.read_text().strip() == token
 
 
+@pytest.mark.parametrize(("name", "file"), [("seven", "seven"), ("seven/9", "seven_9")])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_token_that_its_author_has_written_down_is_brought(
-    language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    language: str,
+    name: str,
+    file: str,
+    workshop: Workshop,
+    script: Script,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As whoever is invited does. Catches a hello that breaks off where an editor has ended the line."""
+    """As whoever is invited does, in the file that the invitation names.
+
+    Catches a hello that breaks off where an editor has ended the line, and a folder for half of a name.
+    """
     needed(language)
     monkeypatch.setattr(workshop, "states", tmp_path)
-    kept = tmp_path / "quintain-bot/127.0.0.1-connect-4-seven"
+    kept = tmp_path / f"quintain-bot/127.0.0.1-connect-4-{file}"
     kept.parent.mkdir()
     kept.write_text("as-the-invitation-has-it\n")
-    bot = workshop.start(language, script.port, name="seven")
+    bot = workshop.start(language, script.port, name=name)
     script.accept()
     token = script.hear()["token"]
     bot.kill()

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import chain
 from operator import getitem
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from cyclopts import CoercionError, Token
+from cyclopts import CoercionError, CycloptsError, Token
 
 from server.__main__ import command_line
 from server.commands import COMMANDS
@@ -200,20 +200,38 @@ def test_what_is_no_whole_number_is_refused_by_every_flag_that_takes_one(written
     assert {"--workers", "--tcp", "--show", "--entrants", "--seed", "--games", "--plies"} <= {*asked}
 
 
-@pytest.mark.slow
-def test_a_token_may_begin_with_a_hyphen_for_every_command_that_takes_one() -> None:
-    """Catches one invitation in 64 that no command could take: what begins with a hyphen is a flag."""
-    token, took = "-" + "x" * 21, list[str]()
+def token_taken(token: str) -> Iterator[tuple[str, str]]:
+    """Each command that takes a token, and what it takes this one for."""
     for words in PAGES:
         app = command_line(words)
         command = reduce(getitem, words, app)
         flags = command.assemble_argument_collection() if command.default_command else ()
         if "--token" in (flag.name for flag in flags):
             needed = [(flag.name, GIVEN.get(flag.name, "x")) for flag in flags if flag.required]
-            _, bound, _ = app.parse_args([*words, *chain(*needed), "--token", token], exit_on_error=False)
-            assert token in str(bound.arguments)
-            took.append(" ".join(words))
-    assert {"bot", "play", "admin-link", "tournament invite", "tournament create"} <= {*took}
+            given = [*words, *chain(*needed), "--token", token]
+            try:
+                _, bound, _ = app.parse_args(given, exit_on_error=False, print_error=False)
+                yield " ".join(words), str(bound.arguments)
+            except CycloptsError as error:
+                yield " ".join(words), str(error)
+
+
+@pytest.mark.slow
+def test_a_token_may_begin_with_a_hyphen_for_every_command_that_takes_one() -> None:
+    """Catches one invitation in 64 that no command could take: what begins with a hyphen is a flag."""
+    for token in ("-" + "x" * 21, "--" + 7 * "a7Z"):
+        took = dict(token_taken(token))
+        assert all(token in taken for taken in took.values())
+        assert {"bot", "play", "admin-link", "tournament invite", "tournament create"} <= {*took}
+
+
+@pytest.mark.slow
+def test_a_flag_is_no_token() -> None:
+    """Catches `--token --json`, where the token was forgotten, and the host refused `--json` as one."""
+    for flag in ("--json", "--by-invitation"):
+        refused = dict(token_taken(flag))
+        assert refused
+        assert all(f"expected a token, not the flag {flag}" in said for said in refused.values())
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 An export is of one state, so it goes by a copy of the record, which takes some two hundred bytes a pairing.
 Anybody may ask for one, and read it slowly or not at all. So for large tournaments there are a few places
-(`export_places.py`), and the export for somebody who hangs up ends. An organiser waits for no place. Whoever
-wants to know only what the head of the answer is gets that, and nothing is copied.
+(`export_places.py`), whoever has one has to take what is written at some speed (`giving.py`), and the export
+for somebody who hangs up ends. An organiser waits for no place, and may be slow: it may be a program that
+takes its time. Whoever wants to know only what the head of the answer is gets that, and nothing is copied.
 """
 
 from collections.abc import Sequence
@@ -17,9 +18,8 @@ import trio
 from server.export.write import after_matches, before_matches, match_line
 from server.export.write_facts import FactLines
 from server.host.view import HeldTournament
-from server.http.exchange import Chunks
 from server.protocols.api.call import Look
-from server.protocols.api.giving import LARGE, put
+from server.protocols.api.giving import LARGE, Giving
 from tournament.entries import Entry
 
 LINES = "application/x-ndjson"
@@ -58,33 +58,33 @@ async def _export(call: Look, found: HeldTournament) -> None:
     record = call.seen(found.record).after()
     left = record.facts
     rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
-    chunks = call.exchange.stream(200, HEADERS)
+    giving = Giving(call.exchange, 200, HEADERS, hurried=not call.organiser)
     written = bytearray()
     for line in before_matches(record, everything=call.organiser):
-        await _add(chunks, written, line)
+        await _add(giving, written, line)
     for name in record.endings:
-        await _add(chunks, written, match_line(record, await found.concluded(name)))
-    await _put(chunks, bytes(written))
+        await _add(giving, written, match_line(record, await found.concluded(name)))
+    await _put(giving, bytes(written))
     chain = FactLines(record.kept_as, everything=False)
     while rows:
-        await _put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
+        await _put(giving, await call.view.boards.run(partial(_lines, chain, rows)))
         left -= len(rows)
         rows = list(await found.entries(rows[-1].number))[:left] if left > 0 else []
-    await _put(chunks, _line(chain.last(call.signer)))
-    await _put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
-    chunks.close()
+    await _put(giving, _line(chain.last(call.signer)))
+    await _put(giving, await call.view.boards.run(lambda: _line(after_matches(record))))
+    giving.close()
 
 
-async def _add(chunks: Chunks, written: bytearray, line: dict[str, Any]) -> None:
+async def _add(giving: Giving, written: bytearray, line: dict[str, Any]) -> None:
     """Add a line to what is written, and give that if it is large: there may be a million pairings."""
     written += _line(line)
     if len(written) >= LARGE:
-        await _put(chunks, bytes(written))
+        await _put(giving, bytes(written))
         written.clear()
 
 
-async def _put(chunks: Chunks, content: bytes) -> None:
-    if not await put(chunks, content):
+async def _put(giving: Giving, content: bytes) -> None:
+    if not await giving.put(content):
         raise _Gone
 
 

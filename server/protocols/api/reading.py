@@ -42,7 +42,7 @@ from server.net.escaping import in_quotes
 from server.net.pauses import WithPauses
 from server.protocols.api.call import Call, Look
 from server.protocols.api.game_schema import schemas
-from server.protocols.api.giving import give, put
+from server.protocols.api.giving import Giving, give
 from server.protocols.api.paging import MOST, asked
 from server.protocols.api.streams import stream_match
 from tournament.check_in import unchecked
@@ -229,23 +229,25 @@ async def _give_csv(call: Look, board: Board, record: Record) -> None:
         if rest is not None:
             await rest
         return
-    chunks = call.exchange.stream(200, _headers(CSV))
+    giving = Giving(call.exchange, 200, _headers(CSV))
     for start in range(0, len(board.rows), MOST):
         piece = _csv(board.rows[start : start + MOST], record, head=start == 0)
-        await put(chunks, piece.encode())
-    chunks.close()
+        if not await giving.put(piece.encode()):
+            return
+    giving.close()
 
 
 async def _trf(call: Look, record: Record) -> Response:
     made = await call.view.boards.made_of(record, _trf_or_why_not)
     if isinstance(made, NotInTrf):
         raise HttpError(409, str(made))
-    return _text(TEXT, made)
+    return Response(200, _headers(TEXT), made)
 
 
-def _trf_or_why_not(record: Record) -> str | NotInTrf:
+def _trf_or_why_not(record: Record) -> bytes | NotInTrf:
+    """The bytes, which all share who are given them: there may be ten million."""
     try:
-        return trf(record)
+        return trf(record).encode()
     except NotInTrf as error:
         return error.with_traceback(None)  # which would keep the record
 

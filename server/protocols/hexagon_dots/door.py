@@ -189,8 +189,8 @@ class HexagonDots:
         """Have a bot join whose name is here: its hang-up may be on the way, and be read after this."""
         with gate.letting_in():
             await after_hang_ups()
-            if not exchange.gone and (joining := self._take_in(gate, exchange, name)) is not None:
-                await joining
+        if not exchange.gone and (joining := self._take_in(gate, exchange, name)) is not None:
+            await joining
 
     def _take_in(self, gate: Gate, exchange: Exchange, name: str) -> Awaitable[object] | None:
         if (back := self._coming_back(gate, name)) is not None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.hosts import Hosts, expected_hosts, host_and_path, is_this_machine
+from server.net.hosts import Hosts, expected_hosts, host_and_path, is_oneself, is_this_machine
 
 OURS = ("localhost", "LOCALHOST", "localhost.", "127.0.0.1", "127.255.0.9", "127.1", "2130706433", "0x7f.1")
 OURS += ("[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", socket.gethostname())  # noqa: S104
@@ -87,3 +87,12 @@ def test_whatever_a_header_says_there_is_an_answer_of_printable_letters(named: s
 )
 def test_a_whole_address_as_a_target_names_a_host(target: bytes, named: bytes, rest: bytes) -> None:
     assert host_and_path(target) == (named, rest)
+
+
+@pytest.mark.parametrize("port", ["", ":8080"])
+def test_only_loopback_leads_every_machine_to_itself(port: str) -> None:
+    """Catches a note on invitations with the name of this machine that nobody else can follow them."""
+    for name in ("localhost", "127.0.0.1", "127.1", "0.0.0.0", "[::1]"):  # noqa: S104
+        assert is_oneself(name + port)
+    for name in {socket.gethostname(), "arena.example.org", "192.0.2.1", "[2001:db8::1]"} - {"localhost"}:
+        assert not is_oneself(name + port)

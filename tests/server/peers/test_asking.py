@@ -19,6 +19,7 @@ from server.peers.asking import LINGER
 from server.peers.channel import FarEnd
 from server.peers.link import Link
 from server.peers.messages import WINDOW, Open
+from server.protocols.api.giving import LARGE, LEAST, SPARE, give_later
 
 OWN, THEIRS = "Bearer our-token", "their-token"
 
@@ -104,6 +105,32 @@ async def test_an_organiser_of_one_host_is_one_of_the_other_and_nobody_else_is(
         for given, seen in ((OWN, f"Bearer {THEIRS}"), ("Bearer guess", "Bearer guess")):
             await asked.say("POST", "/", f"Authorization: {given}", "Content-Length: 0")
             assert seen.encode() in await asked.hear(seen.encode())
+
+
+async def test_whoever_takes_a_large_answer_too_slowly_is_hung_up_on_at_another_host_as_well(
+    autojump_clock: MockClock,
+) -> None:
+    """What is made for the answer is let go of at once, and the client gets only what is on its way."""
+    size, ends = 8 * LARGE, list[float]()
+
+    async def answer() -> Response:
+        return Response(200, (), bytes(size))
+
+    async def app(exchange: Exchange) -> None:
+        try:
+            await give_later(exchange, answer())
+        finally:
+            ends.append(trio.current_time() - begun)
+
+    async with relayed(app) as asked:
+        begun, got = trio.current_time(), 0
+        await asked.say("GET", "/")
+        while received := await asked.client.receive_some(4096):
+            got += len(received)
+            await trio.sleep(1.0)
+        assert got < 2 * WINDOW
+        assert ends[0] < SPARE + size / LEAST
+        assert not asked.guard.caught
 
 
 @pytest.mark.slow

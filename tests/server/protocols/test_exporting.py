@@ -75,6 +75,37 @@ async def test_of_large_tournaments_there_are_a_few_exports_at_once_and_of_small
             assert copies() == most
 
 
+async def nibble(client: Client) -> None:
+    """Take as little as one can without being cut off at once, and notice the end."""
+    received = b"something"
+    while received:
+        await trio.sleep(9)
+        received = await client.end.receive_some(1024)
+
+
+async def test_nobody_keeps_a_place_by_taking_an_export_slowly(autojump_clock: MockClock) -> None:
+    """Catches four strangers in four networks who hold all places, and everybody else up, for hours."""
+    async with office() as here, trio.open_nursery() as nursery:
+        await drawn(here, MANY + 1)
+        for number in range(export_places.AT_ONCE):
+            nursery.start_soon(nibble, await exporting(here, SLOW, f"192.0.2.{number}"))
+        waiting, begun = await exporting(here, FAST, "198.51.100.1"), trio.current_time()
+        assert (await waiting.rest()).endswith(b"0\r\n\r\n")
+        assert trio.current_time() - begun < 60
+
+
+async def test_an_organiser_may_take_an_export_slowly(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await drawn(here, 20 * MANY)
+        client = here.server.connect(Weather(window=65536))
+        await client.end.send_all(AUTHORISED)
+        whole = bytearray()
+        while received := await client.end.receive():
+            whole += received
+            await trio.sleep(9)
+        assert whole.endswith(b"0\r\n\r\n")
+
+
 @pytest.mark.parametrize("after", [0, 10])
 async def test_the_export_for_somebody_who_has_hung_up_ends(after: int, autojump_clock: MockClock) -> None:
     """Catches a stranger who has the host make exports that nobody reads, hundreds at once."""

@@ -223,6 +223,16 @@ async def test_all_who_are_let_in_at_an_address_are_at_one_game(
         await sides_drawn(ann, bob, 2)
 
 
+async def test_an_address_of_no_game_is_one_for_nobody_who_is_here_either(autojump_clock: MockClock) -> None:
+    """Catches a bot that is here and tries other addresses: each of them led to a game from then on."""
+    async with table() as here:
+        ann, again = here.bot("ann"), here.bot("ann")
+        await ann.join(await here.made())
+        await again.join("/g/00000000")
+        assert (await again.told()).status == 404
+        assert (await here.caller().ask("GET", "/g/00000000")).status == 404
+
+
 async def test_nobody_is_in_two_matches_when_an_opponent_goes_as_they_begin(
     autojump_clock: MockClock,
 ) -> None:
