@@ -148,7 +148,7 @@ class Sparse:
         believed, calm = prior.at(point[:-1])[1], system.calm_of_each(point, here, self.prior)
         self.centre = float(point[:-1].mean())
         self.strength = point[:-1].tolist()
-        self.variance = system.variances(here, believed, calm).tolist()
+        self.variance = system.plain_variances(here, believed, calm).tolist()
         self._slope, self._curve = here.slope[:-1].tolist(), here.curve[:-1].tolist()
 
     def contention(self, contenders: list[int]) -> "Floats":
