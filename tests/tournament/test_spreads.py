@@ -17,7 +17,7 @@ from tournament.format import Pairing, Result
 from tournament.meetings import Meetings
 from tournament.posterior import ADVANTAGE
 from tournament.priors import Normal
-from tournament.ratings import ELO, Ratings
+from tournament.ratings import ELO, Rating, Ratings
 from tournament.strength import Strength, strengths
 
 pytestmark = pytest.mark.slow
@@ -66,6 +66,27 @@ def test_a_fit_of_all_does_not_depend_on_what_was_fitted_before() -> None:
     for result in results[-2 * LEAST :]:
         ratings.add(result)
     assert ratings.fit() == Ratings(results, small=0).fit()
+
+
+@pytest.mark.parametrize("draws", [0.0, 0.9])
+@pytest.mark.parametrize("games", [1, 8])
+def test_somebody_new_is_known_as_well_as_after_a_fit_of_all(draws: float, games: int) -> None:
+    """Catches an interval without what draws tell: with 9 of 10 games drawn it was 2.2 times as wide."""
+    truth = world(Random(10), 120, 100, draws, 0)
+    pairs = [truth.play(Pairing(1, 1, *map(str, Random(at).sample(range(119), 2)))) for at in range(1_500)]
+    ratings = Ratings(pairs, small=0)
+    ratings.fit()
+    new = [truth.play(Pairing(1, 1, "119", f"{opponent}")) for opponent in range(games)]
+    for result in new:
+        ratings.add(result)
+        ratings.fit()
+    found, right = (each.fit().ratings[-1] for each in (ratings, Ratings([*pairs, *new], small=0)))
+    assert found.name == right.name == "119"
+    assert reach(found) == pytest.approx(reach(right), rel=0.12)
+
+
+def reach(of: Rating) -> float:
+    return of.interval[1] - of.interval[0]
 
 
 def test_the_order_of_results_hardly_changes_anything() -> None:
