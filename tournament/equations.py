@@ -149,14 +149,14 @@ class System:
             parts += weight * values[:, None] * likely
         return float(np.maximum(square - (parts**2).sum(axis=0), 0).sum()) / self.calm**2 / 2
 
-    def look_around(self, here: Equations, believed: "Floats", added: float) -> None:
+    def look_around(self, here: Equations, sure: float, added: float) -> None:
         """Take what is expected from now on as an average over how far apart two may be.
 
         The variance of a strength is so much more than what its own games and the prior leave. That of a
         lead is about as much as its two entrants have together, and less by as much as all of them have
         in common: how much the games tell of all leads is known from how much they tell of all strengths.
         """
-        told = max(self.size - 1 - added * float((believed / here.curve[:-1]).sum()), 0.0)
+        told = max(self.size - 1 - added * sure * float((1 / here.curve[:-1]).sum()), 0.0)
         apart = 1 / here.curve[self.lower] + 1 / here.curve[self.higher]
         self.unsure = (self.calm * told / float(here.between @ apart) * apart)[self._pair]
 
@@ -192,34 +192,54 @@ class System:
         decisive = 2 * float(self.equations(point, DrawnGames(PRIOR)).between.sum())
         self.calm = (max(decisive - 2 * float(self.draws.sum()) / 4, 0) + prior) / (decisive + prior)
 
-    def variances(
-        self, here: Equations, believed: "Floats", calm: "Floats | None" = None, most: int = SAMPLES[1]
-    ) -> "Floats":
-        """The variance of each strength relative to their mean, as if there were no draws.
+    def variances(self, here: Equations, sure: float, most: int = SAMPLES[1]) -> "Floats":
+        """The variance of each strength relative to their mean, by a normal prior, as if there were no draws.
 
-        With `calm`, it is reduced in the ratio in which samples with the noise that draws leave vary less
-        than samples with the noise of no draws.
+        Games say nothing of the mean itself. So how unsure it is follows from the prior, and samples have
+        none of it: in a few of these it would be off by chance, and the spread would be, too.
+        """
+        import numpy as np
+
+        random = np.random.default_rng(0)
+        curve, own_root, root = here.curve[:-1], sure**0.5, np.sqrt(here.varied)
+        others = np.zeros(self.size)  # what opponents' errors add
+        samples = self._samples(most)
+        for _ in range(samples):
+            noise = root * random.standard_normal(len(root))
+            mine = own_root * random.standard_normal(self.size)
+            drawn = self.solved(self._noise(noise, mine), here, SAMPLE)
+            drawn[:-1] -= drawn[:-1].mean()
+            others += (self._spread(drawn, here) / curve) ** 2
+        passed_on = 1 - sure / curve  # of an error of the mean, by opponents
+        return 1 / curve + others / samples - (1 - passed_on**2) / (self.size * sure)
+
+    def plain_variances(self, here: Equations, believed: "Floats", calm: "Floats") -> "Floats":
+        """The same in a plain fit.
+
+        It is reduced in the ratio in which samples with the noise that draws leave vary less than samples
+        with the noise of no draws.
         """
         import numpy as np
 
         random = np.random.default_rng(0)
         curve, own_root, root = here.curve[:-1], np.sqrt(believed), np.sqrt(here.varied)
-        calmed = None if calm is None else (calm[self.lower] * calm[self.higher])[self._pair]
+        calmed = (calm[self.lower] * calm[self.higher])[self._pair]
         part = 1 - 1 / self.size  # of a strength, left when the mean is taken off
         others, loud, quiet = (np.zeros(self.size) for _ in range(3))  # what opponents' errors add; the whole
-        samples = min(max(SAMPLES[0], WORK // len(self.lower)), most)
+        samples = self._samples(SAMPLES[1])
         for _ in range(samples):
             noise = root * random.standard_normal(len(root))
             mine = own_root * random.standard_normal(self.size)
             drawn = self.solved(self._noise(noise, mine), here, SAMPLE)
             theirs, drawn = self._spread(drawn, here), drawn[:-1]
             others += (part * theirs / curve - (drawn.sum() - drawn) / self.size) ** 2
-            if calm is not None and calmed is not None:
-                loud += (drawn - drawn.mean()) ** 2
-                drawn = self.solved(self._noise(noise * calmed, mine * calm**2), here, SAMPLE)[:-1]
-                quiet += (drawn - drawn.mean()) ** 2
-        found = part**2 / curve + others / samples
-        return found if calm is None else found * quiet / loud
+            loud += (drawn - drawn.mean()) ** 2
+            drawn = self.solved(self._noise(noise * calmed, mine * calm**2), here, SAMPLE)[:-1]
+            quiet += (drawn - drawn.mean()) ** 2
+        return (part**2 / curve + others / samples) * quiet / loud
+
+    def _samples(self, most: int) -> int:
+        return min(max(SAMPLES[0], WORK // len(self.lower)), most)
 
     def _noise(self, of_games: "Floats", of_prior: "Floats") -> "Floats":
         """The noise of each score: what one gains by chance from another, the other loses.

@@ -40,6 +40,7 @@ class Sparse:
         self.strength: list[float] = []
         self.advantage = 0.0  # of moving first, at the latest fit of all
         self.variance: list[float] = []  # of each strength, relative to the mean
+        self._calm = 1.0  # how much less scores vary because of draws, unless the fit is plain
         self._meetings = meetings
         self._plain = plain
         self._most = most
@@ -78,7 +79,7 @@ class Sparse:
             after = self._curve[player] = before + certain
             self._slope[player] += surprise
             known = self.variance[player]
-            self.variance[player] = known * before / after if known else 1 / after
+            self.variance[player] = known * before / after if known else self._calm / after
         waiting = deque((game.first, game.second))
         for _ in range(self._most):
             if not waiting:
@@ -129,6 +130,7 @@ class Sparse:
         *self.strength, self.advantage = found.point.tolist()
         self.centre = 0.0
         self.variance = found.variance.tolist()
+        self._calm = system.calm
         self.prior = 4 * system.calm / found.spread**2  # a game between equals tells a quarter
         self._slope, self._curve = [0.0] * system.size, found.curve.tolist()
 
@@ -148,7 +150,7 @@ class Sparse:
         believed, calm = prior.at(point[:-1])[1], system.calm_of_each(point, here, self.prior)
         self.centre = float(point[:-1].mean())
         self.strength = point[:-1].tolist()
-        self.variance = system.variances(here, believed, calm).tolist()
+        self.variance = system.plain_variances(here, believed, calm).tolist()
         self._slope, self._curve = here.slope[:-1].tolist(), here.curve[:-1].tolist()
 
     def contention(self, contenders: list[int]) -> "Floats":

@@ -26,7 +26,10 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
     Floats = NDArray[np.float64]
 
-FEW, ENOUGH = (2, 16), 6_400  # samples of the variances at each spread: as many as make so many variances
+FEW, ENOUGH = (
+    (2, 64),
+    32_000,
+)  # samples of the variances at each spread: as many as take so many looks at a pair
 LOOKS, CLOSE = 8, 0.5 / ELO  # at one spread: the most, and the step that is the last
 SETTLED = 0.003  # the share by which the effect of draws still changes when it is settled
 UNLIKELY = 8.0  # how much less the logarithm of a probability is than the greatest, where the search ends
@@ -60,9 +63,8 @@ def inferred(system: System) -> Field:
     spreads = np.geomspace(SPREADS[0] / ELO, SPREADS[1] / ELO, SPREADS[2]).tolist()
     known, shares = _settled(system, spreads)
     likeliest = max(shares, key=shares.__getitem__)
-    best, normal = known[likeliest], Normal(system.calm / spreads[likeliest] ** 2)
-    curve, believed = best.here.curve[:-1], normal.at(best.point[:-1])[1]
-    added = system.calm * curve * system.variances(best.here, believed)
+    here, curve = known[likeliest].here, known[likeliest].here.curve[:-1]
+    added = system.calm * curve * system.variances(here, system.calm / spreads[likeliest] ** 2)
     points = {at: _centred(known[at].point) for at in shares}
     point = sum((share * points[at] for at, share in shares.items()), np.zeros(system.size + 1))
     variance = sum(
@@ -120,15 +122,14 @@ def _at(system: System, spread: float, near: Fitted | None) -> Fitted:
     normal = Normal(system.calm / spread**2)
     point = np.zeros(system.size + 1) if near is None else near.point
     system.unsure = None if near is None else near.unsure
-    samples = max(FEW[0], min(ENOUGH // system.size, FEW[1]))
+    samples = max(FEW[0], min(ENOUGH // len(system.lower), FEW[1]))
     left = LOOKS
     while True:
         left -= 1
         before, point = point, system.likeliest(point, normal)
         here = system.equations(point, normal)
-        believed = normal.at(point[:-1])[1]
-        variance = system.variances(here, believed, most=samples)
-        system.look_around(here, believed, float((variance * here.curve[:-1]).mean()))
+        variance = system.variances(here, normal.sure, most=samples)
+        system.look_around(here, normal.sure, float((variance * here.curve[:-1]).mean()))
         if not left or np.abs(point - before).max() < CLOSE:
             break
     strengths = point[:-1] - point[:-1].mean()

@@ -111,7 +111,7 @@ def test_with_a_normal_prior_the_likeliest_strengths_and_advantage_are_found() -
     assert found * ELO == pytest.approx(top * ELO, abs=REFITTED)
     centre = np.eye(FIELD) - 1 / FIELD
     covariance = centre @ np.linalg.inv(information(top))[:-1, :-1] @ centre
-    variance = system.variances(system.equations(found, prior), sure[:-1])
+    variance = system.variances(system.equations(found, prior), prior.sure)
     assert variance**0.5 == pytest.approx(covariance.diagonal() ** 0.5, rel=WIDTHS)
 
 
