@@ -26,10 +26,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
     Floats = NDArray[np.float64]
 
-FEW, ENOUGH = (
-    (2, 64),
-    32_000,
-)  # samples of the variances at each spread: as many as take so many looks at a pair
+FEW, ENOUGH = (2, 64), 32_000  # samples of the variances at a spread: as many as look at so many pairs
 LOOKS, CLOSE = 8, 0.5 / ELO  # at one spread: the most, and the step that is the last
 SETTLED = 0.003  # the share by which the effect of draws still changes when it is settled
 UNLIKELY = 8.0  # how much less the logarithm of a probability is than the greatest, where the search ends
