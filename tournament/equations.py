@@ -12,6 +12,7 @@ known, so only what its opponents' errors add rests on samples.
 Not here: which prior there is (`spreads.py`), and what is done with a new game (`fit_sparse.py`).
 """
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -36,6 +37,9 @@ SOLVING = 500  # steps of a solution; some ten are enough
 SAMPLES = (16, 200)  # as many as can be had for …
 WORK = 8_000_000  # … so many looks at a pair, which take some seconds
 NODES, FINE_NODES = 7, 20  # places at which a normal distribution is looked at
+NARROW, NARROW_NODES = 0.25, 3  # the same where all variances are as small as this
+SHARPEST = 3**-0.5 / 6  # of a logistic curve: the most that its slope changes with a strength
+NOTHING = 1e-4  # of the logarithm of a probability, for each entrant: so little makes no difference
 
 
 class Equations(Struct, frozen=True):
@@ -64,8 +68,6 @@ class System:
         self.higher: Numbers = np.array(meetings.higher, dtype=np.intp)
         count, won, self.draws = figures(meetings)
         self.games = float(count.sum())
-        self._places, weights = np.polynomial.hermite_e.hermegauss(NODES)
-        self._weights = weights / weights.sum()
         self._room = np.empty(len(count))  # scratch space: new memory takes time
         # Of all games of two in the same seats: the number of the pair; whether the lower moved first, as 1
         # or −1; the weight of the games, and what the lower won of that.
@@ -120,7 +122,7 @@ class System:
             return self._won - self._count * expected, self._count * expected * (1 - expected)
         mean, varied = np.zeros(len(lead)), np.zeros(len(lead))
         deviation = np.sqrt(self.unsure)
-        for place, weight in zip(self._places, self._weights, strict=True):
+        for place, weight in _places(NARROW_NODES if self.unsure.max() <= NARROW else NODES):
             expected = 0.5 + np.tanh((lead + place * deviation) / 2) / 2
             mean += weight * expected
             varied += weight * expected * (1 - expected)
@@ -135,18 +137,21 @@ class System:
 
         In theory that is about half the variance of what the logarithm of their likelihood has and a parabola
         does not. Here each pair stands for itself. Parts of a function that belong to different Hermite
-        polynomials add up in its variance, and those of the first three make the parabola.
+        polynomials add up in its variance, and those of the first three make the parabola. Where everybody
+        has played much, next to nothing is left.
         """
         import numpy as np
 
+        most = float((self._count**2 * unsure**3).sum()) * SHARPEST**2 / 6  # by the next polynomial alone
+        if most < NOTHING * self.size * self.calm**2:
+            return 0.0
         lead, deviation = self._lead(point), np.sqrt(unsure)
-        places, weights = np.polynomial.hermite_e.hermegauss(FINE_NODES)
-        polynomials = np.array([np.ones(FINE_NODES), places, (places**2 - 1) / 2**0.5])
         square, parts = np.zeros(len(self.lower)), np.zeros((3, len(self.lower)))
-        for place, weight, values in zip(places, weights / weights.sum(), polynomials.T, strict=True):
+        for place, weight in _places(FINE_NODES):
             likely = self._by_pair(self._count * np.logaddexp(0, lead + place * deviation))
             square += weight * likely**2
-            parts += weight * values[:, None] * likely
+            for part, polynomial in zip(parts, (1.0, place, (place**2 - 1) / 2**0.5), strict=True):
+                part += weight * polynomial * likely
         return float(np.maximum(square - (parts**2).sum(axis=0), 0).sum()) / self.calm**2 / 2
 
     def look_around(self, here: Equations, sure: float, added: float) -> None:
@@ -283,6 +288,15 @@ class System:
         import numpy as np
 
         return np.bincount(players, values, self.size).astype(np.float64, copy=False)
+
+
+@cache
+def _places(many: int) -> list[tuple[float, float]]:
+    """Places on a normal distribution, in deviations, and how much of it each stands for."""
+    import numpy as np
+
+    places, weights = np.polynomial.hermite_e.hermegauss(many)
+    return [*zip(places.tolist(), (weights / weights.sum()).tolist(), strict=True)]
 
 
 def _seatings(meetings: Meetings) -> tuple["Numbers", "Floats", "Floats", "Floats"]:
