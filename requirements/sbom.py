@@ -48,7 +48,6 @@ def bill(lock: str, project: str) -> dict[str, object]:
     about = tomllib.loads(project)["project"]
     purl = f"pkg:pypi/{about['name']}@{about['version']}"
     return {
-        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
