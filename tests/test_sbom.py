@@ -61,7 +61,7 @@ def test_it_is_that_of_a_host_unless_it_is_told_otherwise_and_always_the_same(tm
 def test_it_names_no_place_of_download_and_each_package_by_one_url() -> None:
     for lock in LOCKS:
         bill = made(lock)
-        assert re.findall(rb"\w+://\S+", bill) == [b'http://cyclonedx.org/schema/bom-1.6.schema.json",']
+        assert re.findall(rb"\w+://\S+", bill) == []
         names = [each["bom-ref"] for each in components(bill)]
         assert len(set(names)) == len(names)
         assert names == [f"pkg:pypi/{each['name']}@{each['version']}" for each in components(bill)]
