@@ -61,9 +61,7 @@ class System:
 
         self.size = len(meetings.against)
         self.calm = 1.0  # how much less scores vary than if nothing were drawn
-        self.unsure: Floats | None = (
-            None  # the variance of how far apart two are, for each two in their seats
-        )
+        self.unsure: Floats | None = None  # the variance of how far apart two in their seats are
         self.lower: Numbers = np.array(meetings.lower, dtype=np.intp)
         self.higher: Numbers = np.array(meetings.higher, dtype=np.intp)
         count, won, self.draws = figures(meetings)
@@ -154,8 +152,8 @@ class System:
                 part += weight * polynomial * likely
         return float(np.maximum(square - (parts**2).sum(axis=0), 0).sum()) / self.calm**2 / 2
 
-    def look_around(self, here: Equations, sure: float, added: float) -> None:
-        """Take what is expected from now on as an average over how far apart two may be.
+    def look_around(self, here: Equations, sure: float, added: float) -> "Floats":
+        """Take what is expected from now on as an average over how far apart two may be; returns variances.
 
         The variance of a strength is so much more than what its own games and the prior leave. That of a
         lead is about as much as its two entrants have together, and less by as much as all of them have
@@ -163,7 +161,8 @@ class System:
         """
         told = max(self.size - 1 - added * sure * float((1 / here.curve[:-1]).sum()), 0.0)
         apart = 1 / here.curve[self.lower] + 1 / here.curve[self.higher]
-        self.unsure = (self.calm * told / float(here.between @ apart) * apart)[self._pair]
+        unsure = self.unsure = (self.calm * told / float(here.between @ apart) * apart)[self._pair]
+        return unsure
 
     def solved(self, right: "Floats", here: Equations, missing: float) -> "Floats":
         """Solve information · x = right, by conjugate gradients, each in units of its own curve."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tournament.equations import System
 from tournament.fit_exact import ELO, PRIOR
 from tournament.meetings import Game, Meetings
-from tournament.priors import DrawnGames, Prior
+from tournament.priors import DrawnGames
 from tournament.spreads import inferred
 
 if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
@@ -138,7 +138,7 @@ class Sparse:
         """Everybody is given one drawn game."""
         import numpy as np
 
-        prior: Prior = DrawnGames(PRIOR)
+        prior = DrawnGames(PRIOR)
         point = np.zeros(system.size + 1)
         point[: len(self.strength)] = self.strength
         point = system.likeliest(point, prior)

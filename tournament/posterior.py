@@ -134,7 +134,7 @@ class Model:
         less = 1 / np.sqrt(1 + math.pi * unsure / 8)
         ahead = less * self._ahead(point[:, None])[:, 0]
         varied = float((games.weight * less / np.cosh(ahead / 2) ** 2).sum()) / 4
-        self.calm = (max(varied - float(games.drawn.sum()) / 4, 0) + HALF) / (varied + HALF)
+        self.calm = calmed(varied, float(games.drawn.sum()))
         self.start = point
 
     # Each column of what follows is a point, with a spread of its own or one for all.
@@ -246,6 +246,11 @@ class Model:
         share = np.exp(np.array(likely) - max(likely))
         shares: list[float] = (share / share.sum()).tolist()
         return [structs.replace(each, share=one) for each, one in zip(found, shares, strict=True)]
+
+
+def calmed(varied: float, drawn: float) -> float:
+    """φ, where scores would vary so much if nothing were drawn."""
+    return (max(varied - drawn / 4, 0) + HALF) / (varied + HALF)
 
 
 class _Sums:

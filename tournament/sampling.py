@@ -68,12 +68,15 @@ def likely_spread(approximations: list[Approximation]) -> float:
     Otherwise, in a field that says little of its spread, a low one and results that are mostly chance would
     confirm each other: the closer everybody is, the more of what happens is chance.
     """
-    usual, apart = USUAL
-    weight = [
-        each.share * exp(-((log(each.spread * ELO / usual) / apart) ** 2) / 2) for each in approximations
-    ]
+    weight = [each.share * how_usual(each.spread) for each in approximations]
     logarithms = (log(each.spread) for each in approximations)
     return exp(sum(one * each for one, each in zip(weight, logarithms, strict=True)) / sum(weight))
+
+
+def how_usual(spread: float) -> float:
+    """How likely a spread is by the prior that pulls to the usual one, up to a factor."""
+    usual, apart = USUAL
+    return exp(-((log(spread * ELO / usual) / apart) ** 2) / 2)
 
 
 def likeliest(approximations: list[Approximation]) -> list[Approximation]:

@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from tournament.equations import Equations, System
 from tournament.fit_exact import ELO
-from tournament.posterior import HALF, SPREADS, WIDE
+from tournament.posterior import SPREADS, WIDE, calmed
 from tournament.priors import Normal
-from tournament.sampling import CALMING, USUAL
+from tournament.sampling import CALMING, USUAL, how_usual
 
 if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
     import numpy as np
@@ -46,7 +46,7 @@ class Fitted(Struct, frozen=True):
     """The normal distribution at one spread."""
 
     point: "Floats"
-    unsure: "Floats | None"  # as in the system
+    unsure: "Floats"  # as in the system
     here: Equations
     # The logarithm of the spread's probability is the sum of two parts:
     rise: float  # how fast one grows with the logarithm of the spread
@@ -81,14 +81,14 @@ def _settled(system: System, spreads: list[float]) -> tuple[dict[int, Fitted], d
     way round.
     """
     drawn = float(system.draws.sum())
-    system.calm = _calm(system.games / 4, drawn)
+    system.calm = calmed(system.games / 4, drawn)
     known: dict[int, Fitted] = {}
     start = min(range(len(spreads)), key=lambda at: abs(log(spreads[at] * ELO / USUAL[0])))
     left = CALMING
     while True:
         known = _searched(system, spreads, start, known)
         shares = _shares(spreads, known)
-        calm = _calm(_varied(spreads, known, shares), drawn)
+        calm = calmed(_varied(spreads, known, shares), drawn)
         if not left or abs(calm - system.calm) < SETTLED * calm:
             return known, shares
         left, system.calm = left - 1, calm
@@ -126,15 +126,14 @@ def _at(system: System, spread: float, near: Fitted | None) -> Fitted:
         before, point = point, system.likeliest(point, normal)
         here = system.equations(point, normal)
         variance = system.variances(here, normal.sure, most=samples)
-        system.look_around(here, normal.sure, float((variance * here.curve[:-1]).mean()))
+        unsure = system.look_around(here, normal.sure, float((variance * here.curve[:-1]).mean()))
         if not left or np.abs(point - before).max() < CLOSE:
             break
     strengths = point[:-1] - point[:-1].mean()
     apart = float((strengths**2).sum() + system.calm * variance.sum())
     # Without the mean there is one strength less, and one less again, because steps are of the logarithm.
     rise = apart / spread**2 - (system.size - 2) - (spread * ELO / WIDE) ** 2
-    unsure = system.unsure
-    return Fitted(point, unsure, here, rise, 0.0 if unsure is None else system.left_out(point, unsure))
+    return Fitted(point, unsure, here, rise, system.left_out(point, unsure))
 
 
 def _shares(spreads: list[float], known: dict[int, Fitted]) -> dict[int, float]:
@@ -158,17 +157,9 @@ def _varied(spreads: list[float], known: dict[int, Fitted], shares: dict[int, fl
 
     `likely_spread` in `sampling.py` says why they are.
     """
-    usual, apart = USUAL
-    weight = {
-        at: share * exp(-((log(spreads[at] * ELO / usual) / apart) ** 2) / 2) for at, share in shares.items()
-    }
+    weight = {at: share * how_usual(spreads[at]) for at, share in shares.items()}
     varied = sum(weight[at] * float(known[at].here.between.sum()) for at in weight)
     return varied / sum(weight.values())
-
-
-def _calm(varied: float, drawn: float) -> float:
-    """How much less scores vary because of draws."""
-    return (max(varied - drawn / 4, 0) + HALF) / (varied + HALF)
 
 
 def _centred(point: "Floats") -> "Floats":
