@@ -55,6 +55,7 @@ class LatestBoard:
 
     def __init__(self) -> None:
         self.board: Board | None = None
+        self.earlier: Board | None = None  # of before this start, until there is one
         self.sheet: ScoreSheet | None = None
         self.remaking = Remaking(EVERY)
 
@@ -81,16 +82,27 @@ class Boards:
 
     def latest(self, record: Record) -> Board | None:
         """The latest board that there is; if it is out of date, the next one is begun."""
+        board = self.known(record)
+        if board is None or board.version < record.version:
+            self._ask(self._find(record), record)
+        return board
+
+    def remember(self, record: Record, board: Board) -> None:
+        """Note a board that was made before this start and took long, to be shown until there is another."""
+        self._find(record).earlier = board
+
+    def known(self, record: Record) -> Board | None:
+        """The latest board that there is, as it is."""
         kept = self._find(record)
-        if kept.board is None or kept.board.version < record.version:
-            self._ask(kept, record)
-        return kept.board
+        return kept.board or kept.earlier
 
     async def current(self, record: Record) -> Board:
         """The current board, or the latest if that takes long; raises `NoBoard` if there is none by then."""
+        if self._find(record).earlier is not None and (board := self.latest(record)) is not None:
+            return board  # the next one takes long: this is why there is an earlier one
         with trio.move_on_after(WAIT):
             return await self.exact(record)
-        if (board := self._find(record).board) is None:
+        if (board := self.known(record)) is None:
             raise NoBoard
         return board
 
@@ -183,7 +195,7 @@ class Boards:
             async with self._room:
                 begun = trio.current_time()
                 self.made += 1
-                kept.board = await self._board(record, sheet)
+                kept.board, kept.earlier = await self._board(record, sheet), None
             if not record.format.endless:
                 self._ending.add(record)
                 for old in self._ending.archived():

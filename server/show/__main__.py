@@ -32,6 +32,7 @@ from server.show.draws import Drawing
 from server.show.ending import end_with_the_parent
 from server.show.feed import LENGTH, Draw, Latest, Message, Rank, hear
 from server.show.keeping_fresh import keep_fresh
+from server.show.kept_boards import BoardKeeper
 from server.show.mirror import Mirror
 from server.show.which import ShownRequests
 from server.store.choice import beside
@@ -39,6 +40,7 @@ from server.store.journal import Reader
 from server.store.ledger import READERS
 from server.webhooks.delivery import deliver
 
+LAST = 1.0  # seconds at the end for tables that are not kept yet; play waits for twice as long
 NICER = 5  # the process that plays comes first, where both share a processor
 
 
@@ -68,6 +70,8 @@ async def show(begin: ShowSettings, told: socket.socket, lent: socket.socket) ->
                 reader = opened.enter_context(closing(beside(settings, READERS)))
                 mirror = Mirror(reader, guard, address=begin.address, folder=folder, grading=settings.grading)
                 await mirror.load()
+                keeper = BoardKeeper(mirror, reader, folder)
+                await keeper.load()
             except ConfigError as error:
                 await _say(stream, DAMAGED + str(error).encode())
                 return
@@ -82,6 +86,7 @@ async def show(begin: ShowSettings, told: socket.socket, lent: socket.socket) ->
             nursery.start_soon(archive_old, mirror.records, mirror.boards.run)
             nursery.start_soon(mirror.grader.run)
             nursery.start_soon(keep_fresh, settings, reader.last, mirror.snapshot)
+            nursery.start_soon(keeper.run)
             nursery.start_soon(borrowing.run)
             nursery.start_soon(_deliver, begin, reader)
             nursery.start_soon(attention.run, lambda: len(borrowing) > 0)
@@ -89,6 +94,8 @@ async def show(begin: ShowSettings, told: socket.socket, lent: socket.socket) ->
             await _say(stream, READY)
             nursery.start_soon(mirror.warm)
             await _hear(mirror, attention, stream, watches=bool(begin.address))
+            with trio.move_on_after(LAST):
+                await keeper.keep()
             nursery.cancel_scope.cancel()
 
 

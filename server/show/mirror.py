@@ -197,9 +197,12 @@ class Mirror:
         They are computed one by one, so that a visitor of another table does not wait for all of
         them.
         """
-        for held in tuple(self.tournaments.values()):
-            if held.record.decided > LONG:
-                await self.boards.exact(held.record)
+        for record in self.long():
+            await self.boards.exact(record)
+
+    def long(self) -> Sequence[Record]:
+        """The records whose tables take long to compute."""
+        return [record for record in self.records() if record.decided > LONG]
 
     def take(self, message: Happened | Journal | Seen, teller: object = None) -> None:
         """Take in what play tells; where several processes play, each tells of what it holds."""
@@ -242,14 +245,18 @@ class Mirror:
         await self.catch_up()
         return await self.boards.exact(self.tournaments[name].record.public)
 
-    async def read_up_to(self, journal: int) -> None:
-        """Wait until all up to that number in the journal has been taken in; 0: all that is kept by now."""
+    async def read_up_to(self, journal: int) -> int:
+        """Wait until all up to that number in the journal has been taken in; 0: all that is kept by now.
+
+        Returns the number up to which all has been taken in.
+        """
         if not journal:  # `catch_up` gives up if the journal cannot be read, which a draw must not
             journal = await self._look_how_far()
         while self._read < journal:
             if self._unusable is not None:
                 raise self._unusable
             await self._taken.wait()
+        return self._read
 
     async def draw(self, name: str) -> Sequence[Pairing]:
         """The pairings that a tournament's format adds, by what has been taken in."""

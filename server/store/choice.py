@@ -6,6 +6,7 @@ from pathlib import Path
 from server.config import Settings
 from server.exits import ConfigError
 from server.store import private
+from server.store.caches import BOARDS
 from server.store.copies import backups
 from server.store.data_folder import JOURNAL, RESERVE
 from server.store.journal import Engine, Reader
@@ -59,7 +60,7 @@ def _expect_not_emptied(path: Path) -> None:
 
     So is a link that leads nowhere, perhaps because a disk is missing.
     """
-    left = [path.with_name(FILE), path.with_name(OF_WHOLE), *backups(path).glob("*.sqlite")]
+    left = [*map(path.with_name, (FILE, OF_WHOLE, BOARDS)), *backups(path).glob("*.sqlite")]
     with suppress(OSError):  # there is none, or SQLite says what is wrong
         leads_nowhere = path.is_symlink() and not path.exists()
         if (leads_nowhere or not path.stat().st_size) and any(each.exists() for each in left):

@@ -1,12 +1,9 @@
 """What the journal adds up to, in a file beside it, so that a start takes no longer for a long past.
 
-The file is a cache. It says up to which entry of the journal it goes, with a hash of
-that entry. If it is missing, damaged, of another version or of another journal, all that
-is lost is time: everything is read from the start. Only the journal is ever believed.
+The file is a cache (`caches.py`): if it is of no use, everything is read from the start.
 """
 
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
 
@@ -14,7 +11,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from server.store import private
+from server.store import caches
 from server.store.journal import Reader, kept
 from tournament.entries import Entry
 from tournament.facts import Kept, Ordered
@@ -25,7 +22,6 @@ from tournament.snapshot import VERSION, Snapshot, restored, taken
 FILE = "snapshot"
 OF_WHOLE = "snapshot-whole"  # of whole records, for the process for pages
 MAGIC = b"quintain snapshot\n"
-SIZE = 32  # bytes of a hash
 MANY = 20_000  # entries read again at a start, after which a new snapshot is taken …
 MUCH = 100_000  # entries, after which a start that reads them says how far it is: some five seconds
 MANY_WHOLE = 500_000  # … and a new one of whole records, between starts: that takes seconds and memory
@@ -113,11 +109,11 @@ def save(path: Path, known: Folded) -> None:
     snapshots = [taken(record) for record in known.records.values() if _has_snapshot(record)]
     content = _encoder.encode(
         SnapshotContent(
-            VERSION, known.number, _hash_of(known.latest), known.audit, [*known.records], snapshots
+            VERSION, known.number, caches.hash_of(known.latest), known.audit, [*known.records], snapshots
         )
     )
     try:
-        private.write(path, MAGIC, _hash(content), content)
+        caches.write(path, MAGIC, content)
     except OSError as error:
         log.warning("no snapshot could be written: the next start reads more", why=str(error))
 
@@ -128,13 +124,10 @@ def _has_snapshot(record: Record) -> bool:
 
 def _loaded(reader: Reader, path: Path, *, whole: bool) -> Folded | None:
     try:
-        magic, hash, content = _parts(path.read_bytes())
-        if magic != MAGIC or hash != _hash(content):
-            raise ValueError("it is damaged")
-        found = _decoder.decode(content)
-        latest = next(iter(reader.kept(found.number - 1)), None)
-        if found.version != VERSION or latest is None or _hash_of(latest) != found.hash:
-            raise ValueError("it is of another journal, or of another Quintain")
+        found = _decoder.decode(caches.read(path, MAGIC))
+        latest = caches.entry_of(reader, found.number, found.hash)
+        if found.version != VERSION:
+            raise ValueError("it is of another Quintain")
         taken_of = {each.name: each for each in found.records}
         records = {
             name: restored(taken_of[name]) if name in taken_of else _read(reader, name, found.number)
@@ -156,10 +149,6 @@ def _read(reader: Reader, name: str, number: int) -> Record:
     return fold(map(kept, rows))[name]
 
 
-def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
-    return content[: len(MAGIC)], content[len(MAGIC) : len(MAGIC) + SIZE], content[len(MAGIC) + SIZE :]
-
-
 def _noted(reader: Reader, known: Folded, told: Reading) -> Iterable[Kept]:
     """The facts that `known` does not have yet; notes in it how far they go and what was ordered."""
     for row in reader.kept(known.number):
@@ -171,11 +160,3 @@ def _noted(reader: Reader, known: Folded, told: Reading) -> Iterable[Kept]:
         known.since += 1
         if known.since % MUCH == 0:
             told(known.number)
-
-
-def _hash(content: bytes) -> bytes:
-    return blake2b(content, digest_size=SIZE).digest()
-
-
-def _hash_of(entry: Entry) -> bytes:
-    return _hash(msgspec.json.encode(entry))
