@@ -5,7 +5,8 @@ together with all versions of all others, from the latest matches of a game. Whe
 for a bot, it is that of its latest version.
 
 Ratings are worked out when somebody asks and something has changed, away from the loop, at most once a
-second for each game and with as much rest as work. Those who ask meanwhile get the earlier ratings.
+second for each game and with as much rest as work. Those who ask meanwhile wait for them, but not for long.
+Where there are many results, nobody waits for the latest of them: the earlier ratings are returned.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -30,7 +31,9 @@ OWN = 20_000  # the latest matches of a bot in a tournament, which are added up
 RATED = 20_000  # the latest matches of a game, from which ratings are made
 LISTED = 50  # the latest versions of a bot: it may call itself something else in each match
 EVERY = 1.0  # seconds between two computations for a game, at the least
-WAIT = 2.0  # seconds to wait for current ratings
+WAIT = 2.0  # seconds to wait for current ratings …
+LONG = 5_000  # … but if they are from so many results, earlier ones are returned at once …
+YOUNG = 30.0  # … that are no older than so many seconds
 BETWEEN = "\n"  # a name and a version; neither contains it
 
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -64,6 +67,8 @@ class LatestRatings:
     def __init__(self) -> None:
         self.ratings: Rated = {}
         self.stamp: object = None
+        self.long = False  # whether they take long
+        self.made_at = 0.0
         self.remaking = Remaking(EVERY)
 
 
@@ -74,19 +79,24 @@ class Versions:
         self.made = 0  # computations so far
         self._guard = guard
         self._run = run
-        self._of: dict[str, LatestRatings] = {}
+        # By game, and by whether standings that are frozen for others are seen as they are
+        self._of: dict[tuple[str, bool], LatestRatings] = {}
 
     async def ratings(self, game: str, records: Sequence[Record]) -> Rated:
         """The current ratings of all versions of all bots, or the latest there are, if that takes long.
 
         `records` are those of that game.
         """
-        known, stamp = self._of.setdefault(game, LatestRatings()), _stamp(records)
+        whose = game, any(each.public is not each for each in records)
+        known, stamp = self._of.setdefault(whose, LatestRatings()), _stamp(records)
+        will_do = known.long and trio.current_time() < known.made_at + YOUNG
         with trio.move_on_after(WAIT):
             for _ in range(2):  # the ratings under way may be of older results
                 if known.stamp != stamp:
                     if known.remaking.begin():
                         self._guard().start_soon(self._make, known, records)
+                    if will_do:
+                        break
                     await known.remaking.news.wait()
         return known.ratings
 
@@ -96,8 +106,8 @@ class Versions:
             await known.remaking.rest()
             begun, stamp = trio.current_time(), _stamp(records)
             self.made += 1
-            known.ratings = await self._run(partial(rated, records))
-            known.stamp = stamp
+            known.ratings, results = await self._run(partial(_rated, records))
+            known.stamp, known.long, known.made_at = stamp, results >= LONG, trio.current_time()
         finally:
             known.remaking.over(begun)
 
@@ -117,10 +127,15 @@ def _stamp(records: Sequence[Record]) -> object:
 
 def rated(records: Sequence[Record]) -> Rated:
     """How strong each version of each bot is, by the latest matches."""
+    return _rated(records)[0]
+
+
+def _rated(records: Sequence[Record]) -> tuple[Rated, int]:
+    """The same, with the number of results that it is from."""
     ratings = Ratings()
     for record, result in reversed(list(islice(counting(records), RATED))):
         ratings.add(_of_versions(record, result))
-    return strengths(ratings).of
+    return strengths(ratings).of, ratings.meetings.games
 
 
 def backwards(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:

@@ -1,15 +1,18 @@
 """Strength over time: a curve on the page of a bot, of the ladder's rating, which changes match by match.
 
 A rating depends on those of all opponents, so the latest matches of a game are gone through for all bots in
-one go. The result serves the pages of all bots, until one more match is over.
+one go. The result serves the pages of all bots, until one more match is over; where there are many
+matches, for some time after that.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from math import inf
 
 from markupsafe import Markup
 
-from server.host.versions import counting
+from server.host.versions import LONG, YOUNG, counting
 from server.pages import drawings, formatting
 from tournament.record import Record
 from tournament.skill import ELO, NEW, Skill, after, in_elo
@@ -24,15 +27,18 @@ Stamp = tuple[tuple[str, int], ...]
 class Curves:
     """The curves of all games that were asked about."""
 
-    def __init__(self) -> None:
-        self._of: dict[str, tuple[Stamp, Believed]] = {}
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._of: dict[str, tuple[Stamp, Believed, float]] = {}  # with a time until which it will do anyway
 
     def find(self, game: str, name: str, records: Sequence[Record]) -> Markup | None:
         """A bot's curve, from these records of the game; None if it has too few matches. May be slow."""
         stamp = tuple([(record.kept_as, record.version) for record in records])
         known = self._of.get(game)
-        if known is None or known[0] != stamp:
-            known = self._of[game] = stamp, _believed(records)
+        if known is None or (known[0] != stamp and self._now() >= known[2]):
+            found = _believed(records)
+            long = sum(map(len, found.values())) >= 2 * LONG
+            known = self._of[game] = stamp, found, self._now() + YOUNG if long else -inf
         return _drawn(known[1].get(name, ()))
 
 

@@ -826,7 +826,9 @@ def test_what_somebody_else_has_locked_is_waited_for_and_no_damage(
                 opened(path)
 
 
-@pytest.mark.parametrize("left", ["snapshot", "snapshot-whole", "boards", "backups/regular-20260101-000000.sqlite"])
+@pytest.mark.parametrize(
+    "left", ["snapshot", "snapshot-whole", "boards", "backups/regular-20260101-000000.sqlite"]
+)
 def test_a_journal_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path, left: str) -> None:
     """Catches a host that begins anew without a word, and in time replaces its last good backup."""
     folder = prepared(str(tmp_path / "data"))

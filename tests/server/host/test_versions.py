@@ -1,21 +1,22 @@
 """What each version of a bot has done: rated as bots of their own, the latest first, and for whoever asks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import pytest
 import trio
 from trio.testing import MockClock
 
+from server.host import versions as module
 from server.host.appearances import Index
-from server.host.versions import LISTED, Version, Versions, backwards, called, rated, versions
+from server.host.versions import LISTED, WAIT, YOUNG, Version, Versions, backwards, called, rated, versions
 from server.net.guard import Guard
 from tests.server.pages.sitting import sitting
 from tests.server.protocols.test_api import GAME, office
 from tests.server.transcripts import at_once
 from tests.tournament.world import first, play
 from tournament.events import Ending
-from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Voided
+from tournament.facts import Concluded, Disqualified, Drew, Entered, Froze, Opened, Voided
 from tournament.format import Pairing
 from tournament.record import Record
 
@@ -27,7 +28,14 @@ def record(results: Sequence[tuple[str | None, int]], opponent: str = "bob", sin
     made = Record("cup", Opened(GAME, "ladder"))
     for name in ("ann", opponent):
         made.add(Entered(name))
-    for number, (version, winner) in enumerate(results, 1):
+    extend(made, results, opponent, since)
+    return made
+
+
+def extend(
+    made: Record, results: Sequence[tuple[str | None, int]], opponent: str = "bob", since: float = 0.0
+) -> None:
+    for number, (version, winner) in enumerate(results, made.last_drawn + 1):
         made.add(Drew((Pairing(number, number, "ann", opponent),)))
         made.add(
             Concluded(
@@ -37,7 +45,6 @@ def record(results: Sequence[tuple[str | None, int]], opponent: str = "bob", sin
                 versions=(version, None),
             )
         )
-    return made
 
 
 def of_ann(*records: Record) -> list[Version]:
@@ -144,3 +151,49 @@ async def test_a_tournament_with_the_name_of_a_deleted_one_is_rated_anew(autojum
         rated_now = await known.ratings(GAME, [now])
         assert called("ann", "2") in rated_now
         assert called("ann", "1") not in rated_now
+
+
+class Slowly:
+    """Work is done after so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    async def __call__(self, work: Callable[[], object]) -> object:
+        await trio.sleep(self.seconds)
+        return work()
+
+
+async def test_what_is_frozen_is_in_no_rating_that_others_see(autojump_clock: MockClock) -> None:
+    """Catches ratings for the organiser that the public gets as well, because its own take long."""
+    frozen = record([("1", 0)] * 3)
+    frozen.add(Froze(True))
+    extend(frozen, [("2", 0)] * 3)
+    async with trio.open_nursery() as nursery:
+        known = Versions(lambda: Guard(nursery), Slowly(WAIT * 2))
+        for _ in range(5):
+            await known.ratings(GAME, [frozen])  # as an organiser sees it
+            assert called("ann", "2") not in await known.ratings(GAME, [frozen.public])
+        assert called("ann", "2") in await known.ratings(GAME, [frozen])
+        assert called("ann", "1") in await known.ratings(GAME, [frozen.public])
+        nursery.cancel_scope.cancel()
+
+
+async def test_where_there_are_many_results_nobody_waits_for_the_latest(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches pages that each wait for a fit of twenty thousand results."""
+    monkeypatch.setattr(module, "LONG", 3)
+    many = record([("1", 0)] * 3)
+    async with trio.open_nursery() as nursery:
+        known = Versions(lambda: Guard(nursery), Slowly(1.0))
+        await known.ratings(GAME, [many])
+        extend(many, [("2", 0)])
+        asked = trio.current_time()
+        assert called("ann", "2") not in await known.ratings(GAME, [many])
+        assert trio.current_time() == asked
+        await trio.sleep(5.0)
+        assert called("ann", "2") in await known.ratings(GAME, [many]), "it was made meanwhile"
+        extend(many, [("3", 0)])
+        await trio.sleep(YOUNG)
+        assert called("ann", "3") in await known.ratings(GAME, [many]), "nobody had asked for long"

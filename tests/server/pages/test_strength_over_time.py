@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from server.pages import strength_over_time
 from server.pages.strength_over_time import Curves
 from tests.server.pages.test_tables import large
 from tests.steps import steps_taken
@@ -31,6 +32,19 @@ def test_a_match_that_has_ended_since_is_in_the_curve() -> None:
     play(record, Random(2), "bot 1", "bot 2")
     assert before != curves.find("connect-4", "bot 1", [record])
     assert curves.find("connect-4", "bot 1", [record]) == Curves().find("connect-4", "bot 1", [record])
+
+
+def test_where_there_are_many_an_earlier_curve_will_do_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches pages that each go through twenty thousand matches, because somewhere one has just ended."""
+    monkeypatch.setattr(strength_over_time, "LONG", 40)
+    clock, record = 0.0, large(50)
+    curves = Curves(lambda: clock)
+    before = curves.find("connect-4", "bot 1", [record])
+    play(record, Random(2), "bot 1", "bot 2")
+    clock = strength_over_time.YOUNG - 1
+    assert before == curves.find("connect-4", "bot 1", [record])
+    clock += 1
+    assert before != curves.find("connect-4", "bot 1", [record])
 
 
 @pytest.mark.parametrize("is_out", [Disqualified("out", "two in one"), Withdrew("out", annulled=True)])
