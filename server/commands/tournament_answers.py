@@ -68,7 +68,7 @@ def shown(found: dict[str, Any]) -> str:
         waited = ", ".join(checking_in["missing"])
         lines.append(f"entrants check in from {checking_in['from']}; still to come: {waited or 'nobody'}")
     if found["missing"] is None:
-        lines.append("missing: a data folder does not say who; a host that runs does")
+        lines.append("missing: a data folder does not say who; a running host does")
     elif found["missing"]:
         lines += _missing(found["tournament"], found["missing"])
     return "\n".join(lines)
