@@ -3,7 +3,7 @@
 Each hears it once, when it comes again with its token and names no other tournament; one that another
 tournament awaits, or would take, plays there at once instead. That a tournament is over, who was taken out
 of it, and whose the names in it are, its record says, also after a restart and whichever process holds it.
-Here is only which bots have heard it. After a restart nobody knows that any more, unless other processes
+Only which bots have heard it is kept here. After a restart nobody knows that any more, unless other processes
 do, so what is said of an end is bounded by time, and by what was played since: at worst a bot hears of an
 end twice.
 

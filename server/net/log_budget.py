@@ -2,7 +2,7 @@
 
 A processor for structlog. It counts lines that say who caused them: a `peer`, else a `player`. Lines
 for which an address has no credits are left out and counted, and its next line says in `more` how many
-there were. All addresses together have a budget too, for some networks have millions.
+there were. All addresses together have a budget too, because some networks have millions.
 """
 
 import time

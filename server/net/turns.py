@@ -4,7 +4,7 @@ The order is known at one instant, as when a sweep over the sockets finds two na
 go on with these wake up later, and trio runs those that wake up together in any order. So each takes its
 turn at that instant, and waits for it when it runs.
 
-Nobody takes a turn who may still be waiting for a peer: one that says nothing would hold up all after it.
+Nobody who may still be waiting for a peer takes a turn: a peer that says nothing would hold up all after it.
 A task that has only to begin in order needs no turn: see `start_in_turn` in `server/net/guard.py`.
 """
 

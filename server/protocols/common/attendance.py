@@ -502,7 +502,7 @@ class Attendance:
             player = self.visit.player
             match = {} if self.seat is None else {"match": self.seat.match.name}
             way = {} if (seconds := self.round_trip()) is None else {"round_trip": round(seconds, 4)}
-            # By `bind`, for structlog looks in vain for `info` itself, which costs more than a hidden line.
+            # By `bind`: structlog looks in vain for `info` itself, which costs more than a hidden line.
             log.bind().info(
                 event, peer=self.peer, player=player.name, tournament=player.place, **match, **way, **more
             )

@@ -35,7 +35,7 @@ class IdleGates:
                 del self._by_maker[gate.maker]
 
     def superfluous(self, maker: str) -> "Gate":
-        """The one to drop where `maker` makes another: of whoever has made most, what has been idle longest.
+        """The one to drop where `maker` makes another: the one idle for longest, of whoever has made most.
 
         So whoever makes more and more of them drops no game that somebody else has made for their bots.
         """
