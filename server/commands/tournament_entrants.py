@@ -29,9 +29,10 @@ def enter(
     desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
-    """Enter bots: late, where the format takes them, or before the start of a tournament by invitation.
+    """Enter bots by name: late, if the format allows it, or before the start of a tournament by invitation.
 
-    Whoever comes first under such a name gets it. Or invite everybody on a list.
+    The first bot that comes under such a name gets it. With --from, everybody
+    on a list is invited.
 
     Example: everybody who has signed up, with an invitation to send to each:
 
