@@ -15,7 +15,7 @@ import structlog
 from server.net.budgets import Budgets, address_of
 from server.net.limits import Bucket, Rate
 
-IN_ALL = 10  # all addresses together may cause so many times as many lines as one
+IN_ALL = 10  # all addresses together may cause this many times as many lines as one
 EVERYBODY = "(everybody)"  # in place of an address, where the budget of all is spent
 COUNTED = 1000  # addresses whose lines are counted separately; those of any more are counted together
 

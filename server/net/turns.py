@@ -16,7 +16,7 @@ ROUNDS = 3  # of the event loop, in which a hang-up is read and taken in
 
 
 async def after_hang_ups() -> None:
-    """Let hang-ups be taken in that may have come before what was just read, over other connections."""
+    """Let hang-ups on other connections, which may have come before what was just read, be taken in."""
     for _ in range(ROUNDS):
         await trio.lowlevel.checkpoint()
 

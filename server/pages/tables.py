@@ -168,7 +168,7 @@ def crossed(record: Record, board: Board) -> dict[str, Any]:
         "record": record,
         "names": names,
         "cells": cells,
-        "met": record.decided > 0,  # be it far from one another
+        "met": record.decided > 0,  # even if far from one another
         "left_out": total - len(names),
         "nearest": nearest,
         "latest": CELL if most > CELL else None,

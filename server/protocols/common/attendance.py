@@ -280,7 +280,7 @@ class Attendance:
     def take_place(self) -> None:
         """Go on with the match that the bot came back to, if there is one.
 
-        One whose end was told already is none, though its other bot may not be back from another process.
+        A match whose end was told does not count, though its other bot may not be back from another process.
         """
         seat = None if self.visit is None else self.visit.player.seat
         if seat is not None and self.seat is None and not seat.match.log.closed:

@@ -1,6 +1,6 @@
 """Gates of Hexagon Dots that nobody needs, and which of them is dropped first.
 
-With every game that is made when there are too many, one is dropped, so nothing here looks at all of them.
+Where there are too many, each new game has one of them dropped, so nothing here looks at all of them.
 """
 
 from typing import TYPE_CHECKING
