@@ -4,4 +4,4 @@ import gc
 
 from server.interpreter import SURPLUS
 
-gc.set_threshold(SURPLUS)  # what imports make stays, and to look through it takes an eighth of each start
+gc.set_threshold(SURPLUS)  # what imports make stays, and looking through it takes an eighth of each start

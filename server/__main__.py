@@ -7,7 +7,7 @@ help comes at once.
 from server import interrupted_early
 
 if __name__ == "__main__":
-    interrupted_early.leave_at_once()  # to import what follows takes most of a start
+    interrupted_early.leave_at_once()  # importing what follows takes most of a start
 
 import os
 import re

@@ -30,7 +30,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Dates(NamedTuple):
-    """From when and until when clients trust a certificate, in seconds since the epoch."""
+    """From when until when clients trust a certificate, in seconds since the epoch."""
 
     begins: float
     ends: float
@@ -134,7 +134,7 @@ def dates(tls: Tls, host: ssl.SSLContext) -> Dates | None:
 
 
 def _objection(tls: Tls, error: OSError) -> str:
-    """Which file cannot be used, and why: OpenSSL does not name it, and says nothing of what is no PEM."""
+    """Which file cannot be used, and why: OpenSSL does not name it, or say what is not PEM."""
     try:
         ssl.create_default_context(cafile=tls.certificate)
     except (OSError, ssl.SSLError):

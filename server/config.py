@@ -74,8 +74,8 @@ class Tls(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whom the Arena may call. With no networks: nobody; but whoever is on the machine of a host that listens
-    on loopback only may have loopback called.
+    """Whom the Arena may call. With no networks: nobody; but if a host listens on loopback only, programs on
+    its machine may have loopback called.
     """
 
     networks: tuple[str, ...] = ()  # as CIDR: "10.1.0.0/16"
@@ -92,7 +92,7 @@ class Webhook(Struct, frozen=True, forbid_unknown_fields=True):
     """An address that is told what happens."""
 
     url: str
-    secret: Annotated[str, Meta(min_length=1)]  # by which it knows who tells it
+    secret: Annotated[str, Meta(min_length=1)]  # by which it knows that this host tells it
     events: tuple[WebhookEvent, ...] = get_args(WebhookEvent)
 
 

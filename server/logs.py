@@ -165,7 +165,7 @@ def announce(form: Format | None, sentence: str, output: Output | None = None, *
 
 
 def best_effort() -> suppress:
-    """Go on if what is written to standard error cannot be: no match ends for want of somebody to tell.
+    """Go on even if standard error cannot be written: no match ends for want of somebody to tell.
 
     Its disk may be full, or whoever read it may have gone.
     """

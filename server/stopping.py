@@ -157,7 +157,7 @@ async def _say_goodbye(running: Running) -> None:
 
 
 async def until_bots_know(host: Host, workers: Workers | None, admission: Admission, grace: float) -> None:
-    """Wait until bots have heard how the tournament ended that was waited for.
+    """Wait until bots have heard how the tournament that was waited for has ended.
 
     Clients that poll have yet to ask, and whoever is to be told the standings may have to wait for them.
     """
@@ -177,7 +177,7 @@ async def until_webhooks_know(
 ) -> None:
     """Wait until webhooks were told all there is, for as long as one may take to answer, or for a signal.
 
-    Nobody may ever start the host again that held one tournament.
+    A host that held one tournament may never be started again.
     """
     file = Path(settings.data) / positions.FILE
     with trio.move_on_after(SECONDS) as in_time:
@@ -237,8 +237,8 @@ async def _until_all_are_gone_or(until: float, admission: Admission) -> None:
 def _print(record: Record, *, as_json: bool) -> None:
     """Takes long where there are many names, or nobody reads what is printed.
 
-    It passes by Python's own buffer: a thread that was given up while it waits for a reader would hold the
-    lock of that, and the process could not end.
+    It bypasses Python's own buffer: a thread that was given up while it waits for a reader would hold the
+    buffer's lock, and the process could not end.
     """
     text = f"{report(record, as_json=as_json)}\n".encode(sys.stdout.encoding, sys.stdout.errors or "strict")
     written = 0

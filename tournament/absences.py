@@ -68,7 +68,7 @@ class Absences:
         self._sought[name] = START
 
     def put_off(self) -> None:
-        """Nothing more can be played now, whoever comes: the waits go on, for each is of an entrant."""
+        """Nothing more can be played now, whoever comes: the waits go on, because each is of an entrant."""
 
     def forget(self) -> None:
         """Wait for nobody. Whoever is still absent later is waited for anew."""

@@ -1,6 +1,6 @@
 """One table over several tournaments that belong together: the weeks of a course, the divisions of a season.
 
-Points add up, whatever the game and the format were; ratings do not, for each is of its own field. More
+Points add up, whatever the game and the format were; ratings do not, because each is of its own field. More
 points come first, then more wins; those who are equal by both share a rank.
 """
 

@@ -147,7 +147,7 @@ def _are_simple(results: Results) -> bool:
 
 
 class OpenArchives:
-    """The records whose parts were taken out. Of too many, those go back that were taken out first."""
+    """The records whose parts were taken out. If there are too many, those taken out first go back."""
 
     def __init__(self) -> None:
         self.lock = RLock()  # threads read records as well

@@ -48,7 +48,7 @@ class Dealing:
         return self._at_once - len(self._play.matches)
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None) -> None:
-        """Have two players meet who have agreed to, `first` in seat 0, and nobody else meanwhile."""
+        """Have two players who have agreed to it meet, `first` in seat 0, and nobody else meanwhile."""
         first.reserved = second.reserved = True
         self._challenges.append((first, second, options))
 

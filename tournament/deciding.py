@@ -3,8 +3,8 @@
 A claim is that one entrant is at most this many points of Elo (`within`) weaker than another. The
 evidence for it is that of a sequential test: how much likelier the results are if the difference is
 drawn from a normal distribution above that than if it is exactly there. Such evidence may be looked at
-after every game, for a false claim reaches a factor of f only once in f events. All claims that could be
-false share the risk that the `confidence` leaves.
+after every game, because a false claim reaches a factor of f only once in f events. All claims that could
+be false share the risk that the `confidence` leaves.
 
 That holds for a test of one difference with known variance. Here the difference comes from a fit of all
 games, nearly without a prior, and the variance from the same fit. How often the whole is wrong was

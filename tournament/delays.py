@@ -2,8 +2,8 @@
 
 A pairing waits only if it could be played but for the absence, and of each player's pairings only one waits
 at a time: being away for a while costs a match, and not all of them. If both are absent, each has the full
-grace. A wait goes on for as long as nobody of the two is busy and one is absent. When a pairing is due again,
-its wait begins anew.
+grace. A wait goes on for as long as neither of the two is busy and one is absent. When a pairing is due
+again, its wait begins anew.
 
 `tournament/presence.py` knows who is here, and the tournament closes pairings. Whoever has changed since the
 last look is looked at, and nobody else: there may be thousands absent, and a look follows every match. Times

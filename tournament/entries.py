@@ -1,7 +1,7 @@
 """How a fact is written down: a line of the journal, the same in every store.
 
 Equal facts are equal letter by letter. Some facts are not wholly public: `public` says which. The line
-of such a fact has a salt, for its hash is public, and without a salt an address could be guessed from
+of such a fact has a salt: its hash is public, and without a salt an address could be guessed from
 it.
 """
 

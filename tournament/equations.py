@@ -111,7 +111,7 @@ class System:
         return Equations(slope, curve, border, between, varied)
 
     def _of_games(self, point: "Floats") -> tuple["Floats", "Floats"]:
-        """Of all games in the same seats: what the lower won beyond the expected, and its variance."""
+        """What the lower won beyond the expected in all games in the same seats, and its variance."""
         import numpy as np
 
         lead = self._lead(point)

@@ -87,8 +87,8 @@ def _covariance(strength: "Floats", count: "Floats", draws: "Floats", calm: floa
     """The covariance of the strengths minus their mean.
 
     It is the inverse of the information, corrected for draws: they are worth half a win in the
-    estimate, and vary less. How much less is taken from each entrant's own draws, for some entrants
-    may be drawish and some not.
+    estimate, and vary less. How much less is taken from each entrant's own draws, because some
+    entrants may be drawish and some not.
     """
     import numpy as np
 

@@ -211,6 +211,6 @@ def _longest_wait(names: Iterable[str], seconds: Callable[[str], float]) -> Gene
 
 
 def _one_more(waits: Waits, count: Callable[[str], int], ahead: int, name: str) -> float:
-    """By how much longer an entrant is waited for because of the pairing that it has so many rounds ahead."""
+    """How much longer an entrant is waited for because of the pairing that it has so many rounds ahead."""
     pairings = count(name) + ahead
     return waits(name, pairings) - waits(name, pairings - 1)

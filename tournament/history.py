@@ -8,7 +8,7 @@ went.
 A match is one number: both names by their numbers, what the match came to, and how far
 the number of its pairing is from its place here. Matches end nearly in the order in
 which they were drawn, so that distance is small; where it is not, it is kept apart.
-Of a match that counts for nobody no names are kept: strangers have such matches under
+No names are kept of a match that counts for nobody: strangers have such matches under
 ever new ones.
 """
 

@@ -141,7 +141,7 @@ class InPlay:
         return players, Jottings(tuple(lent.moves), tuple(lent.times), tuple(lent.asides))
 
     def let_go(self) -> None:
-        """The host stops, and hangs up on everybody: of what goes wrong from now on nothing is kept."""
+        """The host stops, and hangs up on everybody: nothing of what goes wrong from now on is kept."""
         for match in self.matches.values():
             match.asides = [*match.asides]  # the store has the list of before
 

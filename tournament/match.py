@@ -44,7 +44,7 @@ from tournament.thinking import UNTOLD, Seconds, thinking
 from tournament.verdicts import Gone
 
 PRESENT = [None, None]  # nobody is gone
-NOTED = 0.1  # seconds: a shorter stall of the host is not told, for it decides nothing
+NOTED = 0.1  # seconds: a shorter stall of the host is not told, because it decides nothing
 LOSSES = 20  # lost connections of a seat that are told in a match: more of them say nothing new
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work

@@ -124,7 +124,7 @@ class Model:
         """Take φ from what is likely at this spread.
 
         Scores vary less, the further apart the two are. If the likeliest point is not certain, the two are
-        on average further apart than there, for nobody knows in which direction it is off.
+        on average further apart than there: nobody knows in which direction it is off.
         """
         import numpy as np
 

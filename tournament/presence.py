@@ -83,7 +83,7 @@ class Presence:
     def here(self, idle: Iterable[Player]) -> list[Entrant]:
         """The entrants that a format without an end is given: the `idle` ones, perhaps one that is busy.
 
-        They are in the order of arrival. Of many that are free, these are some that have waited longest. An
+        They are in the order of arrival. If many are free, these are some that have waited longest. An
         entrant that is here several times is listed once for each opponent that it came for.
         """
         entrants = ((player, self._entrant(player.name)) for player in idle)
@@ -265,7 +265,7 @@ class Presence:
                 self._sought.pop(name, None)
 
     def _more_to_play(self) -> None:
-        """Anybody may have something to play that had nothing. Who is here and free is known."""
+        """Anybody who had nothing to play may have something now. Who is here and free is known."""
         self.heard(*self._absent)
         for name in self._free:
             self._seek(name)
@@ -330,5 +330,5 @@ class Presence:
 
 
 def whoever_came_for(opponent: str, players: list[Player]) -> Player:
-    """Of several players under one name, one who wants only that opponent; else one who takes anybody."""
+    """The one of a name's players that wants only that opponent; else one that takes anybody."""
     return max(players, key=lambda player: (player.against == opponent, player.against is None))

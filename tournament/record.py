@@ -155,7 +155,7 @@ class Record:
         self.keep_archived(self.for_the_archive())
 
     def for_the_archive(self) -> Archived:
-        """What is kept in place of most of what is known; of the largest, it takes 30 milliseconds."""
+        """What is kept in place of most of what is known; for the largest, it takes 30 milliseconds."""
         winners = None if self.format.decides else self._winners()
         figures = self.pairings, self.decided, self.version, self.latest_end, winners
         return Archived(archive.packed(self), *figures)
@@ -493,8 +493,8 @@ class Record:
     def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
         """What a format is given: all that was drawn and decided; if it never ends, the latest of that.
 
-        Results against somebody disqualified are as they count now, except in a knockout: there nobody comes
-        back who was out.
+        Results against somebody disqualified are as they count now, except in a knockout: there nobody who
+        was out comes back.
         """
         if (latest := self.results.latest) is not None:
             return latest, latest.results

@@ -28,7 +28,7 @@ class Senseless(Refusal):
 
 
 class TakenOut(Refusal):
-    """An organiser has taken somebody out, who comes again."""
+    """Somebody whom an organiser has taken out comes again."""
 
 
 class HeldElsewhere(Refusal):
@@ -48,7 +48,7 @@ def admits(record: Record) -> bool:
 def expect_room(record: Record, *, let_in: bool) -> None:
     """Raise `Refusal` where nobody new is taken in.
 
-    `let_in`: an organiser has somebody enter who could not by coming, as nobody can after the start.
+    `let_in`: an organiser lets in somebody who cannot enter by coming, as nobody can after the start.
     """
     expect_not_over(record)
     if record.ended_early:
@@ -83,7 +83,7 @@ def expect_not_over(record: Record) -> None:
 
 
 def expect_not_out(record: Record, name: str) -> None:
-    """Raise `Refusal` where a bot comes again that was taken out of the tournament."""
+    """Raise `Refusal` where a bot that was taken out of the tournament comes again."""
     if name in record.no_shows:
         why = f"{name} had not checked in to {record.name} when that began, and is not drawn"
         raise Refusal(f"{why}: its organiser can still let you in" if record.format.late else why)

@@ -226,7 +226,7 @@ class Tournament:
         return name in self._newcomers and name not in self.record.entrants
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None = None) -> None:
-        """Have two entrants meet who have agreed to, `first` in seat 0, with those options of the game.
+        """Have two entrants who have agreed to it meet, `first` in seat 0, with those options of the game.
 
         For a tournament without an end, which has no plan that this could upset.
         """

@@ -273,7 +273,7 @@ class _Bot:
             self.hello["tournament"] = welcome["tournament"]  # that is where we come back to
 
     def refused(self, message: Message) -> None:
-        """Of a move that is of no interest any more, or of something else: the hello, or all of us."""
+        """What was refused is a move that no longer matters, the hello, or the bot itself."""
         reason = str(message.get("reason"))
         if not self.here:
             if any(words in reason for words in SOON):
@@ -366,7 +366,7 @@ class _Teller:
 
 
 def _advice(end: Message, seat: int, game: str) -> str:
-    """What a bot can do about it that has lost a match otherwise than by the rules."""
+    """What a bot that has lost a match other than by the rules can do about it."""
     own: list[Message] = [cause for cause in end.get("cause") or () if cause.get("seat") == seat]
     latest = {cause.get("kind"): cause for cause in own}
     refused, late = latest.get("refused"), latest.get("late")

@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "tournament": ("tournament:app", "Manage the tournaments of a running host."),
         "admin-link": (
             "admin_link:admin_link",
-            "Print a link that opens the organiser's desk in a browser, once.",
+            "Print a one-time link that opens the organiser's desk in a browser.",
         ),
         "standings": ("results:standings", "Print the standings of a tournament."),
         "replay": ("results:replay", "Print a match, move by move."),

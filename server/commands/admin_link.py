@@ -6,7 +6,7 @@ from server.programs.terminal import say
 
 
 def admin_link(*, desk: DeskOptions | None = None) -> int:
-    """Print a link that opens the organiser's desk in a browser, once.
+    """Print a one-time link that opens the organiser's desk in a browser.
 
     The link is valid for 15 minutes.
 

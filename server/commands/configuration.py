@@ -19,9 +19,9 @@ def config(*, json: Flag = False, template: Template | None = None, where: Store
     """Show the settings in force, and what is wrong with them.
 
     Flags override the environment (`QUINTAIN_PORTS__TCP=9000`), which overrides
-    the file, which overrides the defaults. A setting that cannot be taken is
-    one line with the place, the key and the reason, and exit code 2. Passwords
-    and secrets are not shown.
+    the file, which overrides the defaults. A setting that cannot be used is
+    reported in one line with the place, the key and the reason, and exit code
+    2. Passwords and secrets are not shown.
 
     Example: the settings that a host would start with here:
 

@@ -23,7 +23,7 @@ def _file_or_stream(kind: Any, tokens: Sequence[Token]) -> object:
 
 
 def _secret(kind: Any, tokens: Sequence[Token]) -> object:
-    """A token may begin with a hyphen; a flag stands there if the token was forgotten."""
+    """A token may begin with a hyphen; if it was forgotten, a flag stands in its place."""
     if FLAG.fullmatch(written := tokens[0].value):
         raise ValueError(f"expected a token, not the flag {written}")
     return cast("object", convert(kind, tokens))
@@ -41,7 +41,7 @@ def _whole(kind: Any, tokens: Sequence[Token]) -> object:
 
 Whole = Parameter(converter=_whole)  # for every flag that takes a whole number
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]  # there or not: there is no --no-json
-FLAG = re.compile("--[a-z]+(-[a-z]+)*")  # as no token is that was drawn
+FLAG = re.compile("--[a-z]+(-[a-z]+)*")  # no token drawn at random looks like this
 # - is standard input or output
 File = Annotated[str, Parameter(allow_leading_hyphen=True, converter=_file_or_stream)]
 Secret = Annotated[str | None, Parameter(allow_leading_hyphen=True, converter=_secret)]

@@ -35,7 +35,7 @@ class DeskOptions:
     url
         The address of the host's HTTP port.
     token
-        The organiser's token; unless set, QUINTAIN_TOKEN or that of the data folder.
+        The organiser's token; unless set, QUINTAIN_TOKEN or the one in the data folder.
     data
         The host's data folder.
     """

@@ -25,7 +25,7 @@ def import_match(file: File, /, *, json: Flag = False) -> int:
     file
         A text as `quintain replay --text` writes it; - is standard input.
     json
-        The match as one JSON object, as the HTTP API has it.
+        The match as one JSON object, as in the HTTP API.
     """
     from server.export.match_import import checked
     from server.export.match_text import LONGEST, BadText, read

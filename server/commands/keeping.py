@@ -83,7 +83,7 @@ def export(*names: str, all: Flag = False, where: StoreOptions = KEPT) -> int:
         raise Misuse("name the tournaments to export, or use --all")
     found = where.settings()
     with closing(beside(found)) as reader:
-        shown = all and not sys.stdout.isatty()  # of some, nobody knows how much there is
+        shown = all and not sys.stdout.isatty()  # of a few tournaments, nobody knows how much there is
         with share("export", READINGS * reader.last() if shown else 0) as more:
             for line in leaving(reader, names, known_signer(Path(found.data)), more):
                 with printing():
@@ -98,8 +98,8 @@ def import_(file: File = "-", /, *, where: StoreOptions = KEPT) -> int:
 
     No host may be using the store. Each tournament is checked before it is
     kept. Tournaments that are there already stay as they are: importing the
-    same file again changes nothing. If one of them went on in another way,
-    all others are kept nevertheless, and the exit code is 1.
+    same file again changes nothing. If one of them has gone on differently,
+    all others are still kept, and the exit code is 1.
 
     Example: from a file to a database:
 

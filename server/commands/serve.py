@@ -76,7 +76,7 @@ def serve(
     tournament
         A tournament to hold, or to continue if it exists with the same terms; needs --game.
     format
-        round-robin unless set; or double-round-robin, swiss, knockout, gauntlet, ladder or decide.
+        The format: round-robin unless set, or double-round-robin, swiss, knockout, gauntlet, ladder, decide.
     entrants
         Take no more than this many, and start when they have come, unless --start-at says when.
     rounds
@@ -88,11 +88,11 @@ def serve(
     workers
         How many processes play, each with some of the tournaments: 1 unless set.
     spread
-        With several workers, all of them play what has more bots than this: 200 unless set.
+        With several workers, all of them play a tournament with more bots than this: 200 unless set.
     peers
-        ADDRESS:PORT for other hosts with the same database in --store; port 0 picks a free one.
+        ADDRESS:PORT to listen on for other hosts that share the database in --store; port 0 picks a free one.
     advertise
-        ADDRESS:PORT under which they reach it, if it is a different one.
+        ADDRESS:PORT at which they reach this host, if it is a different one.
     show
         1 unless set: pages have a process of their own; 0, for very small machines: they have none.
     log_level

@@ -139,7 +139,8 @@ def create(
     rounds
         How many rounds, where the format leaves it open.
     seed
-        Decides what is otherwise equal. Unless set, the host chooses one, and shows its hash at once.
+        The number that decides what is otherwise equal. Unless set, the host chooses one, and shows its
+        hash at once.
     turn
         Seconds for each move. Without any of turn, bank and gain the clock is the game's own.
     bank

@@ -40,7 +40,7 @@ def cells(found: dict[str, Any]) -> tuple[object, ...]:
 
 def shown(found: dict[str, Any]) -> str:
     entrants: list[dict[str, Any]] = found["entrants"]
-    waits = found["state"] == "registering"  # then only those count with whom it would begin
+    waits = found["state"] == "registering"  # then only those with whom it would begin count
     counted = sum(not (waits and each["gone"]) for each in entrants)
     lines = [table(COLUMNS, [cells(found | {"entrants": counted})]), ""]
     lines.append(f"entrants: {', '.join(map(_entrant, entrants)) or 'nobody yet'}")

@@ -29,9 +29,10 @@ def enter(
     desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
-    """Enter bots: late, where the format takes them, or before the start of a tournament by invitation.
+    """Enter bots by name: late, if the format allows it, or before the start of a tournament by invitation.
 
-    Whoever comes first under such a name gets it. Or invite everybody on a list.
+    The first bot that comes under such a name gets it. With --from, everybody
+    on a list is invited.
 
     Example: everybody who has signed up, with an invitation to send to each:
 
@@ -102,7 +103,7 @@ def describe(
     desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
-    """Say whose a bot is, which everybody sees, and how to reach them, which only an organiser sees.
+    """Set an entrant's affiliation, which everybody sees, and its contact, which only organisers see.
 
     Example:
 
@@ -113,9 +114,9 @@ def describe(
     bot
         Which entrant.
     affiliation
-        Whose it is; "" takes back what was said.
+        Whose bot it is; "" removes what was set.
     contact
-        How to reach them; "" takes back what was said.
+        How to reach them; "" removes what was set.
     """
     if not (said := _said_of(affiliation, contact)):
         raise Misuse("expected --affiliation, --contact or both")
@@ -247,7 +248,7 @@ def void(
     desk: DeskOptions | None = None,
     json: Flag = False,
 ) -> int:
-    """Have a match count for nothing and be played again.
+    """Void a match: it counts for nothing, and is played again.
 
     On a ladder, at an open table and in a tournament that was ended early
     it only stops counting.

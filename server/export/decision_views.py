@@ -69,8 +69,8 @@ def more(record: Record, decision: Decision) -> int | None:
 def eta_of_all(record: Record, decision: Decision, drawn: float | None) -> float | None:
     """Seconds until it is over, if matches go on as they went; None while that is unknown.
 
-    What is drawn is played to its end, though it be decided before; `drawn` is how long that takes, where
-    it is known.
+    What is drawn is played to its end, even if it is decided before that; `drawn` is how long that takes,
+    where it is known.
     """
     whole, each = more(record, decision), seconds_for_each(record)
     if record.state in (State.REGISTERING, State.FINISHED) or whole is None or each is None:
@@ -95,7 +95,7 @@ def said(record: Record, board: Board) -> Iterator[str]:
     """The decision in sentences, and who beats whom in a circle."""
     if (decision := board.decision) is not None:
         aim, settled = aim_of(record.opened.terms), ", ".join(decision.order[: decision.settled])
-        confidence = Decimal(str(aim.confidence)) * 100  # whole, for 99.999 % is not 100 %
+        confidence = Decimal(str(aim.confidence)) * 100  # not rounded: 99.999 % is not 100 %
         certain = f"with {confidence.normalize():f} % confidence, to within {aim.within:g} Elo"
         if settled:
             yield f"{'Decided' if decision.decided else 'Settled'} {certain}: {settled}."

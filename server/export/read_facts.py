@@ -42,7 +42,7 @@ class Link(Struct, frozen=True, array_like=True):
     """A fact of a section, in its place in the chain."""
 
     line: int
-    row: Entry  # as a store would have it; its number is 0, for a file has none
+    row: Entry  # as a store would have it; its number is 0, because a file has none
     seal: str  # for what is not public, and not in this file
     head: str  # the head that the file states after it; "" if it states none
     fact: AnyFact | None  # None: it is withheld

@@ -48,7 +48,7 @@ WHENCE = "an import takes what `quintain export` has written, and not what the A
 def leaving(
     reader: Reader, names: Collection[str], signer: Signer | None = None, more: More = nobody_looks
 ) -> Iterator[bytes]:
-    """Lines of these tournaments, or of all without names; of none is more in memory than its record.
+    """Lines of these tournaments, or of all without names; no more of any is in memory than its record.
 
     `more` is called for each entry that has been read; that happens `READINGS` times.
     """
@@ -109,7 +109,7 @@ def bring_in(
 
     `more` is called with the bytes that have passed a stage; there are `STAGES` of them.
 
-    None stands for a tournament that is there already and is another, or went on in another way. It is left
+    None stands for a tournament that is there already and is another, or has gone on differently. It is left
     as it is. The largest tournament need not fit in memory: there has to be room for it in the folder.
     """
     new: dict[str, int | None] = {}

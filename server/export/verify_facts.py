@@ -190,7 +190,7 @@ def _seed_objections(record: Record, revealed: Revealed) -> Iterator[str]:
 
 
 def _is_said_rightly(voided: Voided, match: Concluded) -> bool:
-    """Whether a fact that voids a match states the match rightly, if it states it at all."""
+    """Whether a fact that voids a match states the match correctly, if it states it at all."""
     said = voided.players, voided.score
     return said in ((match.players, match.score), (None, None))
 
@@ -301,7 +301,7 @@ def _drawn(record: Record) -> tuple[Pairing, ...]:
 
 
 def _unfinished(record: Record, facts: Sequence[tuple[int, AnyFact]], index: int) -> str:
-    """Why a tournament is not over whose format has more to draw."""
+    """Why a tournament whose format has more to draw is not over."""
     rules = f"a {record.format.name}"
     before = (facts[each][1] for each in reversed(range(index)))
     made = next((fact.rules for fact in before if isinstance(fact, Drew)), record.format.rules)

@@ -1,4 +1,4 @@
-"""Records of which something is kept that can go once they are archived."""
+"""Records about which something is remembered that can be dropped once they are archived."""
 
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary

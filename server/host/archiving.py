@@ -1,4 +1,4 @@
-"""Tournaments that are long over are archived, once in a while: most of what is known of them takes room."""
+"""Archiving, once in a while, of tournaments that are long over: most of what is known of them takes room."""
 
 import time
 from collections.abc import Callable, Iterable

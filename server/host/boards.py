@@ -109,7 +109,7 @@ class Boards:
     async def public(self, record: Record) -> tuple[Record, Board]:
         """The record as everybody is shown it, and its board; raises `NoBoard` as above.
 
-        An organiser may freeze the standings while the board is computed. Then that board is nobody's to see.
+        An organiser may freeze the standings while the board is computed. Then nobody may see that board.
         """
         while True:
             shown = record.public

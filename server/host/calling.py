@@ -16,7 +16,7 @@ class Calling:
         self._latest: dict[tuple[Tournament, str], Called] = {}  # by tournament and name, until it is kept
 
     def note(self, nursery: trio.Nursery, tournament: Tournament, called: Called) -> bool:
-        """Have it kept where a bot is called; returns whether that is news."""
+        """Have the place where a bot is called kept; returns whether it is news."""
         where = tournament, called.name
         if called == self._latest.get(where, _known(tournament, called.name)):
             return False

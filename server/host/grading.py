@@ -28,7 +28,7 @@ LONGEST = 60.0  # seconds for one match: six times what it takes on a slow machi
 KNOWN = 1_000  # matches whose grades are remembered: less than a MiB; others are graded again
 LATEST = 1_000  # matches of a tournament, the latest, that its bots' accuracy is taken from
 ESTIMATED = 200  # the same where it is an estimate, which takes longer
-TRIES = 10  # gradings of a match that fail: a child may not be had for a while, or die of that very match …
+TRIES = 10  # failed gradings of a match: for a while no child may start, or each may die of that very match …
 SOON, LATER = 10.0, 3600.0  # … and seconds until the next one, which is twice as long each time, at the most
 
 Key = tuple[str, str]  # a tournament as it is kept, and a match
@@ -115,7 +115,7 @@ class GradeSummary:
         self._counted[over.match] = CountedMatch(number, over.players, of)
         for name, kept in zip(over.players, of, strict=True):
             self.of.setdefault(name, GradedMoves()).add(kept)
-        if last is not None and last.number > number:  # its grading had failed, and did not at another try
+        if last is not None and last.number > number:  # its grading failed at first, and then did not
             self._counted = dict(sorted(self._counted.items(), key=lambda item: item[1].number))
 
     def failed(self, number: int, now: float) -> None:
@@ -247,7 +247,7 @@ class Grader:
             self._asked.pop(key).done.set()
 
     async def _sum_up(self, record: Record, fetch: Fetch, summary: GradeSummary) -> None:
-        """Up to what is over now, and what had failed; what is over later is for whoever asks next."""
+        """Add up what is over now, and what had failed; what is over later is left to whoever asks next."""
         failed: list[str] = []
         try:
             end = len(record.endings)

@@ -1,7 +1,7 @@
 """Other processes that a host belongs with, as its doors and pages ask for them.
 
-A group is of hosts that share a database: `server/peers` tells of it. Workers are of one host:
-`server/workers` tells of them. Which of them holds a tournament is asked of `abroad.py`.
+A group consists of hosts that share a database: see `server/peers`. Workers belong to one host: see
+`server/workers`. `abroad.py` says which of them holds a tournament.
 """
 
 from collections.abc import Iterable, Mapping

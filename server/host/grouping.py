@@ -29,6 +29,6 @@ def frozen(records: Iterable[Record]) -> bool:
 
 
 async def table_over(view: View, held: Sequence[HeldTournament], board: Boarded) -> list[Across]:
-    """The table over some tournaments, from the boards that `board` returns, and raises `NoBoard` without."""
+    """The table over some tournaments, from what `board` returns; raises `NoBoard` if it does."""
     rows = [(await board(each.record))[1].rows for each in held]
     return await view.boards.run(lambda: across(rows))

@@ -16,7 +16,7 @@ NOT_KNOWN = 0.0  # in place of the time of a match of which it is not known
 
 
 def latest_first(sources: Iterable[tuple[Record, Iterator[T]]], ended: Callable[[T], float]) -> Iterator[T]:
-    """Merge what the sources have, each the latest first; of what ended together, in their order."""
+    """Merge the sources, each of which has the latest first; what ended together stays in their order."""
     waiting = [
         (-inf if record.archived is None else -(record.latest_end or NOT_KNOWN), order, source)
         for order, (record, source) in enumerate(sources)

@@ -1,7 +1,7 @@
 """What looks like what: the skeleton of a text, which is the same for names that people would confuse.
 
-Skeletons are those of Unicode Technical Standard #39, of the data in
-`look-alikes.txt` beside this, with three additions: case does not matter,
+Skeletons are those of Unicode Technical Standard #39, with the data in
+`look-alikes.txt` beside this file, and three additions: case does not matter,
 accents do not, and small capitals are the letters that they show. A skeleton is
 never shown to anybody.
 """

@@ -48,7 +48,7 @@ def checked(name: str) -> str:
     if any(unicodedata.category(character) in _NEVER or is_unseen(character) for character in name):
         raise BadName("a name has no control, invisible or bidirectional characters")
     if any(character.isspace() and character != " " for character in name):
-        raise BadName("the only blank that a name may have is the ordinary one")
+        raise BadName("the only space that a name may have is the ordinary one")
     alphabets = {unicodedata.name(letter, "").split(" ")[0] for letter in name if letter.isalpha()} & _ALIKE
     if len(alphabets) > 1:
         raise BadName(f"letters of {' and '.join(sorted(alphabets))} in one name look alike")

@@ -60,7 +60,7 @@ def check(name: str, opened: Opened) -> None:
     if opened.group is not UNSET and not (
         opened.group.isprintable() and opened.group == opened.group.strip() and "/" not in opened.group
     ):
-        expected = "a group has a name that can be printed, without / in it or blanks around it"
+        expected = "a group has a name that can be printed, without / in it or spaces around it"
         raise Refusal(f"{expected}, not {quoted(opened.group)}")
     try:
         catalogue()[opened.game].opening(opened.options)

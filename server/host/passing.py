@@ -51,8 +51,8 @@ class Passing(Protocol):
         acknowledged: bool,
     ) -> None:
         """It is served here again, from these bytes on. Its match is over, or is `home` and goes on in that
-        seat; of so many events there the bot has been told. `acknowledged`: it has said something, and of
-        what it may say so much `budget` is left."""
+        seat, where the bot has been told of that many events. `acknowledged`: it has said something. That
+        much `budget` is left of what it may say."""
         ...
 
     def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:

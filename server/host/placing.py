@@ -35,7 +35,7 @@ class Placing:
     ) -> Tournament:
         """Enter a player where it has to play; raises `Refusal` if it cannot.
 
-        Whoever comes back and names no tournament stays in the one that it is in, also if it is in several.
+        Whoever comes back and names no tournament stays where it is, even if it has entered several.
         """
         if wanted == OPEN + player.game:
             await self._opened(player.game)
@@ -133,7 +133,7 @@ class Placing:
             raise Unwelcome(_not_there(wanted, player.game))  # and whoever is here still comes in
 
     def _tournament_of(self, player: Player) -> Tournament | None:
-        """The tournament with an end that a player is in: one that is not over, nor was it taken out."""
+        """The tournament with an end that a player is in; none that is over, or that took it out."""
         here = self._holding.current.of(player.game).get(player.place or "")
         if here is None or here.format.endless or player.name in here.out:
             return None

@@ -454,7 +454,7 @@ def until_next(rate: Rate) -> int:
 
 
 def wait_for_next(rate: Rate) -> str:
-    """For how long to wait, in words by which clients recognise that they may come again."""
+    """How long to wait, in words by which clients recognise that they may come again."""
     seconds = until_next(rate)
     return "wait for a minute" if seconds <= 60 else f"come again later, in {seconds} seconds"
 

@@ -1,4 +1,4 @@
-"""When something is worked out anew that many ask for: once for all who wait, seldom, and with rests.
+"""When something that many ask for is worked out anew: once for all who wait, seldom, and with rests.
 
 It is worked out when somebody asks and it is out of date, at most once in so many seconds and with as
 much rest as work. Whoever owns the result decides whether it is out of date, and works it out.

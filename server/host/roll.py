@@ -3,7 +3,7 @@
 It is told every fact and holds nothing that the records do not say. A question
 costs the same however many names there are: it looks only at the tournaments
 that one name is in. A bot may have been in thousands: those that are long over are
-laid by, at the start or when somebody comes upon them, and are not looked at again.
+set aside, at the start or when a question meets them, and are not looked at again.
 """
 
 from collections.abc import Callable, Iterator

@@ -3,7 +3,7 @@
 Each hears it once, when it comes again with its token and names no other tournament; one that another
 tournament awaits, or would take, plays there at once instead. That a tournament is over, who was taken out
 of it, and whose the names in it are, its record says, also after a restart and whichever process holds it.
-Here is only which bots have heard it. After a restart nobody knows that any more, unless other processes
+Only which bots have heard it is kept here. After a restart nobody knows that any more, unless other processes
 do, so what is said of an end is bounded by time, and by what was played since: at worst a bot hears of an
 end twice.
 
@@ -30,7 +30,7 @@ from tournament.record import Record
 from tournament.refusals import taken_out
 
 LATE = 3600.0  # seconds after the end of a tournament: whoever comes later has come for something else
-UNTOLD = 1000  # bots of whom is remembered why an organiser has taken them out
+UNTOLD = 1000  # bots whose reason for being taken out by an organiser is remembered
 
 
 class News(Struct, frozen=True):
@@ -169,7 +169,7 @@ class Untold:
         return taken_out(record, name) is not None
 
     def _is_elsewhere(self, name: str, record: Record) -> bool:
-        """Whether somebody of that name plays now, or is here for something else than that tournament."""
+        """Whether somebody of that name plays now, or is here for something other than that tournament."""
         return any(
             player.seat is not None or (player.place != record.name and self._reception.is_held(player))
             for player in self._lobby.named(name, record.opened.game)
@@ -178,7 +178,7 @@ class Untold:
     def _not_left_behind(
         self, name: str, over: Sequence[Record], records: Iterable[Record]
     ) -> Sequence[Record]:
-        """Those of the tournaments since whose end a bot of that name has played in none of the others.
+        """Those of the tournaments after whose end a bot of that name has played in none of the others.
 
         There may be hundreds that were over within the hour: each is looked at once.
         """

@@ -34,7 +34,7 @@ RETRY_SOON = ("Retry-After", "1")  # seconds
 RETRY_LATER = ("Retry-After", "5")  # enough for a host to start again
 KNOWN = 1024  # lines of each kind that are remembered: a bot sends most of them with every move of a match
 ONCE = ("host", "content-length", "transfer-encoding")
-ESCAPED_SLASH = "\x1f"  # in a path, where it parts nothing; no path holds this otherwise
+ESCAPED_SLASH = "\x1f"  # in a path, where it separates nothing; no path holds this otherwise
 PLAIN = 1024  # bytes of a head that is put together from its lines, each of which may be remembered
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"

@@ -76,7 +76,7 @@ class Guard(Spawner):
                 raise
 
     def end(self) -> None:
-        """The process is ending: tasks that come after its nursery is gone come too late: no fault."""
+        """The process ends: tasks that come after its nursery is gone come too late, which is no fault."""
         self._ending = True
 
     def report(self, error: Exception) -> None:
@@ -119,13 +119,13 @@ class Guard(Spawner):
 
 
 def _is_round(times: int) -> bool:
-    """1, 10, 100, …: only these are logged, for a stranger who can cause it must not fill the disk."""
+    """1, 10, 100, …: only these are logged, because a stranger who can cause it must not fill the disk."""
     return str(times).strip("0") == "1"
 
 
 @asynccontextmanager
 async def open_guard() -> AsyncGenerator[Guard]:
-    """A guard with a nursery of its own. A task that comes when that is over comes too late: no fault."""
+    """A guard with a nursery of its own. A task that comes after that comes too late, which is no fault."""
     async with trio.open_nursery() as nursery:
         guard = Guard(nursery)
         try:

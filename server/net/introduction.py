@@ -8,7 +8,7 @@ from server.net.turns import Turn, Turns
 
 
 class _AllRead(Exception):
-    """The header is complete, or none comes. Those with which that happens go on in turn."""
+    """The header is complete, or none comes. Connections go on in the order in which that happens."""
 
     def __init__(self, turn: Turn) -> None:
         super().__init__("nothing more is read as a header")

@@ -2,7 +2,7 @@
 
 A processor for structlog. It counts lines that say who caused them: a `peer`, else a `player`. Lines
 for which an address has no credits are left out and counted, and its next line says in `more` how many
-there were. All addresses together have a budget too, for some networks have millions.
+there were. All addresses together have a budget too, because some networks have millions.
 """
 
 import time
@@ -15,7 +15,7 @@ import structlog
 from server.net.budgets import Budgets, address_of
 from server.net.limits import Bucket, Rate
 
-IN_ALL = 10  # all addresses together may cause so many times as many lines as one
+IN_ALL = 10  # all addresses together may cause this many times as many lines as one
 EVERYBODY = "(everybody)"  # in place of an address, where the budget of all is spent
 COUNTED = 1000  # addresses whose lines are counted separately; those of any more are counted together
 

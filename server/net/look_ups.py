@@ -29,7 +29,7 @@ class LookUps:
         self._shares: WeakValueDictionary[str, _Share] = WeakValueDictionary()
 
     async def addresses(self, host: str, whose: str = "") -> list[IP]:
-        """All addresses of a name; raises `OSError` if it has none. An address is not waited for.
+        """All addresses of a name; raises `OSError` if it has none. An address needs no look-up.
 
         `whose` is the network of the client that gives the name; "" where that is not counted.
         """

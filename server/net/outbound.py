@@ -71,7 +71,7 @@ async def over_sockets(address: IP, port: int) -> trio.abc.Stream:
 class Outbound(Caller):
     """Calls, a limited number at once, and to one server one after the other, with a pause.
 
-    Servers that keep the host waiting delay the calls for whoever gave their addresses, and hardly others.
+    Servers that keep the host waiting delay the calls for whoever gave their addresses, and few others.
     """
 
     def __init__(

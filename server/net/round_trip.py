@@ -1,8 +1,8 @@
 """How long it takes to a peer and back, as the kernel has measured it.
 
 The kernel times its own segments until they are acknowledged, by the peer's kernel. So it takes no message of
-ours, and however long a bot thinks is not in it. Of the last minutes the shortest is taken, because a kernel
-may put an acknowledgement off.
+ours, and however long a bot thinks is not in it. The shortest of the last minutes is taken, because a kernel
+may delay an acknowledgement.
 """
 
 import socket

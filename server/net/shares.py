@@ -8,7 +8,7 @@ import trio
 
 
 class SharedPlaces:
-    """Places. One that becomes free goes to whoever of those that wait has the fewest, else came first."""
+    """Places. One that becomes free goes to whoever waits and has the fewest, or else came first."""
 
     def __init__(self, places: int) -> None:
         self._free = places

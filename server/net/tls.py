@@ -11,7 +11,7 @@ import trio
 
 
 def untie(stream: trio.abc.Stream) -> None:
-    """Have a stream go with the last reference to it; its handshake has begun, or never will."""
+    """Have a stream freed with the last reference to it; its handshake has begun, or never will."""
     if isinstance(stream, trio.SSLStream):
         with suppress(AttributeError):  # another version of trio may have nothing to untie
             stream._handshook._afn = _nothing  # pyright: ignore[reportPrivateUsage]

@@ -4,7 +4,7 @@ The order is known at one instant, as when a sweep over the sockets finds two na
 go on with these wake up later, and trio runs those that wake up together in any order. So each takes its
 turn at that instant, and waits for it when it runs.
 
-Nobody takes a turn who may still be waiting for a peer: one that says nothing would hold up all after it.
+Nobody who may still be waiting for a peer takes a turn: a peer that says nothing would hold up all after it.
 A task that has only to begin in order needs no turn: see `start_in_turn` in `server/net/guard.py`.
 """
 
@@ -16,7 +16,7 @@ ROUNDS = 3  # of the event loop, in which a hang-up is read and taken in
 
 
 async def after_hang_ups() -> None:
-    """Let hang-ups be taken in that may have come before what was just read, over other connections."""
+    """Let hang-ups on other connections, which may have come before what was just read, be taken in."""
     for _ in range(ROUNDS):
         await trio.lowlevel.checkpoint()
 

@@ -113,7 +113,7 @@ def _board(game: Game[Any, Any]) -> str:
 def _moves(game: Game[Any, Any]) -> list[tuple[str, str]]:
     """How moves are written: as people type them, and as programs do.
 
-    They were played. If others that could have been are typed at another length, there is one of each:
+    They were played. Where other legal moves are typed at another length, there is one of each length too:
     it is of another kind, such as a wall beside steps.
     """
     steps = [*_position(game, 8)]

@@ -183,7 +183,7 @@ def _summary(host: View, tournament: HeldTournament) -> TournamentSummary:
 
 
 def _winners(host: View, record: Record) -> tuple[str, ...]:
-    """Who has won, once that is known: of what is archived it is, so no list has a hundred tables made."""
+    """Who has won, once that is known. Archives say it, so that no list has a hundred tables made."""
     if record.archived is not None and record.archived.winners is not None:
         return record.archived.winners
     return tuple(tables.winners(record, host.boards.latest(record.public)))

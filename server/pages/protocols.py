@@ -39,7 +39,7 @@ def page(name: str) -> dict[str, Any]:
 @cache
 def shown(name: str) -> Markup:
     """A page as HTML. Links to other protocols lead to their pages here; other links are removed."""
-    from markdown_it import MarkdownIt  # here, for every start of the host would pay for it
+    from markdown_it import MarkdownIt  # imported here, or every start of the host would pay for it
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(_LINK.sub(_linked, SOURCES[name]))

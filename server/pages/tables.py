@@ -168,7 +168,7 @@ def crossed(record: Record, board: Board) -> dict[str, Any]:
         "record": record,
         "names": names,
         "cells": cells,
-        "met": record.decided > 0,  # be it far from one another
+        "met": record.decided > 0,  # even if far from one another
         "left_out": total - len(names),
         "nearest": nearest,
         "latest": CELL if most > CELL else None,
@@ -239,7 +239,7 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
 
 
 def wanting(record: Record) -> str:
-    """What a start by itself still wants, whose time may have passed; "" if there are enough entrants."""
+    """What is still missing for a start by the clock, whose time may have passed; "" if nothing is."""
     checks, enough = opens_at(record.opened) is not None, record.format.entrants
     ready = len(record.checked_in - record.out) if checks else record.contestants
     return "" if ready >= enough else f"or later, once {enough} have {'checked in' if checks else 'entered'}"
@@ -248,7 +248,7 @@ def wanting(record: Record) -> str:
 def winners(record: Record, board: Board | None) -> list[str]:
     """Who has won, once that is sure.
 
-    A board of before the end may have somebody else first. Nobody has won who has not scored, nor where
+    A board from before the end may have somebody else first. Nobody has won without a point, nor where
     the first place was to be settled and is open, as in a knockout without its last round.
     """
     over = record.state is State.FINISHED and record.frozen is None

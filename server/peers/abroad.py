@@ -210,7 +210,7 @@ class Peers:
                 await self._heard.wait()
 
     async def claimed(self, tournament: str) -> bool:
-        """Whether this host holds a tournament; a game's table that nobody holds, it holds from now on.
+        """Whether this host holds a tournament; if nobody holds a game's table, this host does from now on.
 
         If the first bots at a table come to several hosts in the same moment, only one host holds it,
         and the other hosts relay their bots.

@@ -94,7 +94,7 @@ class Following:
         self._host = host
 
     def leave(self, kept_as: str) -> None:
-        """Follow a tournament no longer that was deleted here, by its name in the journal."""
+        """Stop following a tournament that was deleted here, by its name in the journal."""
         self._gone.add(kept_as)
 
     def load(

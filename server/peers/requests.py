@@ -188,7 +188,7 @@ class Relayed:
         """Answer what another host asks, once this one goes on with the tournament in question.
 
         Either of the two may not have heard yet what was kept just now. If the request does not belong here
-        after all, the host is asked that it belongs to, but not by one that was asked in that way itself.
+        after all, the host that it belongs to is asked, but not by a host that was itself asked in that way.
         """
         if (link := await self._elsewhere(exchange.request)) is not None:
             await self._peers.read_on()

@@ -105,7 +105,7 @@ class Endpoint:
 def hanging_up(until: float, connected: socket.socket) -> Generator[None]:
     """Raise `TimeoutError` at that moment of the monotonic clock, whatever the server says until then.
 
-    The time-out of a socket begins again with every byte: some servers send blanks while a model thinks.
+    The time-out of a socket begins again with every byte: some servers send spaces while a model thinks.
     """
     late = threading.Event()
 

@@ -1,6 +1,6 @@
 """Matches between two contestants, several at a time, each as soon as it is over.
 
-Every place at which matches are played is a thread with contestants of its own, for
+Every place at which matches are played is a thread with contestants of its own, because
 a program reads from one pipe and a match waits for it. Only the caller's thread
 decides what happens to their results. A caller that stops taking results ends the
 series: matches in play are dropped, and no program is left behind.

@@ -181,7 +181,7 @@ class OverWebsocket(Struct, frozen=True, kw_only=True):
     path: str
     code: int  # the code that closes the connection when the dialect hangs up
     at_once: bool = False  # whether a bot has to be in within `limits.hello_seconds`, as over TCP
-    wanted: Wants = nowhere  # where a bot wants to play that comes with this message, as over TCP
+    wanted: Wants = nowhere  # where a bot that comes with this message wants to play, as over TCP
     goes_on: GoesOn | None = None  # as over TCP
 
 

@@ -26,7 +26,7 @@ from server.net.limits import Limits
 from server.net.proxies import HEADER
 from server.net.wire import Wire
 
-# With the blanks around a value: to look for where they begin takes seconds where there are thousands.
+# With the spaces around a value: looking for where they begin takes seconds where there are thousands.
 HOST = re.compile(rb"^host:([^\r\n]*)\r?$", re.IGNORECASE | re.MULTILINE)
 CONNECTION = re.compile(rb"^connection:([^\r\n]*)\r?\n", re.IGNORECASE | re.MULTILINE)
 HOST_BYTES = 512  # of a `Host`: no name and port have more; the library takes seconds to decode thousands

@@ -29,7 +29,7 @@ News = tuple[int, Sequence[AnyEvent], ClockState | None]
 class Replica(Match):
     looked: float = -inf  # when it was last looked at
     heard = False  # whether anything was ever told of it
-    told: trio.Event | None = None  # set at the first news, for the first who looks
+    told: trio.Event | None = None  # set at the first news, for whoever looks first
     _aside: list[News] | None = None  # news that nobody has looked at; None: all is taken in as it comes
     _next = 0  # the number of the next event to be told, in the log of whoever tells, …
     _ply = 0  # … how many moves it has told, …

@@ -12,7 +12,7 @@ SECRET = ("passw", "secret", "scram")  # a parameter whose name contains one of 
 HIDDEN = "…"
 MISWRITTEN = (
     "what was said of it may have a password in it, and is not shown; "
-    "in a password % is written %25, / %2F, = %3D, @ %40, & %26 and a blank %20"
+    "in a password % is written %25, / %2F, = %3D, @ %40, & %26 and a space %20"
 )
 
 _HOST = r"(?:\[[^\]@]*\]|[^][/@?=:,]*)(?::\d*)?"

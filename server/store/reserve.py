@@ -24,8 +24,8 @@ class Reserve:
     def take(self) -> bool:
         """Hold the reserve, if the disk has twice its size free; returns whether it is held.
 
-        A host that was killed has left its own behind: that is held as it is, for there may be no room to
-        make another.
+        A host that was killed has left its own behind: that is held as it is, because there may be no room
+        to make another.
         """
         if not self._held:
             self._held = self._is_there() or self._made()

@@ -63,7 +63,7 @@ There = dict[int | tuple[str, str], tuple[str, str, str, bytes]]
 
 
 class SharedPostgres(Postgres):
-    """Reads and writes, as other hosts do. No host may do so that wants the database to itself."""
+    """Reads and writes, as other hosts do. No host that wants the database to itself may do so."""
 
     _pause = PAUSE
     host = 0  # which of the hosts this is; set when it is registered
@@ -106,7 +106,7 @@ class SharedPostgres(Postgres):
         if not entries:
             at_once(session, BEGIN, *jotting(entries, jots), COMMIT)
             return []
-        leaves = list(map(leaf, entries))  # before the turn, for they may take long
+        leaves = list(map(leaf, entries))  # before the turn, because they may take long
         *_, ((last,),), latest = at_once(session, BEGIN, _give(entries), TURN, (LAST, ()), _heads(entries))
         return self._enter(session, entries, leaves, jots, last, dict(latest), {})
 

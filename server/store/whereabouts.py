@@ -15,7 +15,7 @@ Identity = tuple[int, int]  # device and number of a file
 
 class Whereabouts:
     def __init__(self, path: Path) -> None:
-        """Of a database that is open. What is not on a real disk is taken to be where it was."""
+        """The database at `path` is open. A file that is not on a real disk is taken to be where it was."""
         files = (path, *(path.with_name(path.name + end) for end in BESIDE))
         self._path = path
         self._known = {file: found for file in files if (found := _identity(file)) is not None}
@@ -33,7 +33,7 @@ class Whereabouts:
         return ""
 
     def copy_to(self) -> Path | None:
-        """Where everything has to be copied before the database is closed, because its file was deleted."""
+        """The path to copy everything to before the database is closed; None if its file was not deleted."""
         if os.fstat(self._file).st_nlink:
             return None
         place = self._path

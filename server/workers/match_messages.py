@@ -69,7 +69,7 @@ class Home(Struct, tag="home", frozen=True, array_like=True):
 
     match: str
     course: Course
-    told: int  # of so many of its events the bots have been told
+    told: int  # the bots have been told of this many of its events
 
 
 class Returned(Struct, tag="returned", frozen=True, array_like=True):

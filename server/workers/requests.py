@@ -34,7 +34,7 @@ class Belonging(Struct, frozen=True):
     wanted: Wanted | None = None  # a bot comes with it
     game: str | None = None  # one of the games that are held together …
     opens: bool = False  # whether it is an order for which an open table is opened
-    needs: tuple[str, ...] = ()  # secrets of which whoever answers has to know one, whoever has made it
+    needs: tuple[str, ...] = ()  # whoever answers has to know one of these secrets, whoever has made it
 
 
 class Arguments(Struct, frozen=True):

@@ -38,7 +38,7 @@ NEVER_READ = (
     "/api/tournaments/open-quoridor/export",
     "/live?page=/tournaments/open-quoridor",
 )
-STAY = 30.0  # seconds that somebody stays who does not read
+STAY = 30.0  # seconds that somebody who does not read stays
 BATCH = 50  # requests that are sent in one piece
 
 

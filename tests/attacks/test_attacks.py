@@ -87,7 +87,7 @@ async def unharmed(host: Served) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def honest_bots(host: Served) -> AsyncIterator[dict[str, list[str]]]:
-    """Two at each door, who play one match after another; answers how these ended."""
+    """Two at each door, who play one match after another; returns how these ended."""
     over = threading.Event()
     played: dict[str, list[str]] = {transport: [] for transport in GAMES}
     async with trio.open_nursery() as nursery:

@@ -41,7 +41,7 @@ class Crowd:
         self._here: dict[int, tuple[socket.socket, Take]] = {}
 
     def connect(self, take: Take) -> Send:
-        """A new connection: `take` is called with what comes; answered is what sends."""
+        """A new connection: `take` is called with what comes, and what sends is returned."""
         connected = socket.create_connection(self._address)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.setblocking(False)
@@ -50,7 +50,7 @@ class Crowd:
         return connected.send
 
     def play(self, seconds: float) -> int:
-        """Let them play for a while; answers how many moves that were."""
+        """Let them play for a while; returns how many moves that were."""
         before, self.took, idle = self.moves, [], process_time()
         self._begun = perf_counter()
         until = self._begun + seconds

@@ -4,7 +4,7 @@
 names), a thousand matches in play over TCP, a thousand spectators on streams of the first page, one
 who follows all events, and one who asks for standings, a crosstable, a list of matches and a page in
 turn. What is told is the host's own histogram, `quintain_loop_lag_seconds` of `/metrics`: how late the
-loop runs a task that is due, with and without those who look. By turns, for the machine has its own
+loop runs a task that is due, with and without those who look. By turns, because the machine has its own
 moods; `make bench ARGS="lag 100"` is a tenth of all of it.
 
 The process that plays has a processor to itself, and show, bots and spectators share the others. Otherwise

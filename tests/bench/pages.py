@@ -129,7 +129,7 @@ class Looking:
         raise TimeoutError(f"{event.tournament} is not shown after {WAIT:g} s")
 
     def seconds(self, path: str) -> float:
-        """Of the processor, until it is answered: who is told to come again for the standings, does."""
+        """Of the processor, until it is answered: whoever is told to come again for the standings does."""
         before = self.worked()
         while (found := self._get(path))[0] == AGAIN:
             time.sleep(LOOK)

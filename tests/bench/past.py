@@ -34,7 +34,7 @@ from tournament.format import Pairing
 MATCHES, NAMES = 2_000_000, 20_000
 TIMES = 3
 PLIES = 20
-STYLES = 500  # different matches: of Connect-4, at whatever table, for the journal does not care
+STYLES = 500  # different matches: of Connect-4, at whatever table, as the journal does not care
 GAME = "connect-4"
 TABLES = 5
 JOURNAL = "quintain.sqlite"

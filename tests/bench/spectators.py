@@ -39,7 +39,7 @@ class Audience:
         assert self._process.stdout.readline() == "ready\n", "the spectators did not all come"
 
     def leave(self) -> int:
-        """Answers how many bytes they were sent."""
+        """Returns how many bytes they were sent."""
         out, _ = self._process.communicate()
         return int(out)
 

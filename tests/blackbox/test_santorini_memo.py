@@ -242,7 +242,7 @@ def test_names_alike_but_for_case_or_form_collide(host: Inspected) -> None:
 
 
 def test_whoever_hangs_up_has_lost_and_the_opponent_gets_the_final_state(host: Inspected) -> None:
-    """At once, for a bot of the memo has no token to come back with."""
+    """At once: a bot of the memo has no token to come back with."""
     with table(host) as (ann, one, bob, two, state):
         placed(state, {ann: one, bob: two})
         one.close()

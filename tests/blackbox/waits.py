@@ -1,6 +1,6 @@
 """What takes its time: deadlines, watched on a host of its own while the other checks go on.
 
-Each function here watches one thing and answers what it saw; `test_waits.py` judges.
+Each function here watches one thing and returns what it saw; `test_waits.py` judges.
 """
 
 import time

@@ -31,7 +31,7 @@ class Script:
         return json.loads(self._lines.readline())
 
     def say(self, *messages: dict[str, Any]) -> None:
-        """As hosts write it: without blanks, and whatever is no ASCII as it is."""
+        """As hosts write it: without spaces, and whatever is no ASCII as it is."""
         texts = (json.dumps(message, separators=(",", ":"), ensure_ascii=False) for message in messages)
         lines = "".join(f"{text}\n" for text in texts)
         self._connection.sendall(lines.encode())

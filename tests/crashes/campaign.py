@@ -21,7 +21,7 @@ def drawn(seed: int) -> Contest:
 
 
 def crash(seed: int, folder: Path) -> int:
-    """Hold one contest, and kill its host now and then; answers how often."""
+    """Hold one contest, and kill its host now and then; returns how often."""
     contest, chance = drawn(seed), Random(seed)
     (folder / "before").mkdir(parents=True)
     before = World(contest, folder / "before").run(seed)

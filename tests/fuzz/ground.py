@@ -38,7 +38,7 @@ from tournament.timekeeper import Timekeeper
 STARTS = 20.0  # virtual seconds in which the sessions of a batch begin
 LONGEST = 200.0  # … that one may last
 MATCH = 1000.0  # … in which honest bots come to an end
-FAREWELL = 8000.0  # … after which nobody is remembered who is gone: an open table calls bots for an hour
+FAREWELL = 8000.0  # … after which nobody who is gone is remembered: an open table calls bots for an hour
 
 PAIR = ("honest-1", "honest-2")
 PLAYING = "quiet"  # the tournament of those two
@@ -207,7 +207,7 @@ class Ground:
     # What must hold
 
     async def _look_for_hangs(self) -> None:
-        """Who is attended to without a right to it is so only for a while: nobody says anything any more."""
+        """Nobody says anything any more, so that nobody without a right to it is attended to for long."""
         await trio.sleep(self._door.timeout)
         if suspects := self._suspects():
             await trio.sleep(self._door.timeout)

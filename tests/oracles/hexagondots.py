@@ -81,7 +81,7 @@ class HexagonDots:
         return drawn and centre not in captured and not any(point in captured for point in ring)
 
     def possible(self) -> list[Point]:
-        """The hexagons that would be completed if every line were drawn that may be."""
+        """The hexagons that would be completed if every line that may be drawn were."""
         filled = HexagonDots(self.rows, self.cols)
         filled.drawn = {**self.drawn, **dict.fromkeys(map(line_of, self.free()), self.turn)}
         return [centre for centre in self.perimeters if filled.completes(centre, self.captured)]

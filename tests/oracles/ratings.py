@@ -116,7 +116,7 @@ class Regression:
         """How far chance in each row moves everybody's strength relative to the mean: a standard deviation.
 
         Scores vary less where games are drawn. How much less is taken from all games of those who play in
-        a row, for one row has few.
+        a row, because one row has few.
         """
         import numpy as np
 

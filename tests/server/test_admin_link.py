@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def opened(host: Served, secret: str) -> int:
-    """What is answered to who presses the button."""
+    """The answer to whoever presses the button."""
     body = f"secret={secret}"
     head = "POST /admin/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     head += f"Content-Length: {len(body)}"

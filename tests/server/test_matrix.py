@@ -183,7 +183,7 @@ def open_tournament(host: Served, name: str, game: str) -> None:
 
 
 def play(talk: Talk, name: str, tournament: str, game: str) -> tuple[dict[str, Any], list[str]]:
-    """Play one match; answers its `end`, without what is told of oneself, and the moves as they were told."""
+    """Play one match; returns its `end`, without what is told of oneself, and the moves as they were told."""
     lots, oracle, moves, mine = random.Random(name), ORACLES[game](), list[str](), ""
     talk.say({"type": "hello", "name": name, "game": game, "tournament": tournament, "protocol": 1})
     while True:

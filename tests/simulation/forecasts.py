@@ -22,7 +22,7 @@ EVENTS = 40  # of each kind
 def drawn(format: str, absences: bool, seed: int) -> Event:
     """An event of 4 to 32 bots that think for unequal times; of the absent some die, and some come late.
 
-    Who is absent is drawn by lot: whoever enters first is the best seed, or the challenger of a gauntlet.
+    Lots decide who is absent: whoever enters first is the best seed, or the challenger of a gauntlet.
     """
     chance = Random(f"{format} {absences} {seed}")
     count = chance.choice((4, 6, 8, 11, 12, 16, 24, 32))

@@ -1,6 +1,6 @@
 """What has to hold of a tournament that is over, and one thing that has to hold meanwhile.
 
-Each oracle answers what is wrong, in sentences; nothing is as it should be.
+Each oracle returns what is wrong, in sentences; nothing if all is as it should be.
 """
 
 from collections import Counter

@@ -46,7 +46,7 @@ OPEN_ACTS = ("pause", "withdraw", "disqualify", "void", "enter", "challenge", "c
 ACTS = ("pause", "withdraw", "disqualify", "void", "void", "enter")  # of an organiser
 TROUBLES = ("crash", "crash mid-commit", "stall", "stall", "freeze")  # of the host
 STEADY = ("crash", "crash mid-commit")  # troubles that leave clocks alone
-STYLES = (("quick",), ("quick",), ("quick", "slow"), ("slow",), THINKING)  # a clock is for who thinks
+STYLES = (("quick",), ("quick",), ("quick", "slow"), ("slow",), THINKING)  # a clock is for whoever thinks
 LADDER = 4  # matches an entrant after which a ladder is ended
 
 

@@ -93,7 +93,7 @@ def side_balance_off_by_one() -> Patches:
 
 
 def annulled_games_count() -> Patches:
-    """What somebody played who withdrew in time still counts for the others."""
+    """The games of an entrant that withdrew in time still count for the others."""
     adjusted = tournament.results.adjusted
 
     def unannulled(

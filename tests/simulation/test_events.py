@@ -1,4 +1,4 @@
-"""How long events take in which bots die or come late, and what is foreseen of it; on a virtual clock."""
+"""How long events in which bots die or come late take, and what is foreseen of it; on a virtual clock."""
 
 from random import Random
 from statistics import median

@@ -1,7 +1,7 @@
 """What is watched while it happens, because the facts that are left do not tell it.
 
 Nothing is announced that is not safe; whoever loses a point by anything but the
-rules of the game has deserved it; nobody stands idle who could play.
+rules of the game has deserved it; nobody who could play stands idle.
 """
 
 from collections.abc import Sequence

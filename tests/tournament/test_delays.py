@@ -12,7 +12,7 @@ GRACE = 30.0
 
 
 def settled(delays: Delays, now: float, open: Waiting, free: set[str]) -> list[tuple[str, ...]]:
-    """Who was to play what is over now, which is taken out of what is open."""
+    """The names in the pairings that are over now, which are taken out of what is open."""
     found = delays.settled(now, free, open, 60.0, playing=True)
     for pairing in found:
         open.discard(pairing.number)

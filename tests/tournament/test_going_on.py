@@ -118,7 +118,7 @@ def test_a_bot_that_is_gone_for_good_without_having_been_back_has_not_left() -> 
 
 
 def test_whoever_was_taken_out_of_the_tournament_loses_to_whoever_comes_back() -> None:
-    """Catches a match that is void because a bot did not come back that nobody would have let in."""
+    """Catches a match that is void because a bot that nobody would have let in did not come back."""
     match = interrupted(pace=Pace(bank=100.0))
     match.leave(0, 101.0, out=True)
     assert match.result is None

@@ -1,4 +1,4 @@
-"""How pairings end that are not played, because an entrant is out of the tournament."""
+"""How pairings that are not played end, because an entrant is out of the tournament."""
 
 import pytest
 

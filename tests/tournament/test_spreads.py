@@ -118,7 +118,7 @@ def once_each(games: int) -> Sequence[Result]:
 
 
 def rows_of(results: Sequence[Result], meetings: Meetings, size: int = FIELD) -> Floats:
-    """A row for each game: 1 for who moved first, −1 for the other, and 1 for the advantage."""
+    """A row for each game: 1 for whoever moved first, −1 for the other, and 1 for the advantage."""
     rows = np.zeros((len(results), size + 1))
     for row, result in zip(rows, results, strict=True):
         first, second = (meetings.numbers[name] for name in result.pairing.names)

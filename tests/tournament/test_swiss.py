@@ -164,7 +164,7 @@ def test_by_default_nobody_meets_twice_or_has_two_byes_and_sides_are_balanced(co
 
 
 def too_far_apart(held: Held, round: int) -> bool:
-    """Whether balanced sides alone would have had two meet in one of these rounds who are too far apart."""
+    """Whether balanced sides alone would have paired two who are too far apart in one of these rounds."""
     for entrants, pairings, results, answer in held.asked:
         if answer and answer[0].round <= round and imbalance(held.drawn[: pairings + len(answer)]) > 1:
             scores, places, prices = priced(held, entrants, pairings, results, 10**6)

@@ -8,7 +8,7 @@ All meet with sides swapped at once, so sides are balanced. A round is drawn whe
 over. No round is drawn when all is decided (`tournament/deciding.py`), or when as many matches were
 drawn as there may be.
 
-An entrant that stays away is not drawn again and again, for that would use up the matches and
+An entrant that stays away is not drawn again and again: that would use up the matches and
 decide nothing. It is drawn once more when the others are decided; then the tournament ends without
 it.
 """
@@ -169,7 +169,7 @@ def chosen(
 
 
 def least_decided(still: Sequence[Claim]) -> tuple[str, str]:
-    """Of the first open place, the claim to test: near equals further down can wait until it is settled."""
+    """The claim to test about the first open place: near equals further down can wait until it is settled."""
     least = min(still, key=lambda claim: round(claim.evidence, DIGITS))
     return least.better, least.worse
 

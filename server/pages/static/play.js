@@ -90,7 +90,7 @@ function hear(told) {
   }
 }
 
-/** Whoever comes back to this page sees how the match ended that was played here, and no other begins. */
+/** Whoever comes back to this page sees how the match that was played here ended, and no other begins. */
 async function comeBack() {
   const answer = await fetch(`/api/matches/${encodeURIComponent(before.match)}`);
   const told = answer.ok ? await answer.json() : { ending: null };

@@ -1,6 +1,6 @@
 """What the states and moves of a game look like as JSON Schema, drawn from the game's own values.
 
-A game says what it shows by showing it. So a few matches are played by lot, and the schema is what all
+A game says what it shows by showing it. So a few matches are played at random, and the schema is what all
 their states, or all their moves, have in common: their types, the fields that each has, and the length
 of lists that never changes. It says how a value is built, and not which moves are legal.
 """

@@ -39,13 +39,13 @@ class Order(Struct, frozen=True, forbid_unknown_fields=True):
     why: str = ""
     bind: bool = False  # a released name to a new token, instead of to whoever comes next
     preview: bool = False
-    # Of a bot to invite, enter or describe. Left out: nothing else than was said before.
+    # Of a bot to invite, enter or describe. If left out, what was said before stays.
     affiliation: str | None = None  # which everybody sees
     contact: str | None = None  # which nobody but the organiser sees
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
-    """What an order takes that is about no tournament and needs nothing but its name."""
+    """The body of an order that is about no tournament and needs nothing but its name."""
 
 
 Carry = Callable[[Call, Tournament, Order], Awaitable[Response]]

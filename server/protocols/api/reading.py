@@ -137,7 +137,7 @@ async def board_of(call: Look, record: Record) -> tuple[Record, Board]:
 
 
 def not_yet(error: NoBoard) -> HttpError:
-    """What is told whoever asks for standings that are not there yet."""
+    """The answer to whoever asks for standings that are not there yet."""
     return HttpError(503, str(error), RETRY_SOON)
 
 
@@ -245,7 +245,7 @@ async def _trf(call: Look, record: Record) -> Response:
 
 
 def _trf_or_why_not(record: Record) -> bytes | NotInTrf:
-    """The bytes, which all share who are given them: there may be ten million."""
+    """The bytes, which all who are given them share: there may be ten million."""
     try:
         return trf(record).encode()
     except NotInTrf as error:

@@ -339,7 +339,7 @@ def _nothing() -> None:
 
 
 def _never() -> bool:
-    """Nothing is so."""
+    """A condition that is never met."""
     return False
 
 

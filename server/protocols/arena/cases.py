@@ -158,7 +158,7 @@ def _cases(
     strong: tuple[Opponent, Score],
     cheats: Mapping[str, float],
 ) -> Mapping[str, Case]:
-    """A case is named after the house's side. `cheats` says what each is worth; "" is any other."""
+    """A case is named after the house's side. `cheats` says what each is worth; "" stands for any other."""
     cases = [
         Case(f"{kind}_AI_{side}", game, seat, score, opponent)
         for kind, (opponent, score) in (("BASE", simple), ("AB", strong))

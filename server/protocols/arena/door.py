@@ -177,7 +177,7 @@ class Arena:
         return None
 
     async def _start_after_hang_ups(self, exchange: Exchange, game: str, name: str) -> None:
-        """Open a stream in place of another, unless this is the one that was given up, read last."""
+        """Open a stream in place of another, unless its own client has hung up by the time all is read."""
         await after_hang_ups()
         if not exchange.gone:
             self._stream(exchange, game, name)

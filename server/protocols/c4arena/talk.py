@@ -138,7 +138,7 @@ class C4Arena:
     # While another process serves the bot
 
     def remembered(self) -> str | None:
-        """Nothing to remember; but a bot whose answers are late, or whose opponent is to come, stays."""
+        """There is nothing to remember. A bot whose answers are late, or whose opponent is to come, stays."""
         return None if self._tarpit.waiting or self._opponent is not None else ""
 
     def came_back(self, *, acknowledged: bool, over: bool) -> None:
@@ -149,7 +149,7 @@ class C4Arena:
             self.attendance.leave()
 
     def has_read(self) -> None:
-        """Nothing is told that it would have to be told again."""
+        """Nothing that is told would have to be told again."""
 
     def repeated(self, message: bytes) -> bytes:
         """The message; none for another process, if the answer is that there is no next match here."""

@@ -280,7 +280,7 @@ class Attendance:
     def take_place(self) -> None:
         """Go on with the match that the bot came back to, if there is one.
 
-        One whose end was told already is none, though its other bot may not be back from another process.
+        A match whose end was told does not count, though its other bot may not be back from another process.
         """
         seat = None if self.visit is None else self.visit.player.seat
         if seat is not None and self.seat is None and not seat.match.log.closed:
@@ -502,7 +502,7 @@ class Attendance:
             player = self.visit.player
             match = {} if self.seat is None else {"match": self.seat.match.name}
             way = {} if (seconds := self.round_trip()) is None else {"round_trip": round(seconds, 4)}
-            # By `bind`, for structlog looks in vain for `info` itself, which costs more than a hidden line.
+            # By `bind`: structlog looks in vain for `info` itself, which costs more than a hidden line.
             log.bind().info(
                 event, peer=self.peer, player=player.name, tournament=player.place, **match, **way, **more
             )

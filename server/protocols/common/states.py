@@ -51,7 +51,7 @@ class Happening(Step):
 _S, _H = State, Happening
 _ENDS = {_H.CUT: _S.OVER, _H.STOPPING: _S.OVER, _H.LOST: _S.OVER}
 
-# For those who ask for each message: up to Python 3.11, to find a member of an enum takes ten times as long.
+# For those who ask for each message: up to Python 3.11, finding a member of an enum takes ten times as long.
 OVER, ARRIVING = State.OVER, State.ARRIVING
 
 TABLE: Mapping[State, Mapping[Happening, State]] = {

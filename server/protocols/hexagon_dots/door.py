@@ -289,7 +289,7 @@ class HexagonDots:
         return None
 
     async def _repeat_after_hang_ups(self, bot: Bot, exchange: Exchange, token: str) -> None:
-        """Take a request that was made twice: this may be the one that was given up, read last."""
+        """Take a request that was made twice, unless its client has hung up by the time all is read."""
         await after_hang_ups()
         if not exchange.gone:
             _serve(bot, exchange, bot.move, token)

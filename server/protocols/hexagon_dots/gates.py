@@ -60,7 +60,7 @@ class Gates:
 
     @property
     def _crowded(self) -> Gate | None:
-        """A game for more than it has places, if another one would have the host drop one."""
+        """A game to which more are sent than it has places, if a new one would have the host drop one."""
         if len(self._idle) - len(self._strange) < self._host.limits.games:
             return None
         untaken = reversed(self._untaken)

@@ -1,6 +1,6 @@
 """Gates of Hexagon Dots that nobody needs, and which of them is dropped first.
 
-With every game that is made when there are too many, one is dropped, so nothing here looks at all of them.
+Where there are too many, each new game has one of them dropped, so nothing here looks at all of them.
 """
 
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ class IdleGates:
                 del self._by_maker[gate.maker]
 
     def superfluous(self, maker: str) -> "Gate":
-        """The one to drop where `maker` makes another: of whoever has made most, what has been idle longest.
+        """The one to drop where `maker` makes another: the one idle for longest, of whoever has made most.
 
         So whoever makes more and more of them drops no game that somebody else has made for their bots.
         """

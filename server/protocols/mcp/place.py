@@ -227,7 +227,7 @@ class Place:
             self._house.attendance.silent()
 
     def silence(self, now: float) -> float:
-        """For how long it has been silent; 0 where it would be missed: in a call, a match or a tournament."""
+        """How long it has been silent; 0 where it would be missed: in a call, a match or a tournament."""
         missed = self._waits or self.seat is not None
         if missed or self.welcome is None or (self.over is None and self.welcome["tournament"] is not None):
             return 0.0

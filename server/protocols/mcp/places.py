@@ -46,7 +46,7 @@ class Places:
         return place
 
     def _drop_one(self) -> bool:
-        """Forget the longest silent of those that nobody would miss, and to which nothing is dealt."""
+        """Forget the one silent for longest, of those nobody would miss and to which nothing is dealt."""
         now = trio.current_time()
         longest = max(self._all, key=lambda place: place.silence(now), default=None)
         if longest is None or longest.silence(now) <= self._host.limits.ghost_seconds:

@@ -1,7 +1,7 @@
 """Sessions of the older revisions: each remembers the token that its model plays with, and nothing else.
 
 A session is forgotten when its client ends it, when it has been silent for a long time, or when there is
-no room for another one: then the longest silent of those in which nobody plays makes way. A bot is
+no room for another one: then the one silent for longest, of those in which nobody plays, makes way. A bot is
 not forgotten: whoever has its token goes on in another session, or without one.
 """
 

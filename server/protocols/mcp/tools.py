@@ -65,7 +65,7 @@ class ToolResult(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True):
-    """One call of a tool, as the functions see it that do what it is for."""
+    """One call of a tool, as the functions that carry it out see it."""
 
     exchange: Exchange
     host: Host

@@ -49,7 +49,7 @@ class World:
                 self.add(name, Entered(bot), Claimed(bot, token_digest(token).hex()))
 
     def started_again(self) -> Untold:
-        """What a host knows that has been started again: the records, and nothing else."""
+        """What a host that has been started again knows: the records, and nothing else."""
         lobby, limits = Lobby(), Limits()
         reception = Reception(lobby, limits)
         self.untold = Untold(
@@ -77,7 +77,7 @@ class World:
         self.add(name, ended)
 
     def hears(self, name: str = "ann", tournament: str | None = None, token: Any = None) -> str:
-        """What a bot hears that comes like that, and has heard then."""
+        """What a bot that comes like that hears, and has heard then."""
         wanted = Wanted(name, GAME, tournament, token or TOKENS[name.strip()])
         why = self.untold.why(wanted)
         self.untold.has_been_told(wanted)

@@ -1,4 +1,4 @@
-"""Old paths in other spellings, through the doors: they are served, and who is told of nothing."""
+"""Old paths in other spellings, through the doors: they are served, without a redirect."""
 
 import html
 from collections.abc import AsyncIterator, Awaitable, Callable

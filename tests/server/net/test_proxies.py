@@ -1,4 +1,4 @@
-"""Proxies: who comes through one is who it says, and what anybody else says of that counts for nothing."""
+"""Proxies: a client that comes through one is who it says; what anybody else says counts for nothing."""
 
 from pathlib import Path
 

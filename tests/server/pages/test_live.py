@@ -1,4 +1,4 @@
-"""The stream that keeps pages as things are: no gaps, few frames, and nobody pays for who does not read."""
+"""The stream that keeps pages up to date: no gaps, few frames, and nobody pays for whoever does not read."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -266,7 +266,7 @@ async def test_whoever_reads_slowly_is_kept_no_more_than_one_frame_and_gets_the_
 
 
 async def test_what_is_no_id_of_this_run_of_the_host_is_no_id(autojump_clock: MockClock) -> None:
-    """Who comes with one gets all there is, though nothing changes any more."""
+    """Whoever comes with one gets all there is, though nothing changes any more."""
     async with gallery() as here:
         await running(here, "ann", "bob", think=50.0)
         first = await here.watch("page=/tournaments/cup")

@@ -193,7 +193,7 @@ def test_where_two_have_met_more_often_than_a_cell_has_room_for_the_page_says_so
     record = finished("round-robin", *[(1.0, 0.0)] * (tables.CELL + int(cut)))
     said = part("crosstable", tables.crossed(record, ScoreSheet().board(record, 0.0)))
     assert said.count('class="score-2"') == tables.CELL
-    assert (f"Of each pair, the latest {tables.CELL} matches." in said) == cut
+    assert (f"The latest {tables.CELL} matches of each pair." in said) == cut
 
 
 def test_before_two_have_met_there_is_a_sentence_instead_of_an_empty_crosstable() -> None:

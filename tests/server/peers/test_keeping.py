@@ -20,7 +20,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.away = False
-        self.busy = 0  # times that it answers a host too late that comes
+        self.busy = 0  # times that it answers too late when a host comes
         self.leases = {"cup": Lease(7, 1)}
         self.changes = 1
         self.peers: tuple[Peer, ...] = ()

@@ -119,7 +119,7 @@ async def play(bots: tuple[Bot, Bot], columns: Iterable[int]) -> None:
 
 
 async def play_on(bot: Bot) -> list[Message]:
-    """Play the lowest column that is free, until the match is over; answers all that was told."""
+    """Play the lowest column that is free, until the match is over; returns all that was told."""
     told = [await bot.next()]
     while told[-1]["type"] == "state":
         now = told[-1]

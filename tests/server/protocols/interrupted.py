@@ -1,4 +1,4 @@
-"""What a host leaves behind that stops in the middle of matches, before the last moves were kept."""
+"""What a host that stops in the middle of matches, before the last moves are kept, leaves behind."""
 
 from tournament.store import Jottings, Memory
 

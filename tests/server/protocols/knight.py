@@ -28,7 +28,7 @@ class Knight:
         watchful: bool = True,
         seconds: float = 0.0,
     ) -> None:
-        """Who is not `watchful` flips no table. It thinks for so many seconds before each move."""
+        """One that is not `watchful` flips no table. It thinks for so many seconds before each move."""
         self.lists = lists
         self.game = catalogue()[game]
         self.choose = choose or (lambda position: alphabeta(self.game, depth=9)(position, lambda: False))

@@ -1,7 +1,7 @@
 """The lists, where the Arena's battles are fought: a host with its HTTP door, bots, and a telephone.
 
 Bots say and hear what the tests say, over simulated connections on a virtual
-clock. Who is called hears it on the telephone.
+clock. Whoever is called hears it on the telephone.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

@@ -77,7 +77,7 @@ class Room:
         self._admission = Admission(host.limits)
 
     async def come(self, *first: str, weather: Weather | None = None, deaf: bool = False) -> Guest:
-        """A new connection, and what is said first over it. Who is deaf never reads."""
+        """A new connection, and what is said first over it. A deaf guest never reads."""
         connect = in_memory(self.host, attend, weather=weather, admission=self._admission)
         guest = Guest(await connect())
         if not deaf:

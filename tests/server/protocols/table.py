@@ -176,7 +176,7 @@ class Table:
         return answer.headers["location"]
 
     async def found(self) -> str:
-        """Where the host sends who looks for a game."""
+        """Where the host sends whoever looks for a game."""
         return (await self.caller().ask("GET", "/match")).headers["location"]
 
     async def pair(self, game: str | None = None) -> tuple[Dots, Dots]:

@@ -340,7 +340,7 @@ async def after_a_cup() -> AsyncIterator[tuple[Host, Bot, Bot, str]]:
 async def test_the_host_hangs_up_on_whoever_asks_for_its_next_match_when_there_is_none(
     autojump_clock: MockClock,
 ) -> None:
-    """Who asked a moment before the end was hung up on, and who asked a moment after it sat at the table."""
+    """One that asked a moment before the end was hung up on; one that asked a moment after it got a seat."""
     async with after_a_cup() as (host, ann, bob, name):
         start = msgspec.json.encode({"type": "start", "id": name})
         assert ann.talk.repeated(start) == b"", "so that no other process lets it in at the open table"

@@ -120,7 +120,7 @@ async def test_the_first_256_bytes_of_what_cannot_be_read_are_repeated_as_text(
 
 
 async def test_what_is_repeated_is_written_anew(autojump_clock: MockClock) -> None:
-    """Blanks, escapes and keys that are there twice are not given back."""
+    """Spaces, escapes and keys that are there twice are not given back."""
     async with place() as host:
         bot = Bot(host)
         await bot.send(b'{ "type" :"\\u0068i",\n"a":1, "a":2 }')

@@ -484,7 +484,7 @@ async def test_a_cheat_that_is_answered_otherwise_has_worked(
 
 
 async def test_a_move_that_crosses_with_a_cheat_is_no_fault(autojump_clock: MockClock) -> None:
-    """Who moves on reading that it is to begin cannot have read what comes after that."""
+    """A bot that moves on reading that it is to begin cannot have read what comes after that."""
     async with lists() as here:
         fighter = await battle(here, "C_AI_X_FIRST")
         assert await fighter.start() == [put("X", "NW")]

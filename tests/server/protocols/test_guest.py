@@ -615,7 +615,7 @@ async def test_whoever_is_called_and_may_never_have_got_its_token_joins_again_wi
 
 
 async def test_a_bot_is_called_to_a_battle_once(autojump_clock: MockClock) -> None:
-    """Who joins again while it is being called is called again if it has not come by then, and only then."""
+    """One that joins again while it is being called is called again only if it has not come by then."""
     async with lists() as here:
         url = here.telephone.connect("192.0.2.7:5000")
         for _ in range(3):

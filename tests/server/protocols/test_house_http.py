@@ -59,7 +59,7 @@ class House(Caller):
         return answer
 
     async def tell(self, **message: Any) -> int:
-        """Say something; answers the number that it is given."""
+        """Say something; returns the number that it is given."""
         answer = await self.ask("POST", self.session, message)
         assert answer.status == 200, answer
         return said(answer)["seq"]

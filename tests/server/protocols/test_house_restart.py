@@ -120,7 +120,7 @@ async def test_if_somebody_does_not_come_back_the_match_is_void_and_played_again
 
 
 async def test_nobody_else_comes_back_in_its_place(autojump_clock: MockClock) -> None:
-    """At an open table, too, where no claim is kept: the name is its bot's, who has a match there."""
+    """At an open table, too, where no claim is kept: the name is that of a bot that has a match there."""
     store = await interrupted({})
     async with room({}, store=store) as here:
         for token in (None, "a token that is another"):

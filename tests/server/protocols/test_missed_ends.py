@@ -231,7 +231,7 @@ async def test_whoever_names_another_place_is_led_there(autojump_clock: MockCloc
 
 
 async def over_and_stopped(store: Memory) -> Late:
-    """What a host keeps that stopped just after the end, before it had said so."""
+    """The records of a host that stopped just after the end, before it had said so."""
     async with room(CUP, store=store) as here:
         _, bob = await playing(here)
         await bob.tell(type="resign")

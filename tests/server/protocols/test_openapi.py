@@ -1,4 +1,4 @@
-"""The API as a program finds it that knows nothing but `GET /openapi.json`.
+"""The API as a program that knows nothing but `GET /openapi.json` finds it.
 
 `Described` is a client that is driven by that document: it makes each request from it, and holds each
 answer to the schema that is there for it. What a schema does not name may not come either, so that the
@@ -120,7 +120,7 @@ async def described() -> AsyncIterator[tuple[Described, Any]]:
 
 @pytest.mark.slow
 def test_the_document_is_one_by_the_standards_own_validator() -> None:
-    from openapi_spec_validator import validate  # here, for it takes long to import
+    from openapi_spec_validator import validate  # here, because it takes long to import
 
     validate(openapi(ROUTES))
 

@@ -40,7 +40,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        """On the port that it had before. No fsync: who dies takes nothing from the kernel."""
+        """On the port that it had before. No fsync: a process that dies takes nothing from the kernel."""
         self.port = self.port or free_ports(1)[0]
         settings = ("-p", str(self.port), "-k", str(self._home), "-h", "127.0.0.1", "-c", "fsync=off")
         self.process = self._run("postgres", *settings)

@@ -119,7 +119,7 @@ secrets = pytest.mark.parametrize(("name", "make"), [(TOKEN, organiser_token), (
 def test_a_secret_that_a_power_cut_has_emptied_is_made_anew(
     tmp_path: Path, name: str, make: Callable[[Path], object]
 ) -> None:
-    """Catches an organiser's token that everybody has who brings none."""
+    """Catches an organiser's token that matches whoever brings none."""
     (tmp_path / name).touch(0o600)
     make(tmp_path)
     kept = (tmp_path / name).read_text()

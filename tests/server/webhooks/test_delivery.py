@@ -257,7 +257,7 @@ def test_the_file_of_positions_has_no_address_in_it_and_is_nobody_elses(tmp_path
 
 
 class Shared:
-    """What hosts know that share a database: which of them lives, and who has which duty."""
+    """What hosts that share a database know: which of them lives, and who has which duty."""
 
     def __init__(self) -> None:
         self.living = {1, 2}

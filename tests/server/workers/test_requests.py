@@ -1,4 +1,4 @@
-"""By what a request is known that belongs to one of several processes."""
+"""How a request that belongs to one of several processes is recognised."""
 
 import json
 from typing import Any

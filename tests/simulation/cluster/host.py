@@ -113,7 +113,7 @@ class Host:
             self._nursery.cancel_scope.cancel()
 
     async def drain(self) -> None:
-        """Stop, and let others have everything, as a host does that is told to end: first the moves."""
+        """Stop, and let others have everything, as a host that is told to end does: first the moves."""
         self.keeping.willing = False
         self._draining = True
         for scope in self._holding.values():

@@ -102,7 +102,7 @@ class Arena(Web):
         return match.to_move == seat and len(self._seen) == match.ply and self.is_so(self._seen, moves)
 
     async def _look_for_a_cheat(self) -> None:
-        """Flip the table at an opponent's fault; who does not look has won all the same."""
+        """Flip the table at an opponent's fault; whoever does not look has won all the same."""
         match, _ = self.town.battle(self._battle or "") or (None, 0)
         if match is None or match.result is None or len(self._seen) <= match.ply:
             return

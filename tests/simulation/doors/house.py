@@ -37,7 +37,7 @@ class House(Connected):
         self._in = False
 
     def survives(self, what: str) -> bool:
-        """Who has no token yet has the name for the asking, unless the host holds it to be here."""
+        """Whoever has no token yet has the name for the asking, unless the host holds it to be here."""
         return self.token is not None or what != "pull"
 
     async def come(self) -> None:

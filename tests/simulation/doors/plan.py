@@ -38,7 +38,7 @@ SEEDS: Mapping[str, tuple[str, ...]] = {
     "santorini": ("memo",),
     "quoridor": ("arena", "arena, called"),
 }
-WITHOUT_TOKEN = ("memo", "c4-arena")  # who is cut there cannot come back
+WITHOUT_TOKEN = ("memo", "c4-arena")  # whoever is cut there cannot come back
 UNNOTICED = ("dots",)  # nor there, if the host has not noticed
 PACES = (
     None,
@@ -49,7 +49,7 @@ PACES = (
     Pace(bank=20.0, gain=5.0, turn=8.0),
 )
 STYLES = ("at once", "quick", "slow", "dithers")  # all of them in time
-NARROW = 1000  # bytes; who does not read while it dithers cannot have so small a window: it would be cut
+NARROW = 1000  # bytes; one that does not read while it dithers cannot have so small a window: it would be cut
 VICES = (
     "late",
     "silent",
@@ -200,7 +200,7 @@ def _character(
 
 
 def _cuts(chance: Random, wire: str, budget: float, rogue: bool) -> tuple[Cut, ...]:
-    """Of who is no rogue, where the wire cannot bear it, only seldom something that costs its honesty."""
+    """For an honest bot, where the wire cannot bear it, only seldom something that costs its honesty."""
     kinds: tuple[str, ...] = CUTS
     if not rogue and chance.random() < 0.9:
         kinds = ("stall",) if wire in WITHOUT_TOKEN else ("reset", "stall") if wire in UNNOTICED else CUTS

@@ -129,7 +129,7 @@ class Talk:
             raise Misled(f"was told {told}, while it is {shown}")
 
     def is_so(self, told: object, shown: object) -> bool:
-        """Whether what was told is so still. Who is honest is so quick that it must be."""
+        """Whether what was told is so still. An honest bot is so quick that it must be."""
         if self.prompt:
             self.expect(told, shown)
         return told == shown

@@ -147,7 +147,7 @@ class Town(talk.Town):
     # What is left when everybody has gone
 
     def left(self) -> dict[str, int]:
-        """But for who is called from an open table, and would be for an hour after the next match there."""
+        """But not bots called from an open table: they would be called for an hour after the next match."""
         host, reception = self.host, self.host.reception
         guests = [each for each in self._arena._guests._guests.values() if each.attendance.visit is not None]
         called = {each.attendance.visit.player for each in guests if each.url and each.attendance.visit}

@@ -1,4 +1,4 @@
-"""What bots have in common that come over HTTP: requests, and connections to make them over."""
+"""What bots that come over HTTP have in common: requests, and connections to make them over."""
 
 import re
 from random import Random

@@ -26,8 +26,8 @@ from tournament.refusals import Refusal
 ENTERED = 30.0  # virtual seconds after which everybody is entered, whether they have come or not
 BOUND = 50_000.0  # … in which a tournament has to be over
 ECHO = 60.0  # … in which what was said last is heard
-FAREWELL = 8000.0  # … after which nobody is remembered who is gone: an open table calls bots for an hour
-COMPLETE = ("memo", "c4-arena", "arena", "dots", "house by polls", "house by stream")  # of who is cut, too
+FAREWELL = 8000.0  # … after which nobody who is gone is remembered: an open table calls bots for an hour
+COMPLETE = ("memo", "c4-arena", "arena", "dots", "house by polls", "house by stream")  # also if cut
 CALLED = "arena, called"  # is not called to what is over before its turn to be called has come
 
 
