@@ -3,6 +3,7 @@
 import json
 import socket
 import struct
+from contextlib import ExitStack
 from typing import Any
 
 from tests.hang import HANG
@@ -21,11 +22,13 @@ class Script:
         self._listener = socket.create_server((address, 0), family=family)
         self._listener.settimeout(HANG)
         self.port: int = self._listener.getsockname()[1]
+        self._opened = ExitStack()  # nothing, if nobody comes
 
     def accept(self) -> None:
-        self._connection, (_, self.peer, *_) = self._listener.accept()
+        connection, (_, self.peer, *_) = self._listener.accept()
+        self._connection = self._opened.enter_context(connection)
         self._connection.settimeout(HANG)
-        self._lines = self._connection.makefile("r")
+        self._lines = self._opened.enter_context(self._connection.makefile("r"))
 
     def hear(self) -> dict[str, Any]:
         return json.loads(self._lines.readline())
@@ -41,8 +44,7 @@ class Script:
         self._connection.sendall(text.encode())
 
     def hang_up(self) -> None:
-        self._lines.close()
-        self._connection.close()
+        self._opened.close()
 
     def reset(self) -> None:
         """Hang up without waiting for anything that is on its way."""
