@@ -12,13 +12,13 @@ known, so only what its opponents' errors add rests on samples.
 Not here: which prior there is (`spreads.py`), and what is done with a new game (`fit_sparse.py`).
 """
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from tournament.fit_exact import ELO, PRIOR, figures
 from tournament.meetings import Meetings
-from tournament.outcomes import NODES, added_up, places
 from tournament.posterior import ADVANTAGE
 from tournament.priors import DrawnGames, Prior
 
@@ -36,7 +36,7 @@ STEP, SAMPLE = 0.05, 0.005  # the share of the result by which a solution may be
 SOLVING = 500  # steps of a solution; some ten are enough
 SAMPLES = (16, 200)  # as many as can be had for …
 WORK = 8_000_000  # … so many looks at a pair, which take some seconds
-FINE_NODES = 20  # places at which a normal distribution is looked at, where it matters more
+NODES, FINE_NODES = 7, 20  # places at which a normal distribution is looked at
 NARROW, NARROW_NODES = 0.25, 3  # the same where all variances are as small as this
 SHARPEST = 3**-0.5 / 6  # of a logistic curve: the most that its slope changes with a strength
 NOTHING = 1e-4  # of the logarithm of a probability, for each entrant: so little makes no difference
@@ -120,7 +120,7 @@ class System:
             return self._won - self._count * expected, self._count * expected * (1 - expected)
         mean, varied = np.zeros(len(lead)), np.zeros(len(lead))
         deviation = np.sqrt(self.unsure)
-        for place, weight in places(NARROW_NODES if self.unsure.max() <= NARROW else NODES):
+        for place, weight in _places(NARROW_NODES if self.unsure.max() <= NARROW else NODES):
             expected = 0.5 + np.tanh((lead + place * deviation) / 2) / 2
             mean += weight * expected
             varied += weight * expected * (1 - expected)
@@ -145,16 +145,12 @@ class System:
             return 0.0
         lead, deviation = self._lead(point), np.sqrt(unsure)
         square, parts = np.zeros(len(self.lower)), np.zeros((3, len(self.lower)))
-        for place, weight in places(FINE_NODES):
+        for place, weight in _places(FINE_NODES):
             likely = self._by_pair(self._count * np.logaddexp(0, lead + place * deviation))
             square += weight * likely**2
             for part, polynomial in zip(parts, (1.0, place, (place**2 - 1) / 2**0.5), strict=True):
                 part += weight * polynomial * likely
         return float(np.maximum(square - (parts**2).sum(axis=0), 0).sum()) / self.calm**2 / 2
-
-    def added_up(self, point: "Floats", unsure: "Floats") -> float:
-        """The logarithm of what the outcomes of all games add up to, on average around the point."""
-        return float(self._count @ added_up(self._lead(point), unsure, self.calm))
 
     def look_around(self, here: Equations, sure: float, added: float) -> "Floats":
         """Take what is expected from now on as an average over how far apart two may be; returns variances.
@@ -291,6 +287,15 @@ class System:
         import numpy as np
 
         return np.bincount(players, values, self.size).astype(np.float64, copy=False)
+
+
+@cache
+def _places(many: int) -> list[tuple[float, float]]:
+    """Places on a normal distribution, in deviations, and how much of it each stands for."""
+    import numpy as np
+
+    places, weights = np.polynomial.hermite_e.hermegauss(many)
+    return [*zip(places.tolist(), (weights / weights.sum()).tolist(), strict=True)]
 
 
 def _seatings(meetings: Meetings) -> tuple["Numbers", "Floats", "Floats", "Floats"]:

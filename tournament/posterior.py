@@ -6,8 +6,7 @@ the strengths. Draws do not change what is expected, only how much results vary:
 likelihood is raised to the power 1 / φ, where φ is the share of the variance that draws leave.
 Strengths are normally distributed around the mean of the field. How widely is not known:
 beforehand, spreads up to some 200 Elo are about equally likely, and larger ones less so (one half
-of a normal distribution). How likely each is afterwards takes into account that powers of
-likelihoods do not add up to one (`outcomes.py`).
+of a normal distribution).
 
 `sampling.py` draws from it. `docs/standings.md` says what the figures are worth. Fields too large
 for this: `fit_sparse.py`.
@@ -21,7 +20,6 @@ from msgspec import Struct, structs
 
 from tournament.fit_exact import ELO
 from tournament.meetings import Meetings
-from tournament.outcomes import added_up
 
 if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
     import numpy as np
@@ -86,7 +84,7 @@ class Approximation(Struct, frozen=True):
     share: float  # how likely the spread is, if the approximation were exact
     top: "Floats"
     root: "Floats"  # of the covariance
-    scale: float  # a logarithm: the root's determinant, by what the outcomes of all games add up to
+    scale: float  # the logarithm of the root's determinant
 
 
 class Model:
@@ -129,18 +127,15 @@ class Model:
         import numpy as np
 
         games, point = self.games, self.likeliest(self.start, spread)
-        unsure = self._unsure(np.linalg.inv(self.information(point, spread)).astype(np.float64))
+        error = np.linalg.inv(self.information(point, spread))
+        own, last = error.diagonal(), error[self.size]
+        first, second = games.first, games.second
+        unsure = own[first] + own[second] + own[-1] - 2 * (error[first, second] - last[first] + last[second])
         less = 1 / np.sqrt(1 + math.pi * unsure / 8)
         ahead = less * self._ahead(point[:, None])[:, 0]
         varied = float((games.weight * less / np.cosh(ahead / 2) ** 2).sum()) / 4
         self.calm = calmed(varied, float(games.drawn.sum()))
         self.start = point
-
-    def _unsure(self, error: "Floats") -> "Floats":
-        """The variance of each lead, where this is the covariance."""
-        own, last = error.diagonal(), error[self.size]
-        first, second = self.games.first, self.games.second
-        return own[first] + own[second] + own[-1] - 2 * (error[first, second] - last[first] + last[second])
 
     # Each column of what follows is a point, with a spread of its own or one for all.
 
@@ -245,10 +240,7 @@ class Model:
         for spread in np.geomspace(low / ELO, high / ELO, count).tolist():
             point = self.likeliest(point, spread)
             root = np.linalg.inv(np.linalg.cholesky(self.information(point, spread))).T
-            lead, unsure = self._ahead(point), self._unsure((root @ root.T).astype(np.float64))
-            scale = float(
-                np.log(root.diagonal()).sum() - self.games.weight @ added_up(lead, unsure, self.calm)
-            )
+            scale = float(np.log(root.diagonal()).sum())
             likely.append(float(self.density(point[:, None], spread)[0]) + scale)
             found.append(Approximation(spread, 0.0, point, root.astype(np.float64), scale))
         share = np.exp(np.array(likely) - max(likely))

@@ -50,7 +50,7 @@ class Fitted(Struct, frozen=True):
     here: Equations
     # The logarithm of the spread's probability is the sum of two parts:
     rise: float  # how fast one grows with the logarithm of the spread
-    left_out: float  # the other: what the normal distribution leaves out, less what outcomes add up to
+    left_out: float  # the other: what the normal distribution does not say of the games
 
 
 def inferred(system: System) -> Field:
@@ -133,7 +133,7 @@ def _at(system: System, spread: float, near: Fitted | None) -> Fitted:
     apart = float((strengths**2).sum() + system.calm * variance.sum())
     # Without the mean there is one strength less, and one less again, because steps are of the logarithm.
     rise = apart / spread**2 - (system.size - 2) - (spread * ELO / WIDE) ** 2
-    return Fitted(point, unsure, here, rise, system.left_out(point, unsure) - system.added_up(point, unsure))
+    return Fitted(point, unsure, here, rise, system.left_out(point, unsure))
 
 
 def _shares(spreads: list[float], known: dict[int, Fitted]) -> dict[int, float]:

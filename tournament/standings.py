@@ -22,7 +22,7 @@ from tournament.pairing import decide
 from tournament.strength import Strength
 from tournament.unplayed import buchholz, buchholz_cut_1
 
-RULES = 9  # the version of the criteria and ratings: raised when the same results give others
+RULES = 8  # the version of the criteria and ratings: raised when the same results give others
 AHEAD = 0.01  # of a point: for each entrant that direct encounter, applied again, puts behind
 UNPLAYED = -10_000.0  # Elo: in place of an unknown strength
 
