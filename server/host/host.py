@@ -534,6 +534,8 @@ class Host:
             lend=self.lend,
             together=self._together,
         )
+        if self.draining:  # it was being opened when the host was told to stop
+            tournament.halt()
         self.roll.add(record)
         self._holding.add(tournament)
         if record.called and record.state is not State.FINISHED:

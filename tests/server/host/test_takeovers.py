@@ -117,3 +117,15 @@ async def test_whoever_waits_in_a_new_tournament_with_the_name_of_one_that_was_d
         bob = await host.arrive("bob", GAME, token=TOKEN + "bob", tournament="cup")
         await trio.sleep(60.0)
         assert bob.player.place == "cup"
+
+
+async def test_nothing_begins_at_a_table_that_was_being_opened_when_the_host_was_told_to_stop(
+    autojump_clock: MockClock,
+) -> None:
+    async with running(SlowTable()) as (host, nursery):
+        for name in ("ann", "bob"):
+            nursery.start_soon(come, host, nursery, name)
+        await trio.sleep(1.0)
+        nursery.start_soon(host.drain)
+        await trio.sleep(60.0)
+        assert not host.tournaments[OPEN + GAME].record.drawn
