@@ -494,6 +494,11 @@ class Host:
                 self.audit.append(_by_name(entry))
             yield entry
 
+    def _drop(self, record: Record) -> None:
+        """Have nothing more to do with a tournament that is deleted, if it is still held."""
+        if self._holding.remove(record):
+            self.roll.remove(record)
+
     def _add(self, record: Record) -> Tournament:
         game: Game[Any, Any] = catalogue()[record.opened.game]
 
@@ -505,8 +510,8 @@ class Host:
                 self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
-            if record.state is State.DELETED and self._holding.remove(record):
-                self.roll.remove(record)
+            if record.state is State.DELETED:
+                self._drop(record)
 
         def tell_begun(match: Match) -> None:
             match.log.report = self.guard.report
@@ -534,6 +539,8 @@ class Host:
             lend=self.lend,
             together=self._together,
         )
+        if (last := self.tournaments.get(record.name)) is not None:  # that it is deleted is yet to be heard
+            self._drop(last.record)
         if self.draining:  # it was being opened when the host was told to stop
             tournament.halt()
         self.roll.add(record)

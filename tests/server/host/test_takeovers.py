@@ -1,6 +1,6 @@
 """Bots that come again while they are on their way: the last request counts, and others leave nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 import trio
@@ -12,7 +12,9 @@ from server.host.opening import OPEN
 from server.host.reception import Unwelcome
 from tests.server.host.test_host import GAME, come, running
 from tests.server.protocols.table import Slow
-from tournament.facts import AnyFact, Entered, Opened
+from tournament.desk import Desk
+from tournament.facts import AnyFact, Entered, Opened, State, Turned
+from tournament.record import Record
 from tournament.store import Memory
 
 TOKEN = "a token of sixteen and more"
@@ -117,6 +119,40 @@ async def test_whoever_waits_in_a_new_tournament_with_the_name_of_one_that_was_d
         bob = await host.arrive("bob", GAME, token=TOKEN + "bob", tournament="cup")
         await trio.sleep(60.0)
         assert bob.player.place == "cup"
+
+
+class Handing(Memory):
+    """A store that has something happen after a deletion is kept, and before that is heard."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept_deletion: Callable[[], object] = list
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        receipts = await super().keep(tournament, when, facts)
+        if Turned(State.DELETED) in facts:
+            self.kept_deletion()
+        return receipts
+
+
+async def test_a_tournament_is_held_that_comes_before_its_process_hears_that_the_last_of_its_name_is_deleted(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches one that vanished as it came: both messages were on their way to a worker that was busy."""
+    store = Handing()
+    async with running(store) as (host, nursery):
+        old = await host.open("cup", Opened(GAME, "round-robin", 4))
+        await old.keep(Entered("eve"))
+        ladder = Record("cup", Opened(GAME, "ladder"), kept_as="cup~2")
+        store.kept_deletion = lambda: host.hold(ladder)
+        await host.delete(old, "somebody")
+        assert host.tournaments["cup"].record is ladder
+        assert not host.roll.knows("eve", GAME)
+        await Desk(host.tournaments["cup"]).start()
+        for name in ("ann", "bob"):
+            assert (await come(host, nursery, name)).player.place == "cup"
+        await trio.sleep(60.0)
+        assert ladder.matches
 
 
 async def test_nothing_begins_at_a_table_that_was_being_opened_when_the_host_was_told_to_stop(
