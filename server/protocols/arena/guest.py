@@ -275,6 +275,7 @@ class Guest:
         player.key = ("" if has_token else CALLED) + called.digest
         player.way_back = player.way_back or way_back(DOOR, uuid())
         self.attendance.recall(visit)
+        player.set_ready(True)
         player.can_be_called()
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:

@@ -10,6 +10,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import Wanted
+from server.host.secrets import token_digest
 from server.host.untold import LATE
 from server.net.limits import Limits
 from server.protocols.arena.messages import FLIP
@@ -119,6 +120,23 @@ async def test_whoever_joins_elsewhere_as_it_is_dealt_a_match_is_dealt_no_other_
             assert len(hers) <= 1
         assert not here.host.guard.caught
         assert here.host.tournaments["cup"].record.ended
+
+
+async def test_whoever_is_called_on_by_another_process_is_dealt_matches_whatever_was_refused_before(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists(CUP) as here:
+        await here.host.tournaments["cup"].keep(Entered("bob"), Entered("cas"))
+        table = await here.host.table("tic-tac-toe")
+        await table.keep(Entered("ann"))  # so her name is kept while she is away
+        (await here.host.arrive("ann", "tic-tac-toe", token=OWN)).leave()
+        assert (await said(await here.join("ann", tournament="cup", token=OWN)))[0] == 409
+        url = here.telephone.connect(NUMBERS[0])
+        await table.keep(Called("ann", f"{url}/tic-tac-toe", token_digest(OWN).hex(), "192.0.2.1"))
+        here.arena._guests.recall(table)
+        await here.join("dee")
+        await trio.sleep(1.0)
+        assert len(battles(here, NUMBERS[0])) == 1
 
 
 async def test_whoever_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock: MockClock) -> None:
