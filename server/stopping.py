@@ -8,7 +8,7 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -202,7 +202,8 @@ async def print_standings(host: Host, until_done: str | None, as_json: bool) -> 
     """
     try:
         for tournament in _worth_telling(host, until_done):
-            tell = partial(_print, tournament.record, as_json=as_json)
+            record = tournament.record.after()  # a copy: an organiser's last order may be on its way
+            tell = partial(_print, record, as_json=as_json)
             await trio.to_thread.run_sync(tell, abandon_on_cancel=True)
     except BrokenPipeError:  # whoever started the host read no more than the ready line
         return True
@@ -246,12 +247,13 @@ def _print(record: Record, *, as_json: bool) -> None:
         written += os.write(sys.stdout.fileno(), text[written:])
 
 
-def _worth_telling(host: Host, until_done: str | None) -> Iterable[HeldTournament]:
+def _worth_telling(host: Host, until_done: str | None) -> Sequence[HeldTournament]:
+    """As of now: tournaments may be opened and deleted until the host has stopped."""
     if until_done is not None:
         return [host.known[until_done]] if until_done in host.known else []
-    return (
+    return [
         each
         for each in host.known.values()
         if each.record.state is not State.FINISHED
         and (each.record.ended or not each.record.name.startswith(OPEN))
-    )
+    ]

@@ -67,8 +67,11 @@ class Desk:
                 raise Refusal(f"{record.name} has {_entrants(record.contestants)}; {needed}")
             await self._keep("start", "", [Turned(State.RUNNING)])
 
-    async def delete(self) -> None:
-        """Delete the tournament. What it came to stays in the journal, and its name is free again."""
+    async def delete(self) -> State:
+        """Delete the tournament. What it came to stays in the journal, and its name is free again.
+
+        Returns the state that it was in.
+        """
         async with self._deciding():
             record = self._tournament.record
             if record.opened.format == OPEN:
@@ -77,7 +80,9 @@ class Desk:
                 raise Refusal(f"{record.name} is paused with matches in play: let them end, then delete it")
             if record.state is State.RUNNING or self._tournament.matches:
                 raise Refusal(f"{record.name} is running: pause it and let its matches end, then delete it")
+            before = record.state
             await self._keep("delete", "", [Turned(State.DELETED)])
+        return before
 
     async def pause(self) -> None:
         """Deal nothing more; what is being played goes on to its end."""

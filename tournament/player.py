@@ -174,6 +174,7 @@ class Player:
         "options",
         "place",
         "present",
+        "ready",
         "reserved",
         "retired",
         "seat",
@@ -208,6 +209,7 @@ class Player:
         self.connection: object = None  # its door's, if another process may serve it for a match
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
+        self.ready = True  # False: it is dealt nothing before its door says so, or it comes by another one
         self._changed = changed
         self._seats: Seats | None = None
         self.dealt: Callable[[Seat], None] = self._queue  # called with each seat; a door sets its own
@@ -226,10 +228,17 @@ class Player:
             self.against = against
             self._changed(self, self.place)
 
+    def set_ready(self, ready: bool) -> None:
+        """Whether it may be dealt to; not before its door has said so, where it comes by one that will."""
+        if ready != self.ready:
+            self.ready = ready
+            self._changed(self, self.place)
+
     @property
     def idle(self) -> bool:
         """Whether it can be dealt a seat now."""
-        return self.present and self.seat is None and not self.reserved and self.matches_left != 0
+        unengaged = self.seat is None and not self.reserved
+        return unengaged and self.present and self.ready and self.matches_left != 0
 
     def __aiter__(self) -> AsyncIterator[Seat]:
         """Every seat as it is dealt, until the player retires."""

@@ -122,6 +122,7 @@ class Tournament:
         self._wall = wall
         self._told = told
         self._know_nothing()
+        self._stop_listening: Callable[[], None] = _nothing
         self.gone_on = trio.Event()  # set when all matches that can go on after a restart do so
         if record.state is State.FINISHED:  # none was in play, and it does not run before it goes on again
             self.gone_on.set()
@@ -141,7 +142,7 @@ class Tournament:
         A match may be voided after the end. Then it has to be run again, and starts as after a restart.
         """
         name, in_rounds = self.record.name, not self.record.format.endless
-        stop_listening = self._lobby.listen(self._heard, name, in_rounds=in_rounds)
+        self._stop_listening = self._lobby.listen(self._heard, name, in_rounds=in_rounds)
         try:
             async with trio.open_nursery() as self._concluding.nursery:
                 try:
@@ -160,9 +161,14 @@ class Tournament:
                     self._concluding.nursery = None  # matches that are decided from now on count as cut short
                     self._play.let_go()
         finally:
-            stop_listening()
+            self.stop_listening()
             self._dealing.drop_challenges()
         self._know_nothing()
+
+    def stop_listening(self) -> None:
+        """Hear no more of players, as when it is deleted: another tournament may have its name next."""
+        stop, self._stop_listening = self._stop_listening, _nothing
+        stop()
 
     def _know_nothing(self) -> None:
         """Know no more than the record: not who is here, nor how long matches last."""
@@ -501,6 +507,10 @@ class Tournament:
         void = await self._resuming.go_on(jotted)
         self.gone_on.set()
         await self.keep(*cut_short(self.record, void, jotted))
+
+
+def _nothing() -> None:
+    """There is nothing to stop."""
 
 
 def _looking_again(seconds: float) -> float:

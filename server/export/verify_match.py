@@ -10,6 +10,7 @@ from typing import Any
 from games.catalogue import catalogue
 from games.game import BadOption, Game, Illegal, Pace, quoted
 from server.export.json_views import BY_THE_ORGANISER
+from tournament.causes import Refused
 from tournament.clock import Clock
 from tournament.events import Ended, Ending, Fault
 from tournament.facts import Concluded, Opened
@@ -99,7 +100,7 @@ def _ending_objections(match: Match, fact: Concluded) -> Iterator[str]:
             if fact.winner is not None:
                 yield f"what is void has no winner, not {fact.winner}"
         case Ending.TIME | Ending.ILLEGAL:
-            if fact.winner != 1 - turn:
+            if fact.winner != 1 - turn and not _forfeited(match, fact, loser):
                 yield f"{mover} was to move: if anybody lost by {fact.ending}, it was {mover}"
             elif not fact.why.startswith(loser):
                 yield f"{quoted(fact.why)} does not say that {loser} lost"
@@ -108,6 +109,14 @@ def _ending_objections(match: Match, fact: Concluded) -> Iterator[str]:
                 yield "only one of the two can have resigned"
             elif not fact.why.startswith(loser):
                 yield f"{quoted(fact.why)} does not say that {loser} lost"
+
+
+def _forfeited(match: Match, fact: Concluded, loser: str) -> bool:
+    """Whether the loser sent what loses in turn or not, such as a flip in the Arena, after all moves."""
+    if match.game.faults != "forfeit" or fact.ending is not Ending.ILLEGAL or fact.winner is None:
+        return False
+    sent = (cause for cause in fact.cause if isinstance(cause, Refused) and cause.ply == match.ply)
+    return any(cause.seat == 1 - fact.winner and fact.why == f"{loser}: {cause.why}" for cause in sent)
 
 
 def _clock_objections(pace: Pace, turns: list[int], fact: Concluded) -> Iterator[str]:

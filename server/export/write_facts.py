@@ -1,7 +1,8 @@
 """The facts of a tournament as lines of an export, each with the head of the chain that ends with it.
 
 The organiser's export has all of them. The public one has only the seal in place of what not
-everybody may know, so that the chain can still be computed.
+everybody may know, so that the chain can still be computed. The one that an organiser fetches
+over the API is like that, but it has contacts, and so the whole facts from which they follow.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,16 +14,20 @@ from server.export.signing import ALGORITHM, Signer, unsigned
 from server.store.journal import fact
 from tournament.chain import START, leaf, linked, seal
 from tournament.entries import Entry, body, public
-from tournament.facts import AnyFact, Concluded
+from tournament.facts import AnyFact, Concluded, Described
 
 
 class FactLines:
     """The lines of one tournament, made in the order of its facts."""
 
-    def __init__(self, tournament: str, *, everything: bool) -> None:
-        """With `everything`, the lines can be imported, and are for the organiser alone."""
+    def __init__(self, tournament: str, *, everything: bool, contacts: bool = False) -> None:
+        """With `everything`, the lines can be imported, and are for the organiser alone.
+
+        With `contacts`, they say as well how to reach whoever answers for an entrant.
+        """
         self._tournament = tournament
         self._everything = everything
+        self._contacts = contacts
         self._head = START
         self._count = 0
 
@@ -33,13 +38,14 @@ class FactLines:
         self._head = linked(self._head, leaf(row))
         self._count += 1
         found = fact(row)
-        part = found if self._everything else public(found)
+        whole = self._everything or (self._contacts and isinstance(found, Described))
+        part = found if whole else public(found)
         if part is None:
             line = {"type": "withheld", "tournament": row.tournament, "when": row.when, "kind": row.kind}
             return line | {"seal": seal(row), "head": self._head.hex()}
         line = fact_line(row, part)
         if row.salt:
-            line |= {"salt": row.salt} if self._everything else {"seal": seal(row)}
+            line |= {"salt": row.salt} if whole else {"seal": seal(row)}
         if part is found and body(found) != row.body:  # an older Quintain wrote it differently
             line["body"] = row.body
         return line | {"head": self._head.hex()}

@@ -59,5 +59,5 @@ def _note(index: dict[str, dict[str, Record]], record: Record, *, there: bool) -
     named = index.setdefault(record.opened.game, {})
     if there:
         named.setdefault(record.name, record)
-    else:
-        named.pop(record.name, None)
+    elif named.get(record.name) is record:
+        del named[record.name]

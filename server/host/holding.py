@@ -36,8 +36,12 @@ class Holding:
 
     def remove(self, record: Record) -> bool:
         """Stop holding a tournament that is deleted; returns whether it was held here."""
-        if self.tournaments.pop(record.name, None) is None:
+        held = self.tournaments.get(record.name)
+        if held is None or held.record is not record:
             return False
+        del self.tournaments[record.name]
+        self.current.remove(record)
+        held.stop_listening()  # before another of its name begins to
         if record.kept_as in self._scopes:
             self._scopes[record.kept_as].cancel()
         return True
@@ -58,8 +62,9 @@ class Holding:
         record = tournament.record
         name = record.kept_as
         try:
-            with self._scopes[name]:
-                while record.state is not State.FINISHED:  # it may go on again just as it ends
+            with self._scopes[name] as scope:
+                # It may go on again just as it ends, and be deleted before this begins.
+                while record.state is not State.FINISHED and not scope.cancel_called:
                     await tournament.run()
         finally:
             del self._scopes[name]

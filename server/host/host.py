@@ -266,17 +266,20 @@ class Host:
 
         Bots that wait there then move to the open table, unless they are entrants elsewhere.
         """
-        record, over = tournament.record, tournament.record.state is State.FINISHED
-        await Desk(tournament, by).delete()
-        for player in tuple(self.lobby.players(record.opened.game)):
-            if player.place == record.name and not over:
-                player.move_to(NOWHERE)
-                try:
-                    await self.placing.send_on(player)
+        record = tournament.record
+        if await Desk(tournament, by).delete() is State.FINISHED:
+            return  # and whoever waited there was told
+        players = self.lobby.players(record.opened.game)
+        waiting = [player for player in players if player.place == record.name]
+        for player in waiting:  # at once: another tournament may have the name before all are sent on
+            player.move_to(NOWHERE)
+        for player in waiting:
+            try:
+                if await self.placing.send_on(player):
                     player.moved()
                     self.reception.moved((player.game, key(player.name)))
-                except Refusal:  # its place is in another process, say
-                    self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))
+            except Refusal:  # its place is in another process, say
+                self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))
 
     async def note(self, by: str, action: str, detail: str = "") -> None:
         """Keep in the audit an action that concerns no single tournament."""
@@ -320,7 +323,7 @@ class Host:
         keeps: bool = True,
         shared: bool = False,
         against: str | None = None,
-        reserved: bool = False,
+        ready: bool = True,
         resumes: bool = False,
         door: str = "",
         peer: str = "",
@@ -334,8 +337,8 @@ class Host:
         """Let a bot in and give it a place to play; raises `Unwelcome` with the reason for its author.
 
         At an open table it meets nobody but `against`, and bots that all come `shared` may have the same
-        name; in any other tournament a name belongs to one player. A bot that comes `reserved` is dealt
-        nothing before its door calls `player.free`, and one that `resumes` can come back with its token to a
+        name; in any other tournament a name belongs to one player. A bot that does not come `ready` is dealt
+        nothing before its door says that it is, and one that `resumes` can come back with its token to a
         match that a restart of the host has interrupted. A name that comes without a token belongs to its
         `door` and the address of its `peer` until the tournament that it enters is over.
 
@@ -375,14 +378,14 @@ class Host:
         visit.player.kind = Kind.PERSON if person else Kind.BOT
         visit.player.matches_left = None if matches is None else matches - (visit.player.seat is not None)
         visit.player.back()  # if it had been dealt all that it wanted
-        visit.player.reserved |= reserved
+        visit.player.set_ready(ready)
         visit.resumes = resumes
         visit.player.key = way_back(visit, has_it=is_token(token))
         try:
             if practises:
                 self.house_players.expect(visit.player, against, peer)
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
-            found = await self.placing.place(visit.player, tournament, seated)
+            found = await self.placing.place(visit.player, tournament, seated, visit.expect_current)
             self._claim(visit)
             if shared and not found.record.format.endless:
                 self.placing.expect_alone(visit.player)
@@ -491,6 +494,11 @@ class Host:
                 self.audit.append(_by_name(entry))
             yield entry
 
+    def _drop(self, record: Record) -> None:
+        """Have nothing more to do with a tournament that is deleted, if it is still held."""
+        if self._holding.remove(record):
+            self.roll.remove(record)
+
     def _add(self, record: Record) -> Tournament:
         game: Game[Any, Any] = catalogue()[record.opened.game]
 
@@ -502,8 +510,8 @@ class Host:
                 self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
-            if record.state is State.DELETED and self._holding.remove(record):
-                self.roll.remove(record)
+            if record.state is State.DELETED:
+                self._drop(record)
 
         def tell_begun(match: Match) -> None:
             match.log.report = self.guard.report
@@ -531,6 +539,10 @@ class Host:
             lend=self.lend,
             together=self._together,
         )
+        if (last := self.tournaments.get(record.name)) is not None:  # that it is deleted is yet to be heard
+            self._drop(last.record)
+        if self.draining:  # it was being opened when the host was told to stop
+            tournament.halt()
         self.roll.add(record)
         self._holding.add(tournament)
         if record.called and record.state is not State.FINISHED:

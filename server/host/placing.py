@@ -12,11 +12,15 @@ from server.host.roll import Roll
 from server.host.view import PresentBots
 from tournament.facts import Seated
 from tournament.lobby import Lobby
-from tournament.player import Player
+from tournament.player import NOWHERE, Player
 from tournament.refusals import Over, Refusal, expect_not_out, expect_not_over, takes_entrants
 from tournament.tournament import Tournament
 
 SOME = 4  # how many of the bots that are here a list names
+
+
+class _Led(Exception):
+    """There is nobody to be led anywhere any more."""
 
 
 class Placing:
@@ -31,11 +35,16 @@ class Placing:
         self._in_turn: dict[str, trio.Lock] = {}  # by game: for those who come to its open table
 
     async def place(
-        self, player: Player, wanted: str | None = None, seated: Seated | None = None
+        self,
+        player: Player,
+        wanted: str | None = None,
+        seated: Seated | None = None,
+        expect_current: Callable[[], None] = lambda: None,
     ) -> Tournament:
         """Enter a player where it has to play; raises `Refusal` if it cannot.
 
         Whoever comes back and names no tournament stays where it is, even if it has entered several.
+        Before it moves, `expect_current` may raise a reason why it goes by a later request.
         """
         if wanted == OPEN + player.game:
             await self._opened(player.game)
@@ -61,6 +70,7 @@ class Placing:
                     raise  # else the same one would be found again
                 # Others were taken in before it, and now that is full: there may be room elsewhere
             else:
+                expect_current()
                 player.move_to(found.record.name)
                 found.wake()
                 return found
@@ -85,15 +95,27 @@ class Placing:
         finally:
             turn.release()
 
-    async def send_on(self, player: Player) -> None:
+    async def send_on(self, player: Player) -> bool:
         """Have a player whose tournament is gone play where it has entered, or else at the open table.
 
-        It has come to no other tournament that takes entrants. Raises `Refusal` if it cannot.
+        It has come to no other tournament that takes entrants. Raises `Refusal` if it cannot. False: its bot
+        has gone, or has come again and been led elsewhere, before its turn.
         """
         entered = (
             each for each in self._roll.awaiting(player.name, player.game) if player.name not in each.out
         )
-        await self.place(player, next((each.name for each in entered), OPEN + player.game))
+
+        def expect_nowhere() -> None:
+            if player.retired or player.place != NOWHERE:
+                raise _Led
+
+        try:
+            expect_nowhere()
+            wanted = next((each.name for each in entered), OPEN + player.game)
+            await self.place(player, wanted, expect_current=expect_nowhere)
+        except _Led:
+            return False
+        return True
 
     def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
         """Where `place` would put a bot of that name that is nowhere yet; None is the open table."""

@@ -102,6 +102,11 @@ class Visit:
     def current(self) -> bool:
         return self._reception.holds(self)
 
+    def expect_current(self) -> None:
+        """Raise `Unwelcome` if somebody with the same token has come since."""
+        if not self.current:
+            raise Unwelcome(REPLACED)
+
     def acknowledge(self) -> None:
         """The bot has said something since it was told its token, so it must have the token."""
         self._reception.acknowledge(self)

@@ -63,12 +63,14 @@ def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) ->
     return host.abroad.holder(wanted, None if talk is None else talk.attendance.visit)
 
 
-async def may_go(leaves: Leaves, outbox: Outbox, limits: Limits) -> bool:
+async def may_go(leaves: Leaves, gone: Callable[[], None], outbox: Outbox, limits: Limits) -> bool:
     """Wait until a connection can be handed over; False if its peer does not read, and it has ended.
 
-    The caller hands it over at once. One whose peer has yet to read something holds up nobody.
+    Before that `gone` is called, which lets go of the bot here. The caller hands the connection over at
+    once. One whose peer has yet to read something holds up nobody, nor does one of which `gone` fails.
     """
     with leaves.turn as turn:
+        gone()
         if outbox.empty:
             await turn.come()
             return outbox.cut_reason is None

@@ -177,13 +177,16 @@ class Connection(Passable):
 
     async def _hand_over(self, leaves: Leaves) -> bool:
         """Have another process serve the connection; False if it has ended."""
-        self._gone()
-        self._way, self._lines = None, Lines(self._host.limits.json_line_bytes)
-        if not await may_go(leaves, self._outbox, self._host.limits):
+        if not await may_go(leaves, self._begin_anew, self._outbox, self._host.limits):
             return False
         handed = Handed("tcp", self._wire, "", leaves.pieces, self._authenticated)
         self._ahead = await leaves.holder.take(handed)
         return bool(self._ahead)
+
+    def _begin_anew(self) -> None:
+        """Serve nobody, until the connection is given back with a first line."""
+        self._gone()
+        self._way, self._lines = None, Lines(self._host.limits.json_line_bytes)
 
     def _say_goodbye(self) -> None:
         if self._talk is not None:

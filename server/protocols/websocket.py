@@ -263,9 +263,7 @@ class Connection(Passable):
 
     async def _hand_over(self, leaves: Leaves) -> bool:
         """Have another process serve the connection; False if it has ended."""
-        self._gone()
-        self._frames = Frames(self._limits)
-        if not await may_go(leaves, self._outbox, self._limits):
+        if not await may_go(leaves, self._begin_anew, self._outbox, self._limits):
             return False
         wire, path = self._wire, self._way.path
         handed = Handed("websocket", wire, path, leaves.pieces, self._authenticated)
@@ -273,6 +271,11 @@ class Connection(Passable):
         if self._ahead:
             self._begin()
         return bool(self._ahead)
+
+    def _begin_anew(self) -> None:
+        """Serve nobody, until the connection is given back with a first message."""
+        self._gone()
+        self._frames = Frames(self._limits)
 
     def _control(self, at: float) -> None:
         rate = self._limits.control_frames

@@ -127,7 +127,7 @@ async def open_table(engine: Counted) -> tuple[int, list[float], int]:
             seat.follow(lambda event: tell(seat, event))
 
         player.dealt = dealt
-        player.free()
+        player.set_ready(True)
 
     def tell(seat: Seat, event: object) -> None:
         if isinstance(event, Ended):
@@ -147,7 +147,7 @@ async def open_table(engine: Counted) -> tuple[int, list[float], int]:
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
         for number in range(BOTS):
-            visit = await host.arrive(f"bot-{number}", game.name, keeps=False, reserved=True)
+            visit = await host.arrive(f"bot-{number}", game.name, keeps=False, ready=False)
             attend(visit.player)
         before, begun = engine.commits, len(delays)
         await trio.sleep(SECONDS)

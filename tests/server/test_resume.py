@@ -222,7 +222,7 @@ async def test_a_cut_short_match_keeps_the_options_that_were_its_own(
     """Catches a record whose moves do not follow from the rules that it names."""
     async with house.open() as host:
         table = await host.table("hexagon-dots")
-        players = [(await host.arrive(name, "hexagon-dots", reserved=True)).player for name in ("ann", "bob")]
+        players = [(await host.arrive(name, "hexagon-dots", ready=False)).player for name in ("ann", "bob")]
         table.challenge(players[0], players[1], {"rows": 3, "cols": 5})
         await trio.sleep(1.0)
         assert len(table.matches) == 1

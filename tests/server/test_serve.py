@@ -31,7 +31,7 @@ from tests.server.transcripts import hosting
 from tests.server.windowed import windowed_pair
 from tests.tournament.world import play, silent
 from tournament.desk import Desk
-from tournament.facts import Entered
+from tournament.facts import Entered, Opened
 
 pytestmark = pytest.mark.slow
 
@@ -262,6 +262,30 @@ async def test_while_nobody_reads_the_standings_the_host_goes_on(monkeypatch: py
     os.close(reader)
     assert len(json.loads(read)["rows"]) == 100
     assert len(read) > 2 * 4096
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a pipe cannot be made small")
+async def test_a_tournament_is_opened_while_the_standings_are_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches a host that was told to stop and failed, because of an order that was on its way."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    async with hosting(CUP) as (host, nursery):
+        await host.open("league", Opened("tic-tac-toe", "round-robin"))
+        await host.tournaments["cup"].keep(*(Entered(f"bot-{number}") for number in range(100)))
+        with open(writer, "w") as full, capture_logs():  # noqa: ASYNC230 - it is open already
+            monkeypatch.setattr(sys, "stdout", full)
+            nursery.start_soon(partial(print_standings, host, None, as_json=True))
+            await trio.lowlevel.wait_readable(reader)  # and it waits for somebody to read on
+            await host.open("late", Opened("tic-tac-toe", "round-robin"))
+            read = b""
+            while read.count(b"}\n") < 2:
+                await trio.lowlevel.wait_readable(reader)
+                read += os.read(reader, 1024)
+        monkeypatch.undo()
+    os.close(reader)
+    assert [json.loads(each)["tournament"] for each in read.splitlines()] == ["cup", "league"]
 
 
 async def test_the_standings_do_not_wait_for_a_client_that_is_slow_to_hang_up(

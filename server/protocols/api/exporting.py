@@ -65,7 +65,7 @@ async def _export(call: Look, found: HeldTournament) -> None:
     for name in record.endings:
         await _add(giving, written, match_line(record, await found.concluded(name)))
     await _put(giving, bytes(written))
-    chain = FactLines(record.kept_as, everything=False)
+    chain = FactLines(record.kept_as, everything=False, contacts=call.organiser)
     while rows:
         await _put(giving, await call.view.boards.run(partial(_lines, chain, rows)))
         left -= len(rows)

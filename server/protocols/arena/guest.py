@@ -236,7 +236,7 @@ class Guest:
                 succeeds=None if here is before else before,
                 tournament=asked.tournament,
                 token=asked.token,
-                reserved=True,
+                ready=False,
                 resumes=True,
                 door=DOOR,
                 unheard=unheard,
@@ -275,6 +275,7 @@ class Guest:
         player.key = ("" if has_token else CALLED) + called.digest
         player.way_back = player.way_back or way_back(DOOR, uuid())
         self.attendance.recall(visit)
+        player.set_ready(True)
         player.can_be_called()
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:
@@ -293,10 +294,8 @@ class Guest:
             place = None if self._at_open_table else player.place
             welcome = {"name": player.name, "token": visit.token, "tournament": place}
             exchange.respond(json_response(202, welcome, *PRIVATE))
-        if player.seat is None:
-            player.free()
-        else:
-            self.attendance.take_place()
+        player.set_ready(True)
+        self.attendance.take_place()
 
     def _note_called(self) -> None:
         """Have it kept where the bot is called, if it is; that costs nothing where it is known."""

@@ -17,7 +17,7 @@ import trio
 
 from server.host.host import Host
 from server.host.passing import Passing
-from server.host.reception import REPLACED, Unwelcome, Visit
+from server.host.reception import Unwelcome, Visit
 from server.host.view import HeldTournament, Told
 from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
@@ -44,7 +44,7 @@ class Wishes(TypedDict, total=False):
     keeps: bool
     shared: bool
     against: str | None
-    reserved: bool
+    ready: bool
     resumes: bool
     door: str
     matches: int | None
@@ -226,8 +226,6 @@ class Attendance:
     async def _decided(self, name: str, game: str, wishes: Wishes, *, goes_on: bool = False) -> Visit | None:
         try:
             visit = await self._host.arrive(name, game, peer=self.peer, goes_on=goes_on, **wishes)
-            if not visit.current:  # somebody with the same token came meanwhile
-                raise Unwelcome(REPLACED)
         except Unwelcome:
             if not self.over:
                 self.happens(Happening.REFUSED)

@@ -236,7 +236,7 @@ class HexagonDots:
         bot = Bot(self._host, name, gate, exchange.request.peer, self._tokens, self._leave)
         try:
             visit = await bot.attendance.arrive(
-                name, game, keeps=False, shared=shared, reserved=True, door=DOOR
+                name, game, keeps=False, shared=shared, ready=False, door=DOOR
             )
         except Unwelcome as refusal:
             bot.attendance.lost()
@@ -265,10 +265,10 @@ class HexagonDots:
         bot.join(exchange, visit)
         player.way_back = way_back(DOOR, f"{gate.path} {MADE if gate.fixed else FOUND_BY_HOST} {bot.secret}")
         if bot.led:
-            player.free()
+            player.set_ready(True)
         elif not gate.fixed:
             player.options = gate.options
-            player.free()
+            player.set_ready(True)
         elif len(both := gate.waiting) == 2:
             gate.take()
             self._host.tournaments[player.place or ""].challenge(both[0], both[1], gate.options)

@@ -233,7 +233,7 @@ class Session:
         elif self._poll is not None and now >= self._until:
             self._stop_listening()
             self._look()
-        elif not self._listening and now >= self._deadline:
+        elif not (self._listening or self._opening) and now >= self._deadline:
             if self._house is None:
                 self._forget(self)
             else:

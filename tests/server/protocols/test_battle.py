@@ -13,12 +13,14 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.tictactoe import GAME as TIC_TAC_TOE
+from server.export.verify import verify
 from server.http.exchange import Exchange
 from server.http.wire import Request
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.protocols.arena.battle import Battle
 from server.protocols.arena.messages import FLIP, Command
+from tests.server.exports import exported, text
 from tests.server.protocols.lists import (
     CUP,
     LAST_CHUNK,
@@ -530,6 +532,7 @@ async def test_a_flip_although_nothing_was_wrong_has_lost_in_turn_or_out_of_it(
         (match,) = here.host.tournaments["cup"].record.matches.values()
         assert (match.winner, match.ending) == (1 - flips, Ending.ILLEGAL)
         assert match.why.endswith(": flipped the table although nothing was wrong")
+        assert verify(text(exported(here.host.store.kept()))).findings == []
 
 
 @pytest.mark.parametrize(("settings", "grace"), [(CUP, 10.0), (QUICK, 4.0)])

@@ -10,6 +10,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import Wanted
+from server.host.secrets import token_digest
 from server.host.untold import LATE
 from server.net.limits import Limits
 from server.protocols.arena.messages import FLIP
@@ -29,11 +30,12 @@ from tests.server.protocols.lists import (
     put,
 )
 from tests.server.protocols.room import Room
+from tests.server.protocols.table import Slow as SlowOver
 from tests.server.transcripts import hosting, opened_as
 from tests.server.web import Client, get
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.facts import Called, Concluded, Entered, Opened, State, Turned
+from tournament.facts import Called, Concluded, Dealt, Entered, Opened, State, Turned
 from tournament.match import GRACE
 from tournament.store import Memory
 
@@ -98,6 +100,43 @@ async def test_for_the_next_match_a_bot_joins_again(autojump_clock: MockClock) -
             await second.flip()
             await trio.sleep(100.0)
             assert len(endings(here)) == match + 1
+
+
+async def test_whoever_joins_elsewhere_as_it_is_dealt_a_match_is_dealt_no_other_before_the_end(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches two matches at once, of which the second failed, by a fault of the host."""
+    async with lists(store=SlowOver(Dealt)) as here:
+        for name in ("ann", "bob"):
+            await here.join(name, token=name * 6)
+        await trio.sleep(1.0)
+        await here.host.open("cup", Opened("tic-tac-toe", "round-robin", 2))
+        for name in ("cas", "ann"):
+            await here.join(name, token=name * 6, tournament="cup")
+        for _ in range(300):
+            await trio.sleep(1.0)
+            held = here.host.tournaments.values()
+            hers = [match.name for each in held for match in each.matches.values() if "ann" in match.names]
+            assert len(hers) <= 1
+        assert not here.host.guard.caught
+        assert here.host.tournaments["cup"].record.ended
+
+
+async def test_whoever_is_called_on_by_another_process_is_dealt_matches_whatever_was_refused_before(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists(CUP) as here:
+        await here.host.tournaments["cup"].keep(Entered("bob"), Entered("cas"))
+        table = await here.host.table("tic-tac-toe")
+        await table.keep(Entered("ann"))  # so her name is kept while she is away
+        (await here.host.arrive("ann", "tic-tac-toe", token=OWN)).leave()
+        assert (await said(await here.join("ann", tournament="cup", token=OWN)))[0] == 409
+        url = here.telephone.connect(NUMBERS[0])
+        await table.keep(Called("ann", f"{url}/tic-tac-toe", token_digest(OWN).hex(), "192.0.2.1"))
+        here.arena._guests.recall(table)
+        await here.join("dee")
+        await trio.sleep(1.0)
+        assert len(battles(here, NUMBERS[0])) == 1
 
 
 async def test_whoever_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock: MockClock) -> None:

@@ -496,6 +496,15 @@ async def test_whoever_hangs_up_before_the_welcome_was_never_there(autojump_cloc
         assert (await ann.hello("ann")).status == 201
 
 
+async def test_however_long_it_takes_to_let_a_bot_in_its_hello_is_answered(autojump_clock: MockClock) -> None:
+    """Catches a bot that waited for ever: it seemed silent, though its request was held."""
+    async with hall(limits=Limits(session_seconds=5.0), store=Slow(Entered, Opened)) as (_, come):
+        ann = come()
+        await ann.send("POST", "/play", {"type": "hello", "name": "ann", "game": GAME})
+        await trio.sleep(60.0)
+        assert (await ann.told()).status == 201
+
+
 async def test_a_bye_is_the_end_and_what_was_said_can_still_be_heard(autojump_clock: MockClock) -> None:
     async with hall() as (here, come):
         ann, bob = await pair(come)

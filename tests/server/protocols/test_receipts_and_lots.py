@@ -19,7 +19,7 @@ from server.protocols.api.door import Api
 from tests.server.pages.sitting import at_once
 from tests.server.protocols.test_api import GAME, TOKEN, Office
 from tests.server.transcripts import hosting
-from tests.server.web import serving
+from tests.server.web import get, serving
 from tournament.store import Memory
 
 KEY = Signer(bytes(range(32)))
@@ -65,6 +65,23 @@ async def test_a_receipt_is_in_the_api_on_the_page_and_in_the_public_export(
     assert KEY.public in page
     (chain,) = found.chains
     assert (chain.key, chain.signed) == (KEY.public, True)
+
+
+async def test_the_export_that_an_organiser_fetches_has_contacts_that_verify(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches contacts from which nothing in the file followed, for its facts left them out."""
+    contact = "ann@example.org"
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME)
+        await here.come("ann", "bob")
+        await here.tell("/api/tournaments/cup/describe", name="ann", contact=contact)
+        asked = get("/api/tournaments/cup/export", f"Authorization: Bearer {TOKEN}")
+        exported = (await here.server.connect().ask(asked)).body.decode()
+        _, public = await here.text("/api/tournaments/cup/export")
+    for text, times in ((exported, 2), (public, 0)):
+        assert (text.count(contact), verified(text).findings) == (times, [])
+        assert '"kind":"ordered"' in text, "withheld from both"
 
 
 async def test_a_public_export_tells_nothing_that_only_the_organiser_should_know(

@@ -16,10 +16,14 @@ from server.net.admission import Admission
 from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated
 from server.net.limits import Limits
 from server.net.listening import listeners, serve
+from server.net.turns import Turns
 from server.net.wire import Piece
 from server.protocols import tcp, websocket
+from server.protocols.dialect import Leaves, may_go
+from tests.hang import HANG
 from tests.server.at_once import TIMES, connections, say_in_order
 from tests.server.ends import FrameEnd, in_memory
+from tests.server.net.test_outbox import connected
 from tests.server.protocols.fours import Bot
 from tournament.record import Record
 
@@ -149,6 +153,21 @@ async def test_bots_whose_names_come_together_are_handed_over_in_the_order_of_th
                 await say_in_order([*reversed(clients)], names)
             assert [handed.pieces[0][0] for handed in abroad.handed] == names
         nursery.cancel_scope.cancel()
+
+
+async def test_a_connection_that_fails_as_it_is_handed_over_holds_up_no_other() -> None:
+    """Catches a host that hands over nothing any more, because the first in turn has never gone on."""
+    async with connected() as (outbox, _, _):
+        turns, holder = Turns(), Elsewhere()
+        one, other = (Leaves(holder, b"", 0.0, turns.take()) for _ in range(2))
+
+        def fail() -> None:
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await may_go(one, fail, outbox, Limits())
+        with trio.fail_after(HANG):
+            assert await may_go(other, list, outbox, Limits())
 
 
 async def test_what_comes_back_is_served_from_where_it_was(autojump_clock: MockClock) -> None:
