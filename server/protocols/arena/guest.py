@@ -397,7 +397,10 @@ class Guest:
         here.ended()
         if self.url is None:
             self._wait_for_return()
-        elif here.current and self._at_open_table and (self._has_missed(battle) or self._has_been_here_long):
+        elif here.current and (
+            (self._is_without_end and self._has_missed(battle))
+            or (self._at_open_table and self._has_been_here_long)
+        ):
             self._go(for_good=True)
 
     def _has_missed(self, battle: Battle) -> bool:

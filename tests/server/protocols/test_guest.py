@@ -547,6 +547,29 @@ async def test_a_bot_that_cannot_be_called_is_tried_once_more_and_has_lost(autoj
         assert len(here.telephone.calls) == 8
 
 
+@pytest.mark.parametrize("place", ["open-tic-tac-toe", "ladder"])
+async def test_a_bot_that_misses_a_battle_where_there_is_no_end_is_called_no_more(
+    place: str, autojump_clock: MockClock
+) -> None:
+    """Catches a program that has gone, and holds up one opponent after the other."""
+    async with lists() as here:
+        await open_ladder(here)
+        url = here.telephone.connect("192.0.2.7:5000", dead)
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann", "teamUrl": url, "tournament": place}))[
+            0
+        ] == 202
+        knight = Knight(here, "tic-tac-toe")
+        await here.join(
+            "bob", teamUrl=here.telephone.connect("192.0.2.8:5000", knight.called), tournament=place
+        )
+        await trio.sleep(60.0)
+        assert "ann" not in [player.name for player in here.host.lobby.players()]
+        assert len(endings(here, place)) == 1
+        await here.join("ann", teamUrl=url, tournament=place)
+        await trio.sleep(60.0)
+        assert len(endings(here, place)) == 2, "it may join again"
+
+
 async def test_a_bot_that_answers_at_the_second_call_plays(autojump_clock: MockClock) -> None:
     async with lists(CUP) as here:
         knight = Knight(here, "tic-tac-toe")
