@@ -24,6 +24,8 @@ Headers = tuple[tuple[str, str], ...]
 
 JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 EVENTS = ("Content-Type", "text/event-stream")
+NO_STORE = ("Cache-Control", "no-store")  # the answer holds a secret, or another is to be had the next time
+PRIVATE: Headers = (NO_STORE, ("Referrer-Policy", "no-referrer"))  # where an address is a secret as well
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 _PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients put the charset where the coding belongs
@@ -74,6 +76,12 @@ def json_response(status: int, value: object, *headers: tuple[str, str]) -> Resp
 def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
     """`{"error": sentence}`: what was expected, and what came."""
     return json_response(status, {"error": sentence}, *headers)
+
+
+def unstored(response: Response, *more: tuple[str, str]) -> Response:
+    """The same, with headers by which no browser keeps it, and `more` of them."""
+    headers = [header for header in response.headers if header[0] != NO_STORE[0]]
+    return Response(response.status, (*headers, NO_STORE, *more), response.body)
 
 
 def takes_only(request: Request, *allowed: str) -> Response:
