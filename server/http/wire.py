@@ -22,7 +22,16 @@ from server.net.limits import Limits
 
 Headers = tuple[tuple[str, str], ...]
 
-JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+TEXT = "text/plain; charset=utf-8"
+NOSNIFF = ("X-Content-Type-Options", "nosniff")
+
+
+def typed(kind: str) -> Headers:
+    """The headers of an answer of that type, for which browsers are not to guess another."""
+    return (("Content-Type", kind), NOSNIFF)
+
+
+JSON = typed("application/json; charset=utf-8")
 EVENTS = ("Content-Type", "text/event-stream")
 NO_STORE = ("Cache-Control", "no-store")  # the answer holds a secret, or another is to be had the next time
 PRIVATE: Headers = (NO_STORE, ("Referrer-Policy", "no-referrer"))  # where an address is a secret as well
@@ -71,6 +80,10 @@ class Response(Struct, frozen=True):
 
 def json_response(status: int, value: object, *headers: tuple[str, str]) -> Response:
     return Response(status, JSON + headers, msgspec.json.encode(value))
+
+
+def text_response(kind: str, text: str) -> Response:
+    return Response(200, typed(kind), text.encode())
 
 
 def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:

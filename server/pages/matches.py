@@ -7,7 +7,7 @@ from server.host.grading import estimated
 from server.host.view import View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange
-from server.http.wire import NO_STORE, Response, json_response, unstored
+from server.http.wire import NO_STORE, TEXT, Response, json_response, unstored
 from server.net.escaping import in_quotes
 from server.pages import by_hand, match, wire
 from server.pages.fair_share import FairShare
@@ -96,7 +96,7 @@ class MatchPages:
             self._site.missing(exchange)
             return
         has = match.edition(tournament.record, name, self._host.grader.knows(tournament.record, name))
-        headers = (("Content-Type", "text/plain; charset=utf-8"), NO_STORE)
+        headers = (("Content-Type", TEXT), NO_STORE)
         exchange.respond(Response(200, headers, has.encode()))
 
     async def _frames(self, exchange: Exchange, name: str) -> None:

@@ -12,7 +12,7 @@ from server.host.wire_reader import WireReader, messages_of
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.sharing import READS
-from server.http.wire import NO_STORE, Headers, Response, takes_only
+from server.http.wire import NO_STORE, NOSNIFF, TEXT, Headers, Response, takes_only
 from server.net.escaping import safe
 from server.pages.story import Story
 from server.protocols.api import wire_log
@@ -90,9 +90,9 @@ def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
             lines.append(f"# … {tape.omitted} earlier messages are not kept")
         lines += [f"{at} {who:4} {text}" for at, who, text in _lines(tape)]
     headers: Headers = (
-        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Type", TEXT),
         ("Content-Disposition", f'attachment; filename="{match}-wire.txt"'),
-        ("X-Content-Type-Options", "nosniff"),
+        NOSNIFF,
         ("Referrer-Policy", "no-referrer"),
         NO_STORE,
     )
