@@ -173,7 +173,7 @@ class Requests:
             return None
         head = self.head
         assert head is not None  # noqa: S101
-        body = self._chunked(head) if head.length is None else self._counted(head.length)
+        body = self._chunked() if head.length is None else self._counted(head.length)
         if body is None:
             return None
         self.stage = "idle"
@@ -226,7 +226,7 @@ class Requests:
         self._buffer = buffer[length:]
         return buffer[:length]
 
-    def _chunked(self, head: Head) -> bytes | None:
+    def _chunked(self) -> bytes | None:
         if self._chunks is None:
             self._chunks = Chunks(self._limits.body_bytes, len(self._raw), self._limits.head_bytes)
         body, self._buffer = self._chunks.take(self._buffer)
