@@ -1,6 +1,20 @@
 """How a command ends: its exit codes, and the exceptions that carry one from where it fails."""
 
+import os
+import signal
+from types import FrameType
+
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+
+
+def code_of(number: int) -> int:
+    """The exit code after that signal."""
+    return INTERRUPTED if number == signal.SIGINT else DONE
+
+
+def leave(number: int, frame: FrameType | None) -> None:
+    """A handler of signals that ends the process at once."""
+    os._exit(code_of(number))
 
 
 class Failure(Exception):

@@ -6,12 +6,10 @@ it, or be lost in the middle of one. Nothing is open yet that would have to be c
 A host that is starting is ended just as by a crash, which is safe at any moment.
 """
 
-import os
 import signal
 import sys
-from types import FrameType
 
-from server.exits import DONE, INTERRUPTED
+from server.exits import leave
 
 
 def leave_at_once() -> None:
@@ -21,16 +19,12 @@ def leave_at_once() -> None:
     the first process of a container.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)
+        signal.signal(signal.SIGINT, leave)
     if sys.argv[1:2] == ["serve"] and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _leave)
+        signal.signal(signal.SIGTERM, leave)
 
 
 def leave_as_usual() -> None:
     """Have Ctrl-C raise `KeyboardInterrupt` again."""
-    if signal.getsignal(signal.SIGINT) is _leave:
+    if signal.getsignal(signal.SIGINT) is leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    os._exit(INTERRUPTED if number == signal.SIGINT else DONE)

@@ -6,6 +6,7 @@ host at once. Either way the standings so far are printed, and nothing that was
 announced is lost.
 """
 
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
@@ -124,9 +125,11 @@ async def _serve(
     peering = _peering(settings, engine)
     ledger = Ledger(engine) if peering is None else peering.ledger
     beside = first is not None  # whether another process does all that only looks
-    load = partial(snapshots.load, engine, Path(settings.data), whole=not beside, told=_goes_on)
-    if peering is not None:
-        load = partial(peering.peers.load, Path(settings.data), _goes_on)
+    data = Path(settings.data)
+    if peering is None:
+        load = partial(snapshots.load, engine, data, whole=not beside, told=_goes_on)
+    else:
+        load = partial(peering.peers.load, data, _goes_on)
     if asked is not None:
         kept = load()
         expect_the_same(asked, kept[0].values())
@@ -153,8 +156,7 @@ async def _serve(
     last = (lambda: ledger.safe) if peering is None else (lambda: peering.last)  # the latest safe entry
     show = None if first is None else Show(host, last, lending, first)
     spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
-    several = settings.workers > 1
-    workers = _workers(settings, host, ledger, admission, show, spoken) if several else None
+    workers = _workers(settings, host, ledger, admission, show, spoken)
     async with trio.open_nursery() as nursery:
         if peering is not None:
             peering.peers.settled = False
@@ -164,11 +166,12 @@ async def _serve(
         nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
         if settings.webhook:  # where hosts share a database, it says more of a webhook that is not new
             with suppress(OSError):  # it is tried again when there is something to tell
-                positions.begin(Path(settings.data) / positions.FILE, settings.webhook, engine.last())
+                positions.begin(data / positions.FILE, settings.webhook, engine.last())
         await _hold_all(host, settings.tournament, asked)
         where = {name: listening.where(sockets[0]) for name, sockets in doors.items()}
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
         sessions = Sessions() if desk else None
+        login = None if sessions is None else lambda: login_path(sessions, trio.current_time())
         addresses = Addresses(**where, websocket_url=settings.websocket_url)
         doors_of_dialects = [door for _, door in spoken]
         app = application(
@@ -178,8 +181,8 @@ async def _serve(
             token.text,
             doors_of_dialects,
             sessions=sessions,
-            login=None if sessions is None else lambda: login_path(sessions, trio.current_time()),
-            key=signer(Path(settings.data)),
+            login=login,
+            key=signer(data),
             looks=show is None,
         )
         if workers is not None:
@@ -201,20 +204,13 @@ async def _serve(
             else:  # bots need not wait for pages
                 log.info("pages come when the journal has been read", entries=ledger.safe)
                 nursery.start_soon(show.run, begin)
-        http = Http(app, host.guard, settings.limits)
-        attend = {
-            "tcp": partial(tcp.attend, host),
-            "websocket": partial(websocket.attend, host),
-            "http": http.attend,
-        }
         if settings.backups is not None:
             mine = (lambda: True) if peering is None else peering.backs_up
-            folder = backups(Path(settings.data) / JOURNAL)
-            copies = RegularBackups(engine, folder, settings.backups, mine=mine)
+            copies = RegularBackups(engine, backups(data / JOURNAL), settings.backups, mine=mine)
             nursery.start_soon(copies.run)
             host.figures.append(partial(figures.backups, copies))
         if show is None:  # otherwise show tells them
-            nursery.start_soon(deliver, settings.webhook, engine, Path(settings.data))
+            nursery.start_soon(deliver, settings.webhook, engine, data)
         host.workers = workers
         host.figures += (
             figures.build,
@@ -229,20 +225,8 @@ async def _serve(
             nursery.start_soon(warm_up)
         if peering is not None:
             await peering.come_in()
-        for name, sockets in doors.items():
-            for listener in sockets:
-                admit = partial(
-                    listening.serve,
-                    listener,
-                    attend[name],
-                    guard=host.guard,
-                    admission=admission,
-                    limits=settings.limits,
-                    tls=None if tls is None or name == "tcp" else tls.now,
-                    headers=name != "http",  # there, proxies write X-Forwarded-For
-                    count=partial(host.measures.connection, name),
-                )
-                nursery.start_soon(admit)
+        http = Http(app, host.guard, settings.limits)
+        _let_in(doors, nursery, host, http, admission, tls)
         await nursery.start(certificate.renew, tls)
         if tls is not None:
             nursery.start_soon(tls.watch)
@@ -251,8 +235,8 @@ async def _serve(
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm(interpreter.LARGE_SURPLUS)
         interpreter.let_threads_in()
-        if sessions is not None and token.made:
-            link = f"http{'s' if tls else ''}://{where['http']}{login_path(sessions, trio.current_time())}"
+        if login is not None and token.made:
+            link = f"http{'s' if tls else ''}://{where['http']}{login()}"
             said = f"the desk opens once, within 15 minutes, at {link}"
             announce(settings.log_format, said, output, url=link)
         listens = " ".join(f"{name}={address}" for name, address in where.items())
@@ -263,9 +247,9 @@ async def _serve(
             async with trio.open_nursery() as watching:
                 if output is not None:
                     watching.start_soon(output.tell_the_rest)
-                if output is not None and output.live:
-                    played = partial(_moves, host, workers)
-                    watching.start_soon(telling.keep_shown, lambda: host.known, played, output.show)
+                    if output.live:
+                        played = partial(_moves, host, workers)
+                        watching.start_soon(telling.keep_shown, lambda: host.known, played, output.show)
                 code = await until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
             running = Running(settings, host, workers, peering, http, show, admission, last)
@@ -303,8 +287,10 @@ def _workers(
     admission: Admission,
     show: Show | None,
     spoken: Sequence[tuple[Dialect, HttpDoor]],
-) -> Workers:
+) -> Workers | None:
     """The workers beside this process, which is worker 0; raises `ConfigError` if there cannot be any."""
+    if settings.workers == 1:
+        return None
     if show is None:
         raise ConfigError("workers: this system cannot pass connections to other processes")
     games = [(door.paths, frozenset(dialect.games or ())) for dialect, door in spoken]
@@ -312,6 +298,36 @@ def _workers(
     spread = Spread(host, show.teller, settings.spread)
     count, limits = settings.workers, settings.limits
     return Workers(count, host, ledger, limits, admission, show.lending, reading, spread)
+
+
+def _let_in(
+    doors: Mapping[str, Iterable[socket.socket]],
+    nursery: trio.Nursery,
+    host: Host,
+    http: Http,
+    admission: Admission,
+    tls: certificate.Certificate | None,
+) -> None:
+    """Accept connections at all doors."""
+    attend = {
+        "tcp": partial(tcp.attend, host),
+        "websocket": partial(websocket.attend, host),
+        "http": http.attend,
+    }
+    for name, sockets in doors.items():
+        for listener in sockets:
+            admit = partial(
+                listening.serve,
+                listener,
+                attend[name],
+                guard=host.guard,
+                admission=admission,
+                limits=host.limits,
+                tls=None if tls is None or name == "tcp" else tls.now,
+                headers=name != "http",  # there, proxies write X-Forwarded-For
+                count=partial(host.measures.connection, name),
+            )
+            nursery.start_soon(admit)
 
 
 def _queues(host: Host, ledger: Ledger, lending: Lending, workers: Workers | None) -> figures.Queues:

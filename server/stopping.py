@@ -20,7 +20,7 @@ import trio
 
 from server import supervised
 from server.config import Settings
-from server.exits import DONE, INTERRUPTED
+from server.exits import DONE, code_of, leave
 from server.host.host import STOPPING, Host
 from server.host.opening import OPEN
 from server.host.view import HeldTournament
@@ -69,17 +69,13 @@ def signals_to_the_end() -> Generator[None]:
     try:
         yield
     finally:
-        _answer_signals(_leave)
+        _answer_signals(leave)
         atexit.register(_answer_signals, signal.SIG_IGN)  # Python then puts back what ends a process
 
 
 def _answer_signals(answer: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
     for number in SIGNALS:
         signal.signal(number, answer)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    os._exit(INTERRUPTED if number == signal.SIGINT else DONE)
 
 
 async def until_the_end(
@@ -92,7 +88,7 @@ async def until_the_end(
         async def stop() -> None:
             nonlocal code
             number = await anext(signals)
-            code = INTERRUPTED if number == signal.SIGINT else DONE
+            code = code_of(number)
             supervised.notify(supervised.STOPPING)
             log.info("stopping", signal=signal.Signals(number).name, grace=grace)
             nursery.start_soon(stop_now)

@@ -23,7 +23,6 @@ class OwnResult(Struct, frozen=True):
     number: int  # of the pairing
     round: int
     opponent: str | None  # None: a bye
-    seat: int
     score: float
     played: bool
 
@@ -152,7 +151,6 @@ def _entry(result: Result, name: str) -> OwnResult:
         pairing.number,
         pairing.round,
         pairing.first if seat else pairing.second,
-        seat,
         result.score[seat],
         result.played,
     )

@@ -7,7 +7,7 @@ thousand, and takes them out again when they are read. So whoever reads a record
 
 import zlib
 from collections import OrderedDict, deque
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, MutableMapping, Sequence
 from threading import RLock
 from typing import Any, Protocol
 
@@ -76,14 +76,9 @@ _decoder = msgpack.Decoder(ArchivedParts)
 def packed(record: Parts) -> bytes:
     """The parts of a record, of a format that has an end, as bytes."""
     places: dict[str, int] = {}
-
-    def met(pairing: Pairing) -> Met:
-        second = NONE if pairing.second is None else places.setdefault(pairing.second, len(places))
-        return pairing.number, pairing.round, places.setdefault(pairing.first, len(places)), second
-
     results, matches = record.results, [*record.matches.values()]
     content = ArchivedParts(
-        drawn=[*map(met, record.drawn.values())],
+        drawn=[met(pairing, places) for pairing in record.drawn.values()],
         abridged=[match for match in matches if isinstance(match, Abridged)],
         matches=[match for match in matches if not isinstance(match, Abridged)],
         recent=len(record.recent),
@@ -100,9 +95,7 @@ def packed(record: Parts) -> bytes:
 def unpacked(content: bytes, format: Format, *, whole: bool) -> dict[str, object]:
     """The parts of a record of that format, by name."""
     found = _decoder.decode(zlib.decompress(content))
-    names, drawn = found.names, dict[int, Pairing]()
-    for number, round, first, second in found.drawn:
-        drawn[number] = Pairing(number, round, names[first], None if second == NONE else names[second])
+    drawn = {each[0]: pairing_of(each, found.names) for each in found.drawn}
 
     def result(came: Came) -> Result:
         number, one, two, played, digest = came
@@ -127,6 +120,18 @@ def unpacked(content: bytes, format: Format, *, whole: bool) -> dict[str, object
         "missed_pairings": found.missed,
         "results": results,
     }
+
+
+def met(pairing: Pairing, places: dict[str, int]) -> Met:
+    """A pairing as it is written, with the places of its names; names that have none get the next ones."""
+    second = NONE if pairing.second is None else places.setdefault(pairing.second, len(places))
+    return pairing.number, pairing.round, places.setdefault(pairing.first, len(places)), second
+
+
+def pairing_of(met: Met, names: Sequence[str]) -> Pairing:
+    """The pairing that was written as that."""
+    number, round, first, second = met
+    return Pairing(number, round, names[first], None if second == NONE else names[second])
 
 
 def _came(result: Result) -> Came:

@@ -64,9 +64,8 @@ class Constrained:
             curve = np.maximum(model.curve(expected, direction, self._spread), LEAST)
             length = _products(slope, direction) / curve
             reach = np.maximum(3 * np.abs(direction).max(axis=0) * np.abs(length), LEAST)
-            points += direction * (
-                length * np.log1p(reach) / reach
-            )  # `fit_exact.py` says why that goes uphill
+            # `fit_exact.py` says why that goes uphill.
+            points += direction * (length * np.log1p(reach) / reach)
         return points
 
 

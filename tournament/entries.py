@@ -23,7 +23,6 @@ from tournament.facts import (
     Disqualified,
     Drew,
     Entered,
-    Kept,
     Opened,
     Ordered,
     Released,
@@ -91,10 +90,6 @@ def body(fact: AnyFact) -> str:
     pieces = (fact.pairings[start : start + PIECE] for start in range(0, len(fact.pairings), PIECE))
     pairings = ",".join(_encoder.encode(piece).decode()[1:-1] for piece in pieces)
     return _encoder.encode(structs.replace(fact, pairings=())).decode().replace("[]", f"[{pairings}]")
-
-
-def kept(row: Entry) -> Kept:
-    return Kept(row.tournament, row.when, fact(row.body))
 
 
 def fact(body: str) -> AnyFact:

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tournament.archive import Archived
+from tournament.archive import Archived, Met, met, pairing_of
 from tournament.events import Ending
 from tournament.facts import Called, Chose, Opened, Revealed, Seated, State
 from tournament.folding import called
@@ -30,9 +30,7 @@ from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
 VERSION = 8  # of what follows: to be raised whenever that changes, or what facts come to
-NONE = -1  # in place of a second
 
-Met = tuple[int, int, int, int]  # number, round, and the places of both names
 Gone = tuple[list[str], bytes, set[int], dict[int, int]]  # as a `History` is unpacked
 Came = tuple[Met, float, float, bool, bytes]  # the result of a pairing
 Over = tuple[str, int, tuple[str, str], int | None, Ending, str, Score | None, Mapping[str, Any] | None, int]
@@ -102,12 +100,8 @@ def taken(record: Record) -> Snapshot:
     if record.whole and not apart:
         raise ValueError(f"{record.name} has an end, and its record is whole: there is no snapshot of that")
 
-    def met(pairing: Pairing) -> Met:
-        second = NONE if pairing.second is None else places.setdefault(pairing.second, len(places))
-        return pairing.number, pairing.round, places.setdefault(pairing.first, len(places)), second
-
     def came(result: Result) -> Came:
-        return met(result.pairing), *result.score, result.played, result.digest
+        return met(result.pairing, places), *result.score, result.played, result.digest
 
     results = Results(record.format, forgets=False) if archived is not None else record.results
     latest, history = results.latest, results.history
@@ -120,7 +114,7 @@ def taken(record: Record) -> Snapshot:
         annulled=set(record.annulled),
         disqualified=set(record.disqualified),
         arrivals=record.arrivals,
-        drawn=[] if apart else [met(pairing) for pairing in record.drawn.values()],
+        drawn=[] if apart else [met(pairing, places) for pairing in record.drawn.values()],
         matches=[] if apart else [_over(match) for match in record.matches.values()],
         recent=[] if archived else list(record.recent),
         ended=record.ended,
@@ -143,7 +137,9 @@ def taken(record: Record) -> Snapshot:
         tallies=dict(results.tallies.of),
         tallied=results.tallies.read,
         last_drawn=record.last_drawn,
-        latest=([], []) if latest is None else ([met(p) for p in latest], [came(r) for r in latest.results]),
+        latest=([], [])
+        if latest is None
+        else ([met(p, places) for p in latest], [came(r) for r in latest.results]),
         facts=record.facts,
         sealed=record.sealed,
         chose=record.chose,
@@ -171,16 +167,13 @@ def restored(snapshot: Snapshot) -> Record:
     names = [intern(name) for name in snapshot.names]
     scores: dict[Score, Score] = {}  # of which there are few
 
-    def pairing(met: Met) -> Pairing:
-        number, round, first, second = met
-        return Pairing(number, round, names[first], None if second == NONE else names[second])
+    def found(written: Met, drawn: Mapping[int, Pairing]) -> Pairing:
+        return drawn.get(written[0]) or pairing_of(written, names)
 
     def results(all_that_came: Iterable[Came], drawn: Mapping[int, Pairing]) -> list[Result]:
         return [
-            Result(
-                drawn.get(met[0]) or pairing(met), scores.setdefault((one, two), (one, two)), played, digest
-            )
-            for met, one, two, played, digest in all_that_came
+            Result(found(written, drawn), scores.setdefault((one, two), (one, two)), played, digest)
+            for written, one, two, played, digest in all_that_came
         ]
 
     record.facts, record.state = snapshot.facts, snapshot.state
@@ -192,7 +185,7 @@ def restored(snapshot: Snapshot) -> Record:
     if snapshot.columns is not None and record.columns is not None:
         unpack(snapshot.columns, record.columns)
     else:
-        record.drawn = {met[0]: pairing(met) for met in snapshot.drawn}
+        record.drawn = {each[0]: pairing_of(each, names) for each in snapshot.drawn}
         record.matches = {over[0]: _match(over) for over in snapshot.matches}
         record.results.counted = snapshot.counted
     record.recent = deque(snapshot.recent)
@@ -221,7 +214,7 @@ def restored(snapshot: Snapshot) -> Record:
     known.history = History.unpacked(*snapshot.history)
     known.tallies = Tallies(snapshot.tallies, snapshot.tallied)
     if known.latest is not None:
-        drawn = [record.drawn.get(met[0]) or pairing(met) for met in snapshot.latest[0]]
+        drawn = [found(each, record.drawn) for each in snapshot.latest[0]]
         known.latest = Latest(drawn, results(snapshot.latest[1], record.drawn))
     if snapshot.frozen is not None:
         record.frozen = restored(snapshot.frozen)

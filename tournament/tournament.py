@@ -150,13 +150,7 @@ class Tournament:
                         await self._go_on()
                     self._presence.heard_of_all()
                     self.wake()
-                    while self.record.state is not State.FINISHED:
-                        self._news = trio.Event()
-                        async with self.deciding:
-                            await self._presence.catch_up()
-                            until = await self._step()
-                        with trio.move_on_at(until):
-                            await self._news.wait()
+                    await self._step_until_finished()
                 finally:
                     self._concluding.nursery = None  # matches that are decided from now on count as cut short
                     self._play.let_go()
@@ -381,6 +375,16 @@ class Tournament:
         return self._known_missing
 
     # The steps
+
+    async def _step_until_finished(self) -> None:
+        """Do what can be done after every change, and when there is something to look at again."""
+        while self.record.state is not State.FINISHED:
+            self._news = trio.Event()
+            async with self.deciding:
+                await self._presence.catch_up()
+                until = await self._step()
+            with trio.move_on_at(until):
+                await self._news.wait()
 
     async def _step(self) -> float:
         """Do all that can be done now; returns when to look again, if nothing changes before."""

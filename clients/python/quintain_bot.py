@@ -220,11 +220,9 @@ class _Bot:
         try:
             while True:
                 message = later.popleft() if later else connection.hear(None if self.here else ANSWER)
-                if message is None and not self.here:
-                    raise Lost(
-                        "the host does not answer"
-                    )  # the hello: whatever is there may be no host of ours
                 if message is None:
+                    if not self.here:  # the hello is not answered: whatever is there may be no host of ours
+                        raise Lost("the host does not answer")
                     continue
                 self.heard(message)
                 self.reason = ""

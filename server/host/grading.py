@@ -84,7 +84,7 @@ class PendingGrading(Struct):
 class GradeSummary:
     """The latest matches of one tournament, added up."""
 
-    def __init__(self, *, estimate: bool = False) -> None:
+    def __init__(self, *, estimate: bool) -> None:
         self.estimate = estimate  # rather than grades from perfect play
         self.latest = ESTIMATED if estimate else LATEST
         self.of: dict[str, GradedMoves] = {}
@@ -159,7 +159,7 @@ class GradeSummary:
 
 
 class Grader:
-    def __init__(self, guard: Callable[[], Guard], *, grading: bool = True) -> None:
+    def __init__(self, guard: Callable[[], Guard], *, grading: bool) -> None:
         """`guard` is where gradings are started. Without `grading` there are none."""
         self._guard = guard
         self._on = grading

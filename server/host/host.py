@@ -12,7 +12,6 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-import structlog
 import trio
 from msgspec import structs
 
@@ -67,8 +66,6 @@ STOPPING = "the host is about to stop: come again later"
 ELSEWHERE = "that is held by another process of this host: come again, over a new connection"
 
 Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
-
-log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def _by_name(order: Kept) -> Kept:

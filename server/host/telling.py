@@ -95,7 +95,6 @@ async def keep_shown(
     tournaments: Callable[[], Mapping[str, HeldTournament]],
     played: Callable[[], int],
     show: Callable[[str], None],
-    wall: Callable[[], float] = time.time,
 ) -> None:
     """Show how things are, once a second, until cancelled; then show nothing any more."""
     moves = played()
@@ -103,7 +102,7 @@ async def keep_shown(
         while True:
             await trio.sleep(SECOND)
             before, moves = moves, played()
-            now, playing, missing = wall(), 0, dict[str, float]()
+            now, playing, missing = time.time(), 0, dict[str, float]()
             async for each in WithPauses(tournaments().values(), AT_A_TIME):
                 playing += len(each.matches)
                 missing |= {one.name: now - one.since for one in each.missing()}

@@ -10,13 +10,9 @@ from html import escape
 from http import HTTPStatus
 
 from server.http.head import HttpError
-from server.http.wire import Response, refused
+from server.http.wire import Response, refused, typed
 
-HTML = (
-    ("Content-Type", "text/html; charset=utf-8"),
-    ("X-Content-Type-Options", "nosniff"),
-    ("Content-Security-Policy", "default-src 'none'"),
-)
+HTML = (*typed("text/html; charset=utf-8"), ("Content-Security-Policy", "default-src 'none'"))
 PAGE = """<!doctype html>
 <html lang="en">
 <head>

@@ -22,8 +22,19 @@ from server.net.limits import Limits
 
 Headers = tuple[tuple[str, str], ...]
 
-JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+TEXT = "text/plain; charset=utf-8"
+NOSNIFF = ("X-Content-Type-Options", "nosniff")
+
+
+def typed(kind: str) -> Headers:
+    """The headers of an answer of that type, for which browsers are not to guess another."""
+    return (("Content-Type", kind), NOSNIFF)
+
+
+JSON = typed("application/json; charset=utf-8")
 EVENTS = ("Content-Type", "text/event-stream")
+NO_STORE = ("Cache-Control", "no-store")  # the answer holds a secret, or another is to be had the next time
+PRIVATE: Headers = (NO_STORE, ("Referrer-Policy", "no-referrer"))  # where an address is a secret as well
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 _PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients put the charset where the coding belongs
@@ -71,9 +82,19 @@ def json_response(status: int, value: object, *headers: tuple[str, str]) -> Resp
     return Response(status, JSON + headers, msgspec.json.encode(value))
 
 
+def text_response(kind: str, text: str) -> Response:
+    return Response(200, typed(kind), text.encode())
+
+
 def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
     """`{"error": sentence}`: what was expected, and what came."""
     return json_response(status, {"error": sentence}, *headers)
+
+
+def unstored(response: Response, *more: tuple[str, str]) -> Response:
+    """The same, with headers by which no browser keeps it, and `more` of them."""
+    headers = [header for header in response.headers if header[0] != NO_STORE[0]]
+    return Response(response.status, (*headers, NO_STORE, *more), response.body)
 
 
 def takes_only(request: Request, *allowed: str) -> Response:
@@ -152,7 +173,7 @@ class Requests:
             return None
         head = self.head
         assert head is not None  # noqa: S101
-        body = self._chunked(head) if head.length is None else self._counted(head.length)
+        body = self._chunked() if head.length is None else self._counted(head.length)
         if body is None:
             return None
         self.stage = "idle"
@@ -205,7 +226,7 @@ class Requests:
         self._buffer = buffer[length:]
         return buffer[:length]
 
-    def _chunked(self, head: Head) -> bytes | None:
+    def _chunked(self) -> bytes | None:
         if self._chunks is None:
             self._chunks = Chunks(self._limits.body_bytes, len(self._raw), self._limits.head_bytes)
         body, self._buffer = self._chunks.take(self._buffer)

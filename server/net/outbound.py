@@ -10,6 +10,7 @@ nobody; only whether the request could be sent is reported.
 
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from socket import AF_INET, AF_INET6, SOCK_STREAM
 from typing import Protocol
 
@@ -112,19 +113,16 @@ class Outbound(Caller):
             return False
         sent = False
         async with self._calls.one(url.origin):
-            with trio.move_on_after(self._limits.call_seconds):
-                try:
-                    stream = await self._open(url)
-                    if stream is not None:
-                        try:
-                            await stream.send_all(_request(url, body))
-                            sent = True
-                            await self._hear_out(stream)
-                        finally:
-                            untie(stream)
-                            await trio.aclose_forcefully(stream)
-                except (OSError, *PEER_GONE):
-                    pass  # the answer does not matter, nor whether there is one
+            # The answer does not matter, nor whether there is one.
+            with trio.move_on_after(self._limits.call_seconds), suppress(OSError, *PEER_GONE):
+                if (stream := await self._open(url)) is not None:
+                    try:
+                        await stream.send_all(_request(url, body))
+                        sent = True
+                        await self._hear_out(stream)
+                    finally:
+                        untie(stream)
+                        await trio.aclose_forcefully(stream)
         log.debug("called", server=url.authority, sent=sent)
         return sent
 

@@ -7,9 +7,7 @@ machine. Readers of the host's own pages see the address by which they have reac
 from collections.abc import Mapping
 from pathlib import Path
 
-from server.http.wire import Headers
-
-MARKDOWN: Headers = (("Content-Type", "text/markdown; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+MARKDOWN = "text/markdown; charset=utf-8"
 NAME = "for-assistants.md"
 PLACES = (Path(__file__).parent / NAME, Path(__file__).parents[2] / "docs" / NAME)
 PLACE = next(place for place in PLACES if place.is_file())  # in an installed command, or in a checkout

@@ -48,7 +48,6 @@ class OwnMatch(Struct, frozen=True):
     """A match, as the bot sees it."""
 
     match: str
-    tournament: str
     title: str  # of the game
     opponent: str
     called: str  # the seat
@@ -153,7 +152,7 @@ def _played(record: Record, match: Concluded, name: str) -> OwnMatch:
     ending = "void" if match.match in record.voided else str(match.ending)
     opponent, plies = match.players[1 - seat], match.plies
     seat_called, ended = game.seats[seat], match.ended
-    return OwnMatch(match.match, record.name, game.title, opponent, seat_called, score, ending, plies, ended)
+    return OwnMatch(match.match, game.title, opponent, seat_called, score, ending, plies, ended)
 
 
 def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rated) -> Career:

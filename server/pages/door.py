@@ -22,7 +22,7 @@ from server.host.view import HeldTournament, View
 from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, told_of
 from server.http.sharing import READS
-from server.http.wire import JSON, Response
+from server.http.wire import JSON, Response, text_response
 from server.net.escaping import in_quotes
 from server.net.limits import Limits
 from server.pages import (
@@ -148,7 +148,7 @@ class Pages:
             case ["for-assistants.md"]:
                 told = game.with_games(ASSISTANTS, catalogue())
                 text = addressed(told, self.site.addresses.reached(request))
-                exchange.respond(Response(200, MARKDOWN, text.encode()))
+                exchange.respond(text_response(MARKDOWN, text))
             case ["protocols", name] if name in protocols.GRAMMARS:
                 exchange.respond(Response(200, JSON, protocols.GRAMMARS[name]))
             case _:

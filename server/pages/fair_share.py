@@ -11,7 +11,7 @@ from typing import Any
 
 import trio
 
-from server.host.boards import Run, Work, in_a_thread
+from server.host.boards import Run, Work
 
 REST = 9.0  # seconds of rest for each second that a thread has worked
 
@@ -19,7 +19,7 @@ REST = 9.0  # seconds of rest for each second that a thread has worked
 class FairShare:
     """Turns, served in the order of arrival."""
 
-    def __init__(self, run: Run = in_a_thread) -> None:
+    def __init__(self, run: Run) -> None:
         self.short = trio.Lock()  # held for work of a few milliseconds that waits for nothing
         self._long = trio.Lock()
         self._rested = 0.0

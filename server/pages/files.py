@@ -8,7 +8,7 @@ one; scripts that import each other by relative address have it too.
 from hashlib import sha256
 from pathlib import Path
 
-from server.http.wire import Response, refused
+from server.http.wire import NOSNIFF, Response, refused
 from server.net.escaping import in_quotes
 
 FOLDER = Path(__file__).parent / "static"
@@ -43,6 +43,6 @@ def answer(name: str, version: str | None, known: str) -> Response:
         ("Content-Type", TYPES[Path(name).suffix]),
         ("Cache-Control", kept),
         ("ETag", tag),
-        ("X-Content-Type-Options", "nosniff"),
+        NOSNIFF,
     )
     return Response(304, headers) if tag in known else Response(200, headers, content)

@@ -29,7 +29,6 @@ class TournamentSummary(Struct, frozen=True):
     """A tournament on a line."""
 
     name: str
-    game: str
     title: str  # of the game
     format: str
     state: State
@@ -163,7 +162,6 @@ def _summary(host: View, tournament: HeldTournament) -> TournamentSummary:
     over = record.state is State.FINISHED and record.frozen is None
     return TournamentSummary(
         record.name,
-        record.opened.game,
         catalogue()[record.opened.game].title,
         record.format.title,
         record.state,

@@ -14,7 +14,7 @@ from games.perfect import Grades
 from games.perfect import in_words as threw_away
 from server.export.words import before_move, in_words, whose
 from server.host.grading import Grader
-from server.http.wire import Response
+from server.http.wire import NOSNIFF, Response
 from server.pages import formatting
 from server.pages.clock_graph import clock_graph
 from server.pages.rendering import part
@@ -253,6 +253,6 @@ def picture(drawn: str) -> Response:
         ("Content-Type", "image/svg+xml; charset=utf-8"),
         ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),
         ("Cache-Control", "no-cache"),
-        ("X-Content-Type-Options", "nosniff"),
+        NOSNIFF,
     )
     return Response(200, headers, (opening + end + f"<style>{DARK}</style>" + rest).encode())

@@ -7,7 +7,7 @@ from server.host.grading import estimated
 from server.host.view import View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange
-from server.http.wire import Response, json_response
+from server.http.wire import NO_STORE, TEXT, Response, json_response, unstored
 from server.net.escaping import in_quotes
 from server.pages import by_hand, match, wire
 from server.pages.fair_share import FairShare
@@ -87,7 +87,7 @@ class MatchPages:
         record, story = found
         sides = [wire.side(story, seat, tape) for seat, tape in seen.items()]
         about: dict[str, Any] = {"record": record, "story": story, "sides": sides, "why": why}
-        exchange.respond(wire.private(self._site.page("wire.html", exchange, status, **about)))
+        exchange.respond(unstored(self._site.page("wire.html", exchange, status, **about)))
 
     async def _edition(self, exchange: Exchange, name: str) -> None:
         """What can be had of a match's page by now: for a page without a stream, and from memory alone."""
@@ -96,7 +96,7 @@ class MatchPages:
             self._site.missing(exchange)
             return
         has = match.edition(tournament.record, name, self._host.grader.knows(tournament.record, name))
-        headers = (("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"))
+        headers = (("Content-Type", TEXT), NO_STORE)
         exchange.respond(Response(200, headers, has.encode()))
 
     async def _frames(self, exchange: Exchange, name: str) -> None:
@@ -135,4 +135,4 @@ class MatchPages:
                 story = await match.completed(found[1])
                 seat = exchange.request.query.get("seat", "")
                 seen = by_hand.board(story, asked_for(exchange.request, "ply") or 0, seat)
-        exchange.respond(json_response(200, seen, ("Cache-Control", "no-store")))
+        exchange.respond(json_response(200, seen, NO_STORE))

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
-from server.http.wire import Headers, Response
+from server.http.wire import NOSNIFF, Headers, Response
 from server.pages import files, formatting
 from server.pages.compiled import Compiled
 
@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 HTML = ("Content-Type", "text/html; charset=utf-8")
 HEADERS: Headers = (
     ("Cache-Control", "no-cache"),
-    ("X-Content-Type-Options", "nosniff"),
+    NOSNIFF,
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
 )

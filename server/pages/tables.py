@@ -11,7 +11,6 @@ from typing import Any
 from markupsafe import Markup
 from msgspec import Struct
 
-from games.catalogue import catalogue
 from server.export import decision_views
 from server.export.json_views import PRECISION, out_shown
 from server.export.words import out_in_words
@@ -165,7 +164,6 @@ def crossed(record: Record, board: Board) -> dict[str, Any]:
         (len(entries) for columns in board.crossed.values() for entries in columns.values()), default=0
     )
     return {
-        "record": record,
         "names": names,
         "cells": cells,
         "met": record.decided > 0,  # even if far from one another
@@ -224,7 +222,6 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
     last = record.drawn.get(record.last_drawn)
     return {
         "record": record,
-        "title": catalogue()[record.opened.game].title,
         "decided": record.decided,
         "drawn": record.pairings,
         "rounds": 0 if last is None else last.round,

@@ -12,12 +12,10 @@ from server.host.wire_reader import WireReader, messages_of
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.sharing import READS
-from server.http.wire import Headers, Response, takes_only
+from server.http.wire import NO_STORE, NOSNIFF, TEXT, Headers, Response, takes_only
 from server.net.escaping import safe
 from server.pages.story import Story
 from server.protocols.api import wire_log
-
-PRIVATE = ("Cache-Control", "no-store")
 
 
 class MatchPages(Protocol):
@@ -92,19 +90,13 @@ def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
             lines.append(f"# … {tape.omitted} earlier messages are not kept")
         lines += [f"{at} {who:4} {text}" for at, who, text in _lines(tape)]
     headers: Headers = (
-        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Type", TEXT),
         ("Content-Disposition", f'attachment; filename="{match}-wire.txt"'),
-        ("X-Content-Type-Options", "nosniff"),
+        NOSNIFF,
         ("Referrer-Policy", "no-referrer"),
-        PRIVATE,
+        NO_STORE,
     )
     return Response(200, headers, "".join(f"{line}\n" for line in lines).encode())
-
-
-def private(page: Response) -> Response:
-    """The page with headers so that no browser keeps it."""
-    headers = tuple([header for header in page.headers if header[0] != PRIVATE[0]])
-    return Response(page.status, (*headers, PRIVATE), page.body)
 
 
 def _lines(tape: Tape) -> list[tuple[str, str, str]]:

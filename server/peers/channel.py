@@ -66,9 +66,9 @@ class NearEnd(Channel):
         number: int,
         say: Callable[[Message], None],
         handed: Handed,
-        tournament: str = "",
+        tournament: str,
         *,
-        again: bool = False,
+        again: bool,
     ) -> None:
         super().__init__(number, say)
         self._handed = handed

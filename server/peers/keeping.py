@@ -6,7 +6,7 @@ made: otherwise an older answer could undo a newer one.
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 import trio
@@ -17,8 +17,6 @@ from server.peers.registry import Registry
 from server.store.ledger import InThread
 
 WAITS = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before each further try to register
-
-T = TypeVar("T")
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 

@@ -9,7 +9,6 @@ host decides in between whether it may.
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from math import inf
 from typing import Any, Protocol, TypeVar
 
@@ -24,10 +23,9 @@ from server.store.postgres_database import (
     Deadline,
     Rows,
     Session,
+    SessionOnDemand,
     Statement,
     at_once,
-    line,
-    psycopg,
 )
 
 T = TypeVar("T")
@@ -157,12 +155,11 @@ class PostgresRegistry:
         deadline: Deadline | None = None,
     ) -> None:
         """`wall` is this host's clock, which is compared with the database's; `now` times requests."""
-        self._url = url
         self._wall = wall
         self._now = now
         self._fingerprint = ""
-        self._deadline = deadline or Deadline()
-        self._session: Connection | None = None
+        deadline = deadline or Deadline()
+        self._session = SessionOnDemand(lambda: connected(url, deadline))
         self._in_use = threading.Lock()
         # By how much this host's clock was ahead of the database's at the latest renewal …
         self._ahead = -inf
@@ -227,9 +224,7 @@ class PostgresRegistry:
         self._change(host, (REMOVE, (tournament, host)))
 
     def close(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        self._session.close()
 
     # Within
 
@@ -267,16 +262,8 @@ class PostgresRegistry:
             raise Unavailable(f"the database knows no host {host} with this host's certificate")
 
     def _in_session(self, act: Callable[[Connection], T]) -> T:
-        """Act in the session; one in which something has failed is not used again."""
         with self._in_use:
-            try:
-                if self._session is None:
-                    self._session = connected(self._url, self._deadline)
-                return act(self._session)
-            except psycopg.Error as error:
-                with suppress(psycopg.Error):
-                    self.close()
-                raise Unavailable(line(error)) from error
+            return self._session.ask(act)
 
 
 def connected(url: str, deadline: Deadline) -> Connection:

@@ -166,14 +166,12 @@ class ModelPlayer:
         *,
         lots: random.Random,
         say: Callable[[str], None],
-        tries: int = TRIES,
     ) -> None:
         self._game = game
         self._endpoint = endpoint
         self._template = checked(template)
         self._lots = lots
         self._say = say
-        self._tries = tries
 
     def __call__(self, question: dict[str, Any]) -> object:
         begun, game = time.monotonic(), self._game
@@ -184,7 +182,7 @@ class ModelPlayer:
         prompt = self._prompt(question, played, list(legal), left)
         messages: Messages = [{"role": "user", "content": prompt}]
         tokens, tries, found = 0, 0, None
-        while found is None and tries < self._tries and (seconds := until - time.monotonic()) > 0:
+        while found is None and tries < TRIES and (seconds := until - time.monotonic()) > 0:
             tries += 1
             try:
                 text, cost = self._endpoint.ask(messages, seconds)

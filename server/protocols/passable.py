@@ -46,6 +46,15 @@ class Passable:
         """The dialect's name and the path, if its bots may be passed on."""
         raise NotImplementedError
 
+    def _take(self, received: bytes) -> None:
+        """Take what has come."""
+        raise NotImplementedError
+
+    def _take_ahead(self) -> None:
+        ahead, self._ahead = self._ahead, ()
+        for received, self._wire.arrived in ahead:
+            self._take(received)
+
     @property
     def _movable(self) -> Movable | None:
         """The talk over it, which can be passed on if its dialect's bots may be."""
@@ -93,7 +102,7 @@ class Passable:
             return
         self.stay()
         if (talk := self._movable) is not None:
-            self._note(talk, tape)
+            talk.attendance.tape.repeat(tape)
             talk.attendance.budget.go_on(budget)
             talk.came_back(acknowledged=acknowledged, over=home is None)
             if home is not None and talk.attendance.current:
@@ -105,7 +114,7 @@ class Passable:
     def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:
         self._recall = None
         if (talk := self._talk) is not None:
-            self._note(talk, tape)
+            talk.attendance.tape.repeat(tape)
             if for_good:
                 talk.attendance.leave(for_good=True)
             talk.attendance.lost()
@@ -113,9 +122,6 @@ class Passable:
     def close(self) -> None:
         self._recall = None
         self._wire.close()
-
-    def _note(self, talk: Talk, tape: TapeSnapshot) -> None:
-        talk.attendance.tape.repeat(tape)
 
     def _gone(self) -> None:
         """Serve nobody here any more. What is left to say is sent when the connection is back."""

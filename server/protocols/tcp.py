@@ -133,11 +133,6 @@ class Connection(Passable):
     def _arriving(self) -> bool:
         return self._talk is not None and self._talk.attendance.state is State.ARRIVING
 
-    def _take_ahead(self) -> None:
-        ahead, self._ahead = self._ahead, ()
-        for received, self._wire.arrived in ahead:
-            self._take(received)
-
     def _take(self, received: bytes) -> None:
         talk, at = self._talk, self._wire.arrived
         asked = 0 if talk is None else talk.attendance.asked

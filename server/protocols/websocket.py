@@ -197,11 +197,6 @@ class Connection(Passable):
                 await trio.sleep(self._limits.flood_pause_seconds)
             self._reading = trio.CancelScope()
 
-    def _take_ahead(self) -> None:
-        ahead, self._ahead = self._ahead, ()
-        for received, self._wire.arrived in ahead:
-            self._take(received)
-
     def _say(self, message: bytes, urgent: bool) -> None:
         self._outbox.put(framed(message), urgent)
 

@@ -14,12 +14,11 @@ import trio
 from server.http.exchange import App, Exchange
 from server.http.head import RETRY_SOON
 from server.http.loan import Loan
-from server.http.wire import Request, Response, json_response
+from server.http.wire import TEXT, Request, Response, json_response, typed
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToPlay
 
-TEXT = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 NO_SHOW = "pages and whatever else only looks are starting again; ask again in a second"
 RELAYED = 2  # files that a connection over TLS takes while it is lent, beside its own
 TURN = 64  # connections taken back before other tasks get their turn
@@ -162,4 +161,4 @@ class Lending:
 def not_now(request: Request, why: str) -> Response:
     if request.path.startswith("/api/"):
         return json_response(503, {"error": why}, RETRY_SOON)
-    return Response(503, (*TEXT, RETRY_SOON), f"{why.capitalize()}.\n".encode())
+    return Response(503, (*typed(TEXT), RETRY_SOON), f"{why.capitalize()}.\n".encode())

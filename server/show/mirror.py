@@ -162,13 +162,7 @@ class Mirror:
         if not self._address:
             return ()
         now = trio.current_time()
-        looked = [
-            match
-            for name, held in self.tournaments.items()
-            if self.holders.get(name) != self._address
-            for match in held.replicas.values()
-            if match.is_looked_at(now)
-        ]
+        looked = [match for match in self._of_others() if match.is_looked_at(now)]
         looked.sort(key=lambda match: -match.looked)
         return tuple([match.name for match in looked[:WATCHED]])
 
@@ -276,13 +270,16 @@ class Mirror:
 
     def _on_boards(self) -> Sequence[Replica]:
         """The matches elsewhere that may have a board: those that were looked at last, then the oldest."""
-        found = [
+        return nsmallest(BOARDS, self._of_others(), key=lambda match: -match.looked)
+
+    def _of_others(self) -> Iterator[Replica]:
+        """The matches of the tournaments that other hosts hold."""
+        return (
             match
             for name, held in self.tournaments.items()
             if self.holders.get(name) != self._address
             for match in held.replicas.values()
-        ]
-        return nsmallest(BOARDS, found, key=lambda match: -match.looked)
+        )
 
     def _is_played_elsewhere(self, match: Replica) -> bool:
         holder = self.holders.get(match.name.rpartition("-")[0])  # None: it is new, and may be ours

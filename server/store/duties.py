@@ -5,14 +5,9 @@ has it. The host with a webhook's duty keeps in the database how far the webhook
 host goes on there.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from server.exits import Unavailable
-from server.store.postgres_database import Connection, Deadline, Session, line, psycopg
-
-T = TypeVar("T")
+from server.store.postgres_database import Deadline, Session, SessionOnDemand
 
 BACKUPS = "backups"
 CONNECT = 5  # seconds to open a session
@@ -50,40 +45,27 @@ class PostgresDuties:
     """`Duties` with a session of their own, which is opened when somebody asks. One thread at a time."""
 
     def __init__(self, url: str, host: int) -> None:
-        self._url = url
         self._host = host
-        self._session: Session | None = None
+        self._session = SessionOnDemand(lambda: opened(url))
 
     def mine(self, duty: str) -> bool:
         asked = {"duty": duty, "host": self._host}
-        return self._ask(lambda session: session.execute(CLAIM, asked).fetchone()) is not None
+        return self._session.ask(lambda session: session.execute(CLAIM, asked).fetchone()) is not None
 
     def told(self, duty: str) -> int | None:
-        found = self._ask(lambda session: session.execute(TOLD, (duty,)).fetchone())
+        found = self._session.ask(lambda session: session.execute(TOLD, (duty,)).fetchone())
         return None if found is None else found[0]
 
     def keep(self, duty: str, number: int) -> None:
-        self._ask(lambda session: session.execute(KEEP, (number, duty, self._host)))
+        self._session.ask(lambda session: session.execute(KEEP, (number, duty, self._host)))
 
     def close(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        self._session.close()
 
-    def _ask(self, ask: Callable[[Connection], T]) -> T:
-        """Ask the database. A session that has failed is not used again."""
-        try:
-            if self._session is None:
-                self._session = Session.opened(
-                    self._url,
-                    CONNECT,
-                    Deadline(),
-                    2 * STATEMENT / 1000,
-                    statement=STATEMENT,
-                    tcp_user_timeout=2 * STATEMENT,
-                )
-            return ask(self._session)
-        except psycopg.Error as error:
-            with suppress(psycopg.Error):
-                self.close()
-            raise Unavailable(line(error)) from error
+
+def opened(url: str) -> Session:
+    """A session in which no statement lasts long."""
+    silence = 2 * STATEMENT / 1000
+    return Session.opened(
+        url, CONNECT, Deadline(), silence, statement=STATEMENT, tcp_user_timeout=2 * STATEMENT
+    )

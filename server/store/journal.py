@@ -199,7 +199,7 @@ def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float], epoc
     return Jot(match, ply, _encoder.encode(moves).decode(), _encoder.encode(times).decode(), epoch)
 
 
-def jot_asides(match: str, number: int, asides: Sequence[Aside], epoch: int = 0) -> Jot:
+def jot_asides(match: str, number: int, asides: Sequence[Aside], epoch: int) -> Jot:
     """The same for what there is beside moves, of which the first has that number."""
     return Jot(match, -number, _encoder.encode(asides).decode(), "[]", epoch)
 

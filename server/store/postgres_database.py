@@ -7,7 +7,7 @@ cannot read quote the address. So all words about it are put together here.
 import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from math import inf
 from typing import TYPE_CHECKING, Any, LiteralString, Self, TypeVar
 
@@ -147,6 +147,30 @@ class Session(Connection):
                 wanted = gen.send(ready)
         except StopIteration as end:
             return end.value
+
+
+class SessionOnDemand:
+    """A session that is opened when somebody asks. One in which something has failed is not used again."""
+
+    def __init__(self, opened: Callable[[], Connection]) -> None:
+        self._opened = opened
+        self._session: Connection | None = None
+
+    def ask(self, ask: Callable[[Connection], T]) -> T:
+        """Ask the database, from one thread at a time; raises `Unavailable`."""
+        try:
+            if self._session is None:
+                self._session = self._opened()
+            return ask(self._session)
+        except psycopg.Error as error:
+            with suppress(psycopg.Error):
+                self.close()
+            raise Unavailable(line(error)) from error
+
+    def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
 
 
 def at_once(session: Connection, *statements: Statement) -> list[Rows]:

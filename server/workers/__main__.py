@@ -12,7 +12,6 @@ from functools import partial
 from math import inf
 from pathlib import Path
 
-import structlog
 import trio
 
 from server import allocator, interpreter
@@ -73,8 +72,6 @@ from tournament.facts import Kept as KeptFact
 from tournament.record import Record
 
 EVERY = 0.5  # seconds between two reports of how things are
-
-log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def main(link: int, requests: int, zero: float) -> int:

@@ -98,9 +98,8 @@ async def hexagon_dots(bot: Bot) -> None:
             while answer.status == 200:
                 bot.watch.told()
                 told = answer.json
-                lines = len(told["lines"]) + (
-                    0 if "rows" in told else lines
-                )  # a Game has all, a Delta the new
+                known = 0 if "rows" in told else lines  # a Game has all, a Delta the new
+                lines = len(told["lines"]) + known
                 if (token := answer.headers.get("x-turn-token")) is None:
                     bot.over()
                     break

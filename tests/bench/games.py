@@ -112,9 +112,8 @@ def openspiel(name: str) -> Callable[[], float]:
     game = pyspiel.load_game(name)
     random = Random(1)
     sample: list[list[int]] = []
-    while sum(map(len, sample)) < PLIES // (
-        10 if name == "quoridor" else 1
-    ):  # where a ply takes it far longer
+    plies = PLIES // (10 if name == "quoridor" else 1)  # where a ply takes it far longer
+    while sum(map(len, sample)) < plies:
         state, moves = game.new_initial_state(), []
         while not state.is_terminal():
             moves.append(random.choice(state.legal_actions()))

@@ -118,9 +118,8 @@ def test_the_replay_of_a_match_shows_every_position(browser: Browser, arena: Ser
         assert spectator.complaints == []
 
 
-STEPS = tries(
-    25, 1000
-)  # in most games that is all of a match; in the others men stand, move and are built around
+# In most games that is all of a match; in the others men stand, move and are built around.
+STEPS = tries(25, 1000)
 
 # Within the page: to ask a browser about each of a hundred moves takes longer than all the rest.
 WALK = """async ([count, limit]) => {
@@ -461,9 +460,8 @@ def test_everything_can_be_read_without_a_script(browser: Browser, arena: Served
         page.get_by_label("One move back").click()
         expect(page.locator("[data-where]")).to_contain_text("move ")
         assert "?ply=" in page.url
-        assert (
-            page.evaluate(TABBED) > page.locator("#moves a").count()
-        )  # the list, to be scrolled, and each move
+        moves = page.locator("#moves a").count()
+        assert page.evaluate(TABBED) > moves  # the list, to be scrolled, and each move
 
 
 @pytest.mark.parametrize("scripts", [True, False])

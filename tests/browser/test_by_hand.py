@@ -18,10 +18,8 @@ from tests.server.served import Served
 pytestmark = pytest.mark.slow
 
 ENOUGH = tries(4, 7)  # moves by hand, one of each way; a match that still goes on is resigned then
-AXED = (
-    "hexagon-dots",
-    "tic-tac-toe",
-)  # spots are lines in one and fields in the other; around them all is alike
+# Spots are lines in one and fields in the other; around them all is alike.
+AXED = ("hexagon-dots", "tic-tac-toe")
 READY = """(before) => {
     const { ply } = document.querySelector("[data-board]").dataset;
     const over = document.querySelector("[data-status] a") !== null;
@@ -65,9 +63,8 @@ def test_a_person_plays_every_game_by_hand(browser: Browser, axe: str, serve: An
 def test_without_scripts_the_page_says_that_it_needs_them(browser: Browser, served: Served) -> None:
     with visitor(browser, served.http, java_script_enabled=False) as person:
         page = person.open("/games/tic-tac-toe/play?against=first&name=Ann")
-        said = page.locator("[data-status]").evaluate(
-            "(element) => element.innerText"
-        )  # locators pass over noscript
+        status = page.locator("[data-status]")
+        said = status.evaluate("(element) => element.innerText")  # locators pass over noscript
         assert said.startswith("This page needs scripts")
 
 

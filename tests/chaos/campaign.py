@@ -18,6 +18,7 @@ import trio
 from msgspec import Struct
 
 from server.export.verify import verify
+from server.store import journal
 from server.store.journal import Reader
 from tests.chaos.bots import Bot, Stranger
 from tests.chaos.organiser import ROUND_ROBIN, Organiser
@@ -26,7 +27,6 @@ from tests.chaos.told import Told, Verdict
 from tests.chaos.web_bots import ArenaBot, DotsBot
 from tests.hang import HANG
 from tests.server.store.postgresql import Server
-from tournament import entries
 from tournament.folding import fold
 
 LIVES = 50  # of one record
@@ -165,7 +165,7 @@ class Story:
         if not self._host.has_kept:
             return
         with closing(_reader(self._host)) as reader:
-            records = fold(map(entries.kept, reader.kept()))
+            records = fold(map(journal.kept, reader.kept()))
         for record in records.values():
             mine = record.dealt.keys() & record.keys.keys()
             self._left |= mine

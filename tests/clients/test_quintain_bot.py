@@ -35,8 +35,6 @@ FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 TRANSPORTS = ("tcp", "ws", "http")
 numbers = count(1)
 
-Choose = Callable[[dict[str, Any]], Any]
-
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:

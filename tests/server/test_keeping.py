@@ -29,7 +29,7 @@ from server.doctor import Diagnosis, Severity, examination
 from server.exits import DONE, FAILED, INTERRUPTED, MISUSED, ConfigError, Failure, Unavailable, Unusable
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
-from server.store import sqlite_database
+from server.store import journal, sqlite_database
 from server.store.choice import opened
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
@@ -645,7 +645,7 @@ def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
         closing(PostgresReader(url)) as database,
         closing(SqliteReader(folder / "quintain.sqlite")) as file,
     ):
-        assert list(map(entries.kept, database.kept())) == list(map(entries.kept, file.kept()))
+        assert list(map(journal.kept, database.kept())) == list(map(journal.kept, file.kept()))
         assert database.last() == file.last() > 0
     assert old.read_bytes() == before
 

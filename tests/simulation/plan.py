@@ -33,15 +33,9 @@ PACES = (
     Pace(bank=20.0, gain=0.1, turn=4.0),
     Pace(bank=60.0, turn=10.0),
 )
-LATENCIES = (
-    None,
-    None,
-    (0.0, 0.0),
-    (0.001, 0.02),
-    (0.001, 0.02),
-    (0.05, 3.0),
-)  # seconds that a store takes; without an end not none,
-# or bots that take none either would go on for ever at one instant
+# Seconds that a store takes; without an end not none, or bots that take none either would go on for ever at
+# one instant.
+LATENCIES = (None, None, (0.0, 0.0), (0.001, 0.02), (0.001, 0.02), (0.05, 3.0))
 OPEN_ACTS = ("pause", "withdraw", "disqualify", "void", "enter", "challenge", "challenge")
 ACTS = ("pause", "withdraw", "disqualify", "void", "void", "enter")  # of an organiser
 TROUBLES = ("crash", "crash mid-commit", "stall", "stall", "freeze")  # of the host

@@ -20,9 +20,8 @@ FORFEITS: dict[tuple[bool, ...], Score] = {
     (True, True): (0.0, 0.0),
 }
 
-Asked = tuple[
-    list[Entrant], int, int, list[Pairing]
-]  # of whom, with so much drawn and so many results: the answer
+# Of whom, with so much drawn and so many results: the answer.
+Asked = tuple[list[Entrant], int, int, list[Pairing]]
 Scorer = Callable[[Pairing], Score]
 
 

@@ -10,7 +10,6 @@ from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Fault, Mov
 from tournament.match import REFUSALS, Match, OutOfTurn
 
 NAMES = ("ann", "bob")
-CONNECT4 = catalogue()["connect-4"]  # an illegal move may be tried again
 PACE = Pace(bank=10.0, gain=2.0)
 
 

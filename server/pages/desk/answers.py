@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from server.http.exchange import Exchange
-from server.http.wire import Response
+from server.http.wire import NO_STORE, Response, unstored
 from server.pages.site import Site
 
 
@@ -31,12 +31,10 @@ def page(
     **seen: Any,
 ) -> Response:
     """A page of the desk. A long one may be made in a thread."""
-    made = site.page(template, exchange, status, **seen)
-    headers = [(name, value) for name, value in made.headers if name != "Cache-Control"]
-    return Response(made.status, (*headers, ("Cache-Control", "no-store"), *more), made.body)
+    return unstored(site.page(template, exchange, status, **seen), *more)
 
 
 def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:
     """Redirect the browser, so that reloading the page does not repeat the order."""
-    kept = (("Location", quote(where, safe="/?=")), ("Cache-Control", "no-store"), *headers)
+    kept = (("Location", quote(where, safe="/?=")), NO_STORE, *headers)
     exchange.respond(Response(303, own=kept))  # as its own: the cache of headers must not hold a cookie

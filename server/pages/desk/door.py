@@ -110,7 +110,7 @@ class DeskDoor:
         return None
 
     def _session(self, exchange: Exchange, sessions: Sessions) -> Session | None:
-        exchange_cookie = cookie(exchange.request, self._cookie(exchange))
+        exchange_cookie = cookie(exchange.request, self._cookie)
         return sessions.find(exchange_cookie, trio.current_time())
 
     # In and out
@@ -132,18 +132,19 @@ class DeskDoor:
         go(exchange, "/admin", self._set_cookie(exchange, opened, SESSION_SECONDS))
 
     async def _log_out(self, exchange: Exchange, sessions: Sessions) -> None:
-        sessions.close(cookie(exchange.request, self._cookie(exchange)))
+        sessions.close(cookie(exchange.request, self._cookie))
         await self._host.note(f"the organiser, at the desk from {exchange.request.peer}", "logout")
         go(exchange, "/admin/login", self._set_cookie(exchange, "", 0))
 
-    def _cookie(self, exchange: Exchange) -> str:
+    @property
+    def _cookie(self) -> str:
         """The cookie's name, with the port: browsers send it to all ports, and another host may be on one."""
         return f"quintain-desk-{self._site.port}"
 
     def _set_cookie(self, exchange: Exchange, value: str, seconds: float) -> tuple[str, str]:
         secure = "; Secure" if over_tls(exchange.request) else ""
         kept = f"Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Strict{secure}"
-        return "Set-Cookie", f"{self._cookie(exchange)}={value}; {kept}"
+        return "Set-Cookie", f"{self._cookie}={value}; {kept}"
 
     def _turn_away(self, exchange: Exchange, status: int, what: str, *headers: tuple[str, str]) -> None:
         give(self._site, exchange, "desk/away.html", status, *headers, what=what)

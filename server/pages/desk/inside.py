@@ -63,7 +63,7 @@ class Inside:
                 self.give(exchange, session, action, record=record, decided=record.decided)
             case ["tournaments", name, action] if name in self._host.tournaments and action in PREVIEWED:
                 tournament = self._host.tournaments[name]
-                return self._previewed(exchange, session, tournament, action, query)
+                return self._preview(exchange, session, tournament, action, query)
             case _:
                 self.nothing(exchange)
         return None
@@ -171,19 +171,6 @@ class Inside:
             for name, entrant in record.entrants.items()
         ]
 
-    async def _previewed(
-        self,
-        exchange: Exchange,
-        session: Session,
-        tournament: Tournament,
-        action: str,
-        asked: Mapping[str, str],
-    ) -> None:
-        try:
-            await self._preview(exchange, session, tournament, action, asked)
-        except Refusal as refusal:
-            await self.tournament(exchange, session, tournament, str(refusal))
-
     async def _preview(
         self,
         exchange: Exchange,
@@ -192,16 +179,20 @@ class Inside:
         action: str,
         asked: Mapping[str, str],
     ) -> None:
-        """Show the standings before and after; raises `Refusal` if the order cannot be carried out at all."""
+        """Show the standings before and after, or why the order cannot be carried out at all."""
         desk, record = Desk(tournament), tournament.record
         name, match, why = asked.get("name", ""), asked.get("match", ""), asked.get("why", "")
         changes: list[AnyFact] = []
-        if action == "withdraw":
-            changes = desk.withdrawal(name)
-        elif action == "disqualify":
-            changes = desk.disqualification(name, why)
-        elif match not in tournament.matches:
-            changes = await desk.voiding(match, why)
+        try:
+            if action == "withdraw":
+                changes = desk.withdrawal(name)
+            elif action == "disqualify":
+                changes = desk.disqualification(name, why)
+            elif match not in tournament.matches:
+                changes = await desk.voiding(match, why)
+        except Refusal as refusal:
+            await self.tournament(exchange, session, tournament, str(refusal))
+            return
         lines = compared(*await self._run(await desk.preview(changes, lambda _, rows: rows)))
         annulled = any(isinstance(each, Withdrew) and each.annulled for each in changes)
         await self._give_long(

@@ -18,12 +18,13 @@ import trio
 from server.export.write import after_matches, before_matches, match_line
 from server.export.write_facts import FactLines
 from server.host.view import HeldTournament
+from server.http.wire import typed
 from server.protocols.api.call import Look
 from server.protocols.api.giving import LARGE, Giving
 from tournament.entries import Entry
 
 LINES = "application/x-ndjson"
-HEADERS = (("Content-Type", LINES), ("X-Content-Type-Options", "nosniff"))
+HEADERS = typed(LINES)
 MANY = 10_000  # pairings of a large tournament
 LINGER = 2.0  # seconds for whoever has ended its side, as at any door
 

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from games.catalogue import catalogue
 from server.export.json_views import moment
 from server.host.view import HeldTournament
-from server.http.wire import Response
+from server.http.wire import Response, text_response
 from server.protocols.api.call import Look
 from tournament.facts import Concluded
 from tournament.record import Record
@@ -33,17 +33,17 @@ def results(call: Look, found: HeldTournament) -> Response:
     """The latest results of a tournament, the last first."""
     record = found.record.public
     latest = [record.matches[name] for name in record.endings[-LATEST:]]
-    return _given(ATOM, atom(record, latest[::-1]))
+    return text_response(ATOM, atom(record, latest[::-1]))
 
 
 def plan(call: Look, found: HeldTournament) -> Response:
     """When a tournament and its rounds begin."""
-    return _given(CALENDAR, calendar([found.record]))
+    return text_response(CALENDAR, calendar([found.record]))
 
 
 def plans(call: Look) -> Response:
     """When all tournaments and their rounds begin."""
-    return _given(CALENDAR, calendar(each.record for each in call.view.tournaments.values()))
+    return text_response(CALENDAR, calendar(each.record for each in call.view.tournaments.values()))
 
 
 def atom(record: Record, latest: Sequence[Concluded]) -> str:
@@ -135,7 +135,3 @@ def _folded(line: str) -> str:
             pieces.append("")
         pieces[-1] += each
     return "\r\n ".join(pieces)
-
-
-def _given(kind: str, text: str) -> Response:
-    return Response(200, (("Content-Type", kind), ("X-Content-Type-Options", "nosniff")), text.encode())

@@ -16,7 +16,7 @@ from server.host.names import BadName, checked
 from server.host.opening import NameTaken
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import RETRY_SOON, HttpError
-from server.http.wire import Response, json_response
+from server.http.wire import NO_STORE, Response, json_response
 from server.protocols.api.call import Call
 from server.protocols.api.reading import summary
 from tournament import refusals
@@ -112,7 +112,7 @@ async def release(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         if order.bind:
             token = await call.host.claims.bind(tournament, name, call.by)
-            return json_response(201, {"name": name, "token": token}, ("Cache-Control", "no-store"))
+            return json_response(201, {"name": name, "token": token}, NO_STORE)
         await Desk(tournament, call.by).release(name)
     return json_response(200, summary(tournament))
 
@@ -187,7 +187,7 @@ async def admin_link(call: Call, asked: Nothing) -> Response:
     if call.login is None:
         raise HttpError(409, "this host has no desk: it needs loopback, TLS, or admin_anywhere = true")
     await call.host.note(call.by, "admin-link")
-    return json_response(201, {"path": call.login()}, ("Cache-Control", "no-store"))
+    return json_response(201, {"path": call.login()}, NO_STORE)
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from server.host.host import STOPPING
 from server.host.metrics import metrics as figures
 from server.host.view import HeldTournament
 from server.http.head import RETRY_SOON, HttpError
-from server.http.wire import Headers, Response, json_response
+from server.http.wire import TEXT, Response, json_response, text_response, typed
 from server.net.escaping import in_quotes
 from server.net.pauses import WithPauses
 from server.protocols.api.call import Call, Look
@@ -51,7 +51,6 @@ from tournament.record import Record
 from tournament.score_sheet import Board
 from tournament.standings import Row
 
-TEXT = "text/plain; charset=utf-8"
 CSV = "text/csv; charset=utf-8"
 AT_A_TIME = 100  # tournaments that are summed up before other tasks get their turn
 # Names of those who are awaited, in lists and in answers to orders. Entering ten thousand bots is as many
@@ -159,7 +158,7 @@ async def match(call: Look, found: HeldTournament, name: str) -> Response:
     if _form(call, "text") == "text":
         if name not in record.matches:
             raise HttpError(409, f"{name} is still being played: there is a text of it when it is over")
-        return _text(TEXT, match_text.text(record, await found.concluded(name)))
+        return text_response(TEXT, match_text.text(record, await found.concluded(name)))
     if name in record.matches:
         over = await found.concluded(name)
         shown = match_shown(record, over, True) | grades_shown(await call.view.grader.of(record, over))
@@ -212,7 +211,7 @@ def ready(call: Call) -> Response:
 
 
 async def metrics(call: Call) -> Response:
-    return _text(CONTENT_TYPE, await figures(call.host))
+    return text_response(CONTENT_TYPE, await figures(call.host))
 
 
 def summary(tournament: HeldTournament, awaited: int = AWAITED) -> dict[str, Any]:
@@ -225,11 +224,11 @@ def summary(tournament: HeldTournament, awaited: int = AWAITED) -> dict[str, Any
 async def _give_csv(call: Look, board: Board, record: Record) -> None:
     """Give the whole table; large ones in pieces, so that other tasks get their turn."""
     if len(board.rows) <= MOST:
-        rest = give(call.exchange, _text(CSV, _csv(board.rows, record, head=True)))
+        rest = give(call.exchange, text_response(CSV, _csv(board.rows, record, head=True)))
         if rest is not None:
             await rest
         return
-    giving = Giving(call.exchange, 200, _headers(CSV))
+    giving = Giving(call.exchange, 200, typed(CSV))
     for start in range(0, len(board.rows), MOST):
         piece = _csv(board.rows[start : start + MOST], record, head=start == 0)
         if not await giving.put(piece.encode()):
@@ -241,7 +240,7 @@ async def _trf(call: Look, record: Record) -> Response:
     made = await call.view.boards.made_of(record, _trf_or_why_not)
     if isinstance(made, NotInTrf):
         raise HttpError(409, str(made))
-    return Response(200, _headers(TEXT), made)
+    return Response(200, typed(TEXT), made)
 
 
 def _trf_or_why_not(record: Record) -> bytes | NotInTrf:
@@ -274,11 +273,3 @@ def _csv(rows: Iterable[Row], record: Record, *, head: bool) -> str:
 def _cell(text: str) -> str:
     """A text for a spreadsheet, for which a leading = + - @ would begin a formula."""
     return "'" + text if text[:1] in ("=", "+", "-", "@") else text
-
-
-def _text(kind: str, text: str) -> Response:
-    return Response(200, _headers(kind), text.encode())
-
-
-def _headers(kind: str) -> Headers:
-    return (("Content-Type", kind), ("X-Content-Type-Options", "nosniff"))

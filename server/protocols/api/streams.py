@@ -21,7 +21,7 @@ from games.game import quoted
 from server.export.json_views import causes_shown, moment
 from server.host.view import HeldTournament, View
 from server.http.exchange import Chunks, Exchange
-from server.http.wire import event_stream
+from server.http.wire import NO_STORE, NOSNIFF, event_stream
 from server.net.guard import Guard
 from server.protocols.api.changes import Changes
 from server.protocols.common.encode_once import OnceEncoder
@@ -31,7 +31,7 @@ from tournament.facts import AnyFact, Concluded, Disqualified, Froze, Voided, Wi
 from tournament.match import Match
 from tournament.record import Record
 
-HEADERS = event_stream(("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+HEADERS = event_stream(NO_STORE, NOSNIFF)
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 FEW = 10  # events that are told at once
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings

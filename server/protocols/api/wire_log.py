@@ -17,7 +17,7 @@ from server.host.wire_reader import (
     messages_of,
 )
 from server.http.head import BEARER, HttpError, retry_after
-from server.http.wire import Response, json_response
+from server.http.wire import NO_STORE, Response, json_response
 from server.net.escaping import in_quotes
 from server.protocols.api.call import Call
 from tournament.tournament import Tournament
@@ -45,4 +45,4 @@ def side(call: Call, tournament: Tournament, match: str) -> Response:
     if (tape := readable.get(int(asked))) is None:
         raise HttpError(403, f"what was said over seat {asked} is not yours to read, or was not recorded")
     shown = {"match": match, "seat": int(asked), "name": tape.name, "messages": messages_of(tape)}
-    return json_response(200, shown | {"omitted": tape.omitted}, ("Cache-Control", "no-store"))
+    return json_response(200, shown | {"omitted": tape.omitted}, NO_STORE)

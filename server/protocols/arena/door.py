@@ -23,7 +23,7 @@ from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.origins import NO_ORIGINS, Origins, is_from_here
 from server.http.sharing import BOTS
-from server.http.wire import Request, json_response, refused, takes_only
+from server.http.wire import PRIVATE, Request, json_response, refused, takes_only
 from server.net.addresses import callable_networks
 from server.net.escaping import safe
 from server.net.outbound import Caller, Outbound
@@ -33,7 +33,7 @@ from server.protocols.arena.cases import CASES
 from server.protocols.arena.evaluation import Evaluate, Evaluations
 from server.protocols.arena.guest import DOOR, Guests, Join
 from server.protocols.arena.invitations import Invitations
-from server.protocols.arena.messages import PRIVATE, STREAM, Command, ended, games
+from server.protocols.arena.messages import STREAM, Command, ended, games
 from server.protocols.dialect import Hint
 from tournament.match import Match
 from tournament.player import Player, Seat

@@ -26,14 +26,13 @@ from server.host.view import HeldTournament
 from server.http.exchange import Exchange
 from server.http.head import HttpError
 from server.http.origins import is_from_here
-from server.http.wire import Response, json_response, refused
+from server.http.wire import PRIVATE, Response, json_response, refused
 from server.net.addresses import BadUrl, Url, taken_apart
 from server.net.admission import network_of
 from server.net.budgets import address_of
 from server.net.turns import after_hang_ups
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.invitations import Invitations
-from server.protocols.arena.messages import PRIVATE
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
 from server.protocols.common.unwelcome import status_of

@@ -15,10 +15,9 @@ from msgspec.json import encode
 from games.catalogue import catalogue
 from games.game import SHOWN, Game, Illegal, quoted
 from server.http.head import HttpError
-from server.http.wire import JSON, event_stream
+from server.http.wire import JSON, PRIVATE, event_stream
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
-PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
 ANSWER = JSON + PRIVATE
 STREAM = event_stream(*PRIVATE)
 

@@ -26,7 +26,7 @@ from server.host.opening import OPEN
 from server.host.reception import Visit
 from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
-from server.http.wire import JSON, Response, json_response
+from server.http.wire import JSON, TEXT, Response, json_response, typed
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.http_tape import TURN, requested, responded
 from server.protocols.common.states import State
@@ -38,7 +38,7 @@ from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
 USED = "this token has been used for another move"
-PLAIN = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+PLAIN = typed(TEXT)
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 

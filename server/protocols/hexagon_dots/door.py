@@ -32,7 +32,7 @@ from server.host.reception import Unwelcome, Visit
 from server.host.returning import Awaited, way_back
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
-from server.http.wire import JSON, Request, Response, json_response
+from server.http.wire import JSON, NO_STORE, Request, Response, json_response
 from server.net.escaping import safe
 from server.net.pauses import WithPauses
 from server.net.turns import after_hang_ups
@@ -159,8 +159,8 @@ class HexagonDots:
     async def _overview(self, exchange: Exchange) -> None:
         """The overview for the viewer of 2011, which looks twice a second for games that have begun."""
         games = [gate.outline() async for gate in WithPauses(self._gates, AT_A_TIME) if not gate.over]
-        kept_nowhere = ("Cache-Control", "no-store")  # a browser gets another answer at this address
-        exchange.respond(json_response(200, games, kept_nowhere))
+        # A browser gets another answer at this address.
+        exchange.respond(json_response(200, games, NO_STORE))
 
     def _show(self, gate: Gate, exchange: Exchange) -> None:
         exchange.respond(Response(200, JSON, gate.game()))

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from msgspec.json import encode
 
 from server.http.exchange import Chunks, Exchange
+from server.http.wire import typed
 from server.protocols.hexagon_dots.idle import IdleGates
 from server.protocols.hexagon_dots.messages import (
     Standing,
@@ -35,7 +36,7 @@ from tournament.player import Player
 COMING = 5.0  # seconds for which whoever was sent to a game may be on the way, and its place is kept …
 LATE = 60.0  # … and after which it is not let in any more, where the host deals the matches: it may be slow
 
-LINES = (("Content-Type", "application/x-ndjson"), ("X-Content-Type-Options", "nosniff"))
+LINES = typed("application/x-ndjson")
 
 
 class EnteredBot(Protocol):

@@ -24,7 +24,7 @@ from server.host.host import STOPPING, Host
 from server.http.exchange import Chunks, Exchange
 from server.http.head import HttpError
 from server.http.sharing import BOTS
-from server.http.wire import JSON, Response, event_stream, json_response
+from server.http.wire import JSON, PRIVATE, Response, event_stream, json_response
 from server.net.admission import network_of
 from server.net.escaping import safe
 from server.protocols.common.http_tape import requested, responded
@@ -35,7 +35,6 @@ from server.protocols.house.talk import HELLO, HouseTalk
 from tournament.player import Seat
 
 SWEEP = 1.0  # seconds between looks at who is silent: limits on silence are no more exact
-PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
 STREAM = event_stream(*PRIVATE)
 LONGEST = 10  # digits of a message's number
 

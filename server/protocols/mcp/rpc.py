@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from server.host import misfits
-from server.http.wire import JSON, Response
+from server.http.wire import JSON, NO_STORE, Response
 
-PRIVATE = (("Cache-Control", "no-store"),)  # answers hold tokens
+UNSTORED = (*JSON, NO_STORE)  # answers hold tokens
 
 UNREADABLE, NO_MESSAGE, NO_METHOD, BAD_PARAMETERS = -32700, -32600, -32601, -32602
 HEADERS_DIFFER, NO_SUCH_REVISION = -32020, -32022  # defined by the protocol itself
@@ -84,7 +84,7 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 
 def result(id: Id, content: dict[str, Any], *own: tuple[str, str]) -> Response:
     body = msgspec.json.encode({"jsonrpc": "2.0", "id": id, "result": content})
-    return Response(200, JSON + PRIVATE, body, own=own)
+    return Response(200, UNSTORED, body, own=own)
 
 
 def failure(error: RpcError, id: Id | None = None) -> Response:
@@ -93,7 +93,7 @@ def failure(error: RpcError, id: Id | None = None) -> Response:
     content: dict[str, Any] = {"jsonrpc": "2.0"} | ({} if known is None else {"id": known})
     more = {} if error.more is None else {"data": error.more}
     content["error"] = {"code": error.code, "message": str(error), **more}
-    return Response(error.status, JSON + PRIVATE, msgspec.json.encode(content))
+    return Response(error.status, UNSTORED, msgspec.json.encode(content))
 
 
 ACCEPTED = Response(202)  # to a notification

@@ -157,9 +157,8 @@ def test_a_forger_who_follows_every_complaint_is_caught_by_a_single_receipt() ->
     facts = round_robin()
     genuine = exported(facts, everything=False, signer=KEY)
     match, history = rewritten(facts)
-    forged = exported(
-        history, everything=False, signer=Signer(bytes(32))
-    )  # the host's own key would do no harm
+    another = Signer(bytes(32))  # the host's own key would do no harm
+    forged = exported(history, everything=False, signer=another)
     assert forged[-1] != genuine[-1], "the standings are others"
     assert verdict(forged).findings == [], "every complaint is followed, and the chain is computed anew"
     given = receipts(genuine)

@@ -18,6 +18,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
+from server.store import journal
 from server.store.postgres import PostgresReader
 from tests.chaos.bots import Bot
 from tests.chaos.told import Told, Verdict
@@ -25,7 +26,6 @@ from tests.hang import HANG
 from tests.server.exports import exported
 from tests.server.served import READY, ROOT
 from tests.server.store.postgresql import Server
-from tournament import entries
 from tournament.facts import State
 from tournament.folding import fold
 
@@ -126,13 +126,13 @@ class Roaming(Bot):
 
 def state(url: str) -> State | None:
     with closing(PostgresReader(url)) as reader:
-        record = fold(map(entries.kept, reader.kept())).get("cup")
+        record = fold(map(journal.kept, reader.kept())).get("cup")
     return None if record is None else record.state
 
 
 def judged(url: str, told: Told) -> Verdict:
     with closing(PostgresReader(url)) as reader:
-        return told.compare(exported(map(entries.kept, reader.kept())))
+        return told.compare(exported(map(journal.kept, reader.kept())))
 
 
 async def played_to_the_end(url: str, hosts: list[Process], befall: Callable[[], Awaitable[object]]) -> Told:

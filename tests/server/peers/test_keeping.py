@@ -1,6 +1,7 @@
 """Renewing, on a virtual clock: when a host is sure, and what it is told."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -70,6 +71,16 @@ def keeping(registry: Registry) -> tuple[LeaseKeeper, list[tuple[float, bool | C
     return found, told
 
 
+@asynccontextmanager
+async def renewing(kept: LeaseKeeper) -> AsyncGenerator[None]:
+    """A host that has registered, and renews its leases meanwhile."""
+    async with trio.open_nursery() as nursery:
+        await kept.register(CARD)
+        await nursery.start(kept.run)
+        yield
+        nursery.cancel_scope.cancel()
+
+
 async def test_a_database_that_is_busy_when_a_host_starts_is_asked_again(autojump_clock: MockClock) -> None:
     """Catches a host that ends at its start because others have just restarted the database."""
     registry = Registry()
@@ -91,11 +102,8 @@ async def test_a_database_that_does_not_answer_is_not_asked_for_ever(autojump_cl
 async def test_leases_are_renewed_four_times_a_second(autojump_clock: MockClock) -> None:
     registry = Registry()
     kept, _ = keeping(registry)
-    async with trio.open_nursery() as nursery:
-        await kept.register(CARD)
-        await nursery.start(kept.run)
+    async with renewing(kept):
         await trio.sleep(10.1 * EVERY)
-        nursery.cancel_scope.cancel()
     assert len(registry.asked) == 11
 
 
@@ -104,14 +112,11 @@ async def test_a_host_that_hears_nothing_stops_before_its_leases_lapse_and_goes_
 ) -> None:
     registry = Registry()
     kept, told = keeping(registry)
-    async with trio.open_nursery() as nursery:
-        await kept.register(CARD)
-        await nursery.start(kept.run)
+    async with renewing(kept):
         registry.away = True
         await trio.sleep(3.0)
         registry.away = False
         await trio.sleep(1.0)
-        nursery.cancel_scope.cancel()
     (_, gained), (sure_at, sure), (unsure_at, unsure), (again_at, again) = told
     assert gained == Change(gained=("cup",))
     assert (sure, unsure, again) == (True, False, True)
@@ -125,16 +130,13 @@ async def test_a_host_takes_from_silent_ones_only_when_it_has_heard_the_database
     """Catches a database that comes back to one host first, which then takes all from the others."""
     registry = Registry()
     kept, _ = keeping(registry)
-    async with trio.open_nursery() as nursery:
-        await kept.register(CARD)
-        await nursery.start(kept.run)
+    async with renewing(kept):
         await trio.sleep(3.0)
         registry.away = True
         await trio.sleep(1.5 * EVERY)
         registry.away = False
         back = trio.current_time()
         await trio.sleep(3.0)
-        nursery.cancel_scope.cancel()
     impatient = [at for at, patient in zip(registry.asked, registry.patient, strict=True) if not patient]
     assert LENGTH < impatient[0] < LENGTH + 2 * EVERY, "a host that has just come is patient as well"
     after = [at for at in impatient if at > back]
@@ -147,14 +149,11 @@ async def test_what_another_host_took_meanwhile_is_told_as_lost_before_the_host_
     """Catches a host that goes on for a moment with what is another's."""
     registry = Registry()
     kept, told = keeping(registry)
-    async with trio.open_nursery() as nursery:
-        await kept.register(CARD)
-        await nursery.start(kept.run)
+    async with renewing(kept):
         registry.away = True
         await trio.sleep(3.0)
         registry.away, registry.leases, registry.changes = False, {"cup": Lease(8, 2)}, 2
         await trio.sleep(1.0)
-        nursery.cancel_scope.cancel()
     assert [what for _, what in told[-2:]] == [Change(lost=("cup",)), True]
 
 

@@ -301,9 +301,9 @@ def test_a_host_that_is_stopped_while_it_renews_keeps_nobody_from_taking_over(
     """Catches a row that stays locked for as long as nobody ends the transaction."""
     (one, first), (other, second) = join(), join()
     one.open(first, "cup")
-    assert one._session is not None
-    one._session.execute("BEGIN")
-    one._session.execute(RENEW, (False, False, LENGTH, 0.0, first, CARD.fingerprint))
+    one._in_session(lambda session: session.execute("BEGIN"))
+    renewal = (False, False, LENGTH, 0.0, first, CARD.fingerprint)
+    one._in_session(lambda session: session.execute(RENEW, renewal))
     begun = time.monotonic()
     while held(other.renew(second, -1, willing=True), second) == set():
         assert time.monotonic() - begun < HANG

@@ -179,6 +179,18 @@ async def against(
 # Runs
 
 
+class Ponders(Direct):
+    """Thinks for that long about each move."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._seconds = seconds
+
+    async def think(self, *task: Any, seed: int) -> Any:
+        await trio.sleep(self._seconds)
+        return await super().think(*task, seed=seed)
+
+
 async def evaluate(here: Lists, game: str = "tic-tac-toe", **more: Any) -> tuple[int, Any]:
     return await here.says(f"/{game}/evaluate", {"teamUrl": f"http://{NUMBER}", **more})
 
@@ -271,14 +283,9 @@ async def test_what_a_bot_answers_to_a_call_is_not_waited_for(autojump_clock: Mo
 async def test_an_opponent_that_thinks_for_too_long_has_lost(autojump_clock: MockClock) -> None:
     """As anybody; and the run goes on."""
 
-    class Ponders(Direct):
-        async def think(self, *task: Any, seed: int) -> Any:
-            await trio.sleep(100.0)
-            return await super().think(*task, seed=seed)
-
     async with lists() as here:
         here.telephone.connect(NUMBER)
-        here.host.thinker = Ponders()
+        here.host.thinker = Ponders(100.0)
         _, asked = await evaluate(here, "quoridor", caseType="AB_AI_FIRST", runId="run")
         fighter = Fighter(here, asked["battleIds"][0], "quoridor")
         await fighter.start()
@@ -700,14 +707,9 @@ async def test_a_wrong_flip_is_told_as_one(case: str, autojump_clock: MockClock)
 
 
 async def test_a_flip_out_of_turn_has_lost_at_once(autojump_clock: MockClock) -> None:
-    class Ponders(Direct):
-        async def think(self, *task: Any, seed: int) -> Any:
-            await trio.sleep(3.0)
-            return await super().think(*task, seed=seed)
-
     async with lists() as here:
         here.telephone.connect(NUMBER)
-        here.host.thinker = Ponders()
+        here.host.thinker = Ponders(3.0)
         _, asked = await evaluate(here, "quoridor", caseType="AB_AI_FIRST", runId="run")
         fighter = Fighter(here, asked["battleIds"][0], "quoridor")
         assert await fighter.start() == []

@@ -33,7 +33,6 @@ from tournament.desk import Desk
 from tournament.facts import Concluded, State
 
 SCHEMA = Path(__file__).parents[3] / "docs/protocols/house.schema.json"
-FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 OWN = "a-token-of-ones-own"
 FIRST = "open-tic-tac-toe-1"  # the first match there is
 

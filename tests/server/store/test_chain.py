@@ -24,7 +24,7 @@ from tests.server.store.faults import Faulty
 from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tests.server.store.test_laws import EVERY_KIND, LOST, OPENED, PLAYED, WON
 from tournament.chain import START, Heads, heads
-from tournament.entries import DRAWN, PRIVATE, SALT, Entry, body, entry, fact, kept, public
+from tournament.entries import DRAWN, PRIVATE, SALT, Entry, body, entry, fact, public
 from tournament.facts import Claimed, Dealt, Entered, Ordered, Seated, Voided
 from tournament.folding import fold
 from tournament.store import Conflict
@@ -229,7 +229,7 @@ def test_a_journal_of_schema_1_is_upgraded_with_every_result_as_it_was_and_a_cop
     engine = Sqlite(old)
     try:
         assert raw(old) == before
-        records = fold(map(kept, engine.kept()))
+        records = fold(map(journal.kept, engine.kept()))
         for name, told in expected.items():
             rows = [
                 {key: msgspec.to_builtins(row)[key] for key in told["standings"][0]}

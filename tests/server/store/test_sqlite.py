@@ -52,7 +52,7 @@ def test_times_are_written_as_whole_microseconds_and_read_from_seconds_as_well(e
     assert '"times":[100000,125,17000000,0,3600000001]' in row.body
     seconds = "0.1,1.25e-4,17.0,0.0,3600.000001"
     old = structs.replace(row, body=row.body.replace("100000,125,17000000,0,3600000001", seconds))
-    assert entries.kept(row) == entries.kept(old) == Kept("cup", 1.0, one)
+    assert journal.kept(row) == journal.kept(old) == Kept("cup", 1.0, one)
     read = entries.fact(row.body)
     assert isinstance(read, Concluded)
     assert {type(each) for each in read.times} == {float}

@@ -212,9 +212,6 @@ def test_figures_add_up_and_counters_outlive_their_process() -> None:
     assert histogram.up_to()[-1] == 3
 
 
-def unused(found: Record) -> None: ...
-
-
 # One name in one place
 
 

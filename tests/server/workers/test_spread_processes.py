@@ -12,6 +12,7 @@ from random import Random
 import pytest
 import trio
 
+from server.store import journal
 from server.store.data_folder import JOURNAL
 from server.store.sqlite import SqliteReader
 from tests.chaos.bots import Bot
@@ -20,7 +21,6 @@ from tests.effort import tries
 from tests.hang import HANG
 from tests.server.exports import exported
 from tests.server.served import Served
-from tournament import entries
 
 pytestmark = [
     pytest.mark.slow,
@@ -95,7 +95,7 @@ def judged(host: Served, told: Told) -> Verdict:
     host.process.send_signal(signal.SIGTERM)
     assert host.end()[0] == 0
     with closing(SqliteReader(host.data / JOURNAL)) as reader:
-        return told.compare(exported(map(entries.kept, reader.kept())))
+        return told.compare(exported(map(journal.kept, reader.kept())))
 
 
 @pytest.mark.parametrize(

@@ -152,9 +152,8 @@ def test_told_to_stop_while_a_worker_hangs_it_says_goodbye_to_the_bots_of_the_ot
     "befalls",
     [
         pytest.param(signal.SIGKILL, id="killed"),
-        pytest.param(
-            signal.SIGSTOP, id="hanging", marks=pytest.mark.campaign
-        ),  # it is killed: test_worker.py
+        # It is killed: test_worker.py.
+        pytest.param(signal.SIGSTOP, id="hanging", marks=pytest.mark.campaign),
     ],
 )
 def test_when_a_worker_is_killed_or_hangs_its_matches_go_on_and_those_of_others_notice_nothing(
