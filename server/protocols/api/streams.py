@@ -259,7 +259,11 @@ def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
     """An event, with the state that it led to. A refused move may be something that JSON cannot express."""
     if isinstance(event, Refused):
         event = structs.replace(event, sent=str(quoted(event.sent)))
-    shown = msgspec.to_builtins(event) | {"at": moment(round(match.wall(event.at), 3))}
+    shown = msgspec.to_builtins(event)
+    if (when := _when(match, event)) is None:
+        del shown["at"]
+    else:
+        shown["at"] = moment(when)
     if isinstance(event, Ended):
         del shown["brief"]
         shown["cause"] = causes_shown(moved_by(event.cause, match.epoch))
@@ -267,6 +271,21 @@ def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
         position = match.positions[event.ply if isinstance(event, Moved) else 0]
         shown["state"] = match.game.show(position, match.names)
     return shown
+
+
+def _when(match: Match, event: AnyEvent) -> float | None:
+    """The time of an event; None if nobody knows.
+
+    A match that goes on after a restart plays its earlier moves once more as it begins, and only how long
+    they took was kept. No other move takes time and is played at the moment at which its match begins.
+    """
+    match event:
+        case Began():
+            return match.began
+        case Moved(at=at, spent=spent) if spent and at == match.log.events[0].at:
+            return None
+        case _:
+            return round(match.wall(event.at), 3)
 
 
 def _retold(record: Record, concluded: Concluded) -> Iterator[dict[str, Any]]:

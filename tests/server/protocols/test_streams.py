@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 import trio
 from trio.testing import MockClock
@@ -60,6 +61,32 @@ def test_what_all_who_watch_a_match_are_told_of_an_event_is_made_once() -> None:
     told = [each.told[1:] for each in spectators]  # what came after they had begun to watch
     assert [len(each) for each in told] == [match.ply + 1] * 3
     assert all(other is first for first, *others in zip(*told, strict=True) for other in others)
+
+
+def told_of(match: Match) -> list[dict[str, Any]]:
+    """What whoever begins to watch a match is told of it."""
+    spectator: Any = Spectator()
+    streams.stream_match(spectator, SimpleNamespace(matches={"": match}), "", SILENT)  # pyright: ignore
+    return [msgspec.json.decode(each.split(b"data: ")[1]) for each in spectator.told]
+
+
+def test_after_a_restart_a_match_is_not_said_to_have_begun_and_been_moved_in_just_then() -> None:
+    """The moves before it are told without a time, as those of a match that is over; what follows has one."""
+    game = catalogue()["connect-4"]
+    first = Match(game, ("ann", "bob"), 10.0, epoch=1_000_000.0, dealt_at=1_000_009.5)
+    for seat, at in ((0, 12.0), (1, 15.0)):
+        first.play(seat, 3, at)
+    began, *moves = told_of(first)
+    assert [each["at"][14:] for each in (began, *moves)] == ["46:49.500Z", "46:52.000Z", "46:55.000Z"]
+    kept = first.moves_and_times()
+    again = Match(game, ("ann", "bob"), 5.0, epoch=1_000_100.0, dealt_at=first.dealt_at, kept=kept)
+    for seat in (0, 1):
+        again.here(seat, 6.0)
+    again.play(0, 3, 8.0)
+    told = told_of(again)
+    assert told[0] == began
+    before = [each for each in told if each["type"] == "moved"]
+    assert [each.get("at", "")[14:] for each in before] == ["", "", "48:28.000Z"]
 
 
 class Slow(Spectator):
