@@ -6,6 +6,7 @@ from collections.abc import Callable
 from html import unescape
 from itertools import pairwise
 from typing import NoReturn
+from urllib.parse import quote
 
 import pytest
 import trio
@@ -454,8 +455,12 @@ async def test_every_bot_has_a_page_whatever_it_is_called(name: str, autojump_cl
     async with gallery() as here:
         record = (await here.hold()).record
         record.add(Entered(name))
-        page = await here.read(formatting.bot_address(name))
+        address = formatting.bot_address(name)
+        page = await here.read(address)
+        escaped = await here.read(f"/bots/{quote(name, safe='')}") if name not in (".", "..") else page
     assert "<h1>" in page
+    for each in (page, escaped):  # the preview of a link to it leads to nobody else's page
+        assert re.findall(r'"og:url" content="http://[^/]+(.*)">', each) == [address]
 
 
 async def test_an_open_table_says_that_nobody_came_yet_only_while_nobody_did(
