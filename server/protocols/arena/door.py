@@ -7,6 +7,7 @@ which games there are is in `messages.py`, and in which of them bots are
 evaluated in `cases.py`.
 """
 
+from codecs import BOM_UTF8
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
@@ -252,7 +253,7 @@ def _read(request: Request, kind: type[T]) -> T:
     """The body of a request: JSON if it looks like it, whatever its Content-Type, and otherwise a form."""
     body = given = request.body.strip()
     try:
-        if body.startswith(b"{"):
+        if body.startswith((b"{", BOM_UTF8)):  # no form begins with a byte order mark: say that it is there
             return msgspec.json.decode(str(body, "utf-8"), type=kind)  # what is passed over is UTF-8 as well
         if body and "json" not in request.headers.get("content-type", ""):
             given = form(body)

@@ -9,6 +9,7 @@ Not here: what is said when (`server/protocols/house/talk.py`).
 """
 
 import sys
+from codecs import BOM_UTF8
 from inspect import cleandoc
 from typing import Annotated, Any, get_args
 
@@ -25,6 +26,7 @@ from tournament.notes import Note
 from tournament.player import Seat
 
 PROTOCOL = 1
+OBJECT = b"{", BOM_UTF8  # how a JSON object begins, or what was meant as one: no move begins with either
 MOST_SPENT = 1_000_000.0  # seconds that a bot may say it has spent on a move: eleven days
 Count = Annotated[int, Meta(ge=0, le=2**31)]
 
@@ -171,13 +173,13 @@ def read(message: bytes, most: int) -> Said:
     if len(message) > most:
         raise Unreadable(f"a message may have {most} bytes, and this one has {len(message)}")
     try:
-        if message.lstrip()[:1] == b"{":
+        if message.lstrip().startswith(OBJECT):
             return _fitting(message)
         return Move(move=typed(message.decode().strip()))
     except msgspec.ValidationError:
         raise Unreadable("a number in this message is too large") from None
     except UNREADABLE as error:
-        raise Unreadable(unreadable(error, "message")) from None
+        raise Unreadable(unreadable(error, "message", message)) from None
 
 
 def _fitting(message: bytes) -> Said:

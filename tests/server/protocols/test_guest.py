@@ -1,5 +1,6 @@
 """Who joins the Arena: held requests, calls, coming back, tournaments that are over, other transports."""
 
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -207,6 +208,7 @@ async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock)
     ("body", "status", "reason"),
     [
         (b"", 400, "expected a JSON object or a form"),
+        (BOM_UTF8 + b'{"name":"ann"}', 400, "this is not JSON: a byte order mark is before it"),
         (b"{}", 400, "name"),
         (b'{"name":5}', 400, "name"),
         (b'{"name":""}', 400, "at least one character"),

@@ -1,6 +1,7 @@
 """The house protocol over HTTP: sessions, streams, long polls, and who is there."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
@@ -185,6 +186,7 @@ async def test_what_a_message_came_to_is_among_the_messages(autojump_clock: Mock
     [
         (b"", 400, "say hello first"),
         (b"ann", 400, "say hello first"),
+        (BOM_UTF8 + b'{"type":"hello"', 400, "this is not JSON: a byte order mark is before it"),
         (b'{"type":"move","move":"C"}', 400, "say hello first"),
         (b'{"type":"hello","name":"ann"}', 400, "game is required, and is missing"),
         (

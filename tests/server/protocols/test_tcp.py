@@ -111,8 +111,9 @@ async def test_a_byte_order_mark_before_a_hello_is_left_out_and_only_there(
         for byte in hello:
             await ann.send(bytes([byte]))
         assert [each["type"] for each in await ann.messages()] == ["welcome"]
-        await ann.send(BOM_UTF8 + b'{"type":"bye"}\n')  # a move as people type it, which is none
-        assert [each["reason"] for each in await ann.messages()] == ["no match is being played just now"]
+        await ann.send(BOM_UTF8 + b'{"type":"bye"}\n')
+        (told,) = await ann.messages()
+        assert told == {"type": "refused", "reason": "this is not JSON: a byte order mark is before it"}
 
 
 async def test_a_name_is_had_by_one_at_a_time_whatever_its_spelling(autojump_clock: MockClock) -> None:
