@@ -73,7 +73,7 @@ class Live:
         self._run = secrets.token_hex(4)  # ticks belong to this run: after a restart they mean nothing
         self._tick = 0
         self._shown: dict[str, LivePage] = {}  # by the address of the page
-        self._left: OrderedDict[LivePage, str] = OrderedDict()  # those that nobody has open, as they were left
+        self._left: OrderedDict[LivePage, str] = OrderedDict()  # that nobody has open, the last left last
         self._spectators: dict[Spectator, None] = {}
         self._running = False
         self._forgetting = False
