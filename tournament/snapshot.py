@@ -29,7 +29,7 @@ from tournament.results import Results
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 8  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 9  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
