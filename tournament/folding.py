@@ -5,6 +5,7 @@ Names are used again once a tournament is deleted, so what a store calls it may 
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from tournament.facts import HOST, Kept, Opened, State, Turned
 from tournament.record import Record
@@ -12,6 +13,7 @@ from tournament.record import Record
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses and file names
 OPEN = "open-"  # how the names of open tables begin, and of nothing else: a game follows
 ANEW = "~"  # in a store, between a name that was used before and a number; no name contains it
+GONE = Opened("", "round-robin")  # in place of what a deleted tournament was opened with
 
 
 def kept_as(name: str, earlier: int) -> str:
@@ -24,11 +26,24 @@ def called(kept_as: str) -> str:
     return kept_as.partition(ANEW)[0]
 
 
-def _husk(deleted: Record) -> Record:
-    """All that needs to be known of a deleted tournament: that its name in the store is taken."""
-    husk = Record(deleted.name, deleted.opened, whole=deleted.whole, kept_as=deleted.kept_as)
-    husk.state = State.DELETED
-    return husk
+class DeletedRecord(Record):
+    """All that needs to be known of a deleted tournament: that its name in the store is taken.
+
+    There may be tens of thousands, and a new record takes 8 KB. So it becomes one, of which nothing but
+    that is known, only when somebody asks for anything else.
+    """
+
+    def __init__(self, kept_as: str, *, whole: bool) -> None:
+        self.name, self.kept_as, self.whole = called(kept_as), kept_as, whole
+        self.state = State.DELETED
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python itself asks for these
+            raise AttributeError(name)
+        known = Record(self.name, GONE, whole=self.whole, kept_as=self.kept_as)
+        vars(self).update(vars(known) | vars(self))
+        object.__setattr__(self, "__class__", Record)
+        return getattr(self, name)
 
 
 def fold(
@@ -47,7 +62,7 @@ def fold(
             record = records[name]
             record.add(entry.fact)
             if record.state is State.DELETED:
-                records[name] = _husk(record)
+                records[name] = DeletedRecord(name, whole=whole)
             elif isinstance(entry.fact, Turned) and record.can_be_archived:
                 record.archive()  # or thousands of them would be in memory before the last one is read
         elif isinstance(entry.fact, Opened):

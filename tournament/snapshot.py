@@ -29,7 +29,7 @@ from tournament.results import Results
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 8  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 9  # of what follows: to be raised whenever that changes, or what facts come to
 
 Gone = tuple[list[str], bytes, set[int], dict[int, int]]  # as a `History` is unpacked
 Came = tuple[Met, float, float, bool, bytes]  # the result of a pairing

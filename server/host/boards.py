@@ -75,8 +75,8 @@ class Boards:
         self._room = trio.CapacityLimiter(AT_ONCE)
         self._telling = trio.Lock()  # held while somebody is told a board in words …
         self._said: tuple[Board, Words, bytes] | None = None  # … the latest of which are these
-        self._making = trio.Lock()  # held while something is made of a record …
-        self._made: tuple[Record, int, Callable[[Record], Any], Any] | None = None  # … and this is the latest
+        self._making = trio.Lock()  # held while something is made of records …
+        self._made: tuple[object, Any] | None = None  # … and this is the latest, after what it is
         self._waiting = 0  # how many wait for an exact board
         self._nobody_waits = trio.Event()  # set when the last of them has it, and then replaced
 
@@ -151,11 +151,21 @@ class Boards:
         One is made at a time: anybody may ask, as often as they like.
         """
         async with self._making:
-            known = self._made
-            if known is None or known[:3] != (record, record.facts, make):
-                facts, made = record.facts, await self.run(partial(make, record.after()))
-                known = self._made = record, facts, make, made
-            return cast("T", known[3])
+            what = record, record.facts, make
+            if self._made is None or self._made[0] != what:
+                self._made = what, await self.run(partial(make, record.after()))
+            return cast("T", self._made[1])
+
+    async def tables(self, records: Sequence[Record]) -> Sequence[Sequence[Row]]:
+        """The tables of tournaments that are over, without ratings; the latest are remembered.
+
+        A board takes 100 milliseconds, nearly all of them for ratings, and there may be a thousand records.
+        """
+        async with self._making:
+            what = [(record.kept_as, record.facts) for record in records]
+            if self._made is None or self._made[0] != what:
+                self._made = what, [await self.run(record.after().standings) for record in records]
+            return cast("Sequence[Sequence[Row]]", self._made[1])
 
     async def quiet(self) -> None:
         """Wait until nobody waits for an exact board."""

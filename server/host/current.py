@@ -18,7 +18,8 @@ NONE: Mapping[str, Record] = MappingProxyType({})
 
 class Current:
     def __init__(self) -> None:
-        # By game and name, in the order of opening
+        # By name, and by game and name, in the order of opening
+        self._all: dict[str, Record] = {}
         self._going: dict[str, dict[str, Record]] = {}
         self._admitting: dict[str, dict[str, Record]] = {}  # open tables are not among these
 
@@ -28,7 +29,11 @@ class Current:
 
     def all(self) -> Iterator[Record]:
         """The tournaments of all games that are not over."""
-        return (record for going in self._going.values() for record in going.values())
+        return iter(self._all.values())
+
+    def latest(self) -> Iterator[Record]:
+        """The same, those that were opened last first."""
+        return reversed(self._all.values())
 
     def taking(self, game: str, name: str) -> Iterator[Record]:
         """Those of them that take in a bot of that name, the oldest first, but ladders last.
@@ -47,16 +52,21 @@ class Current:
     def sort(self, record: Record) -> None:
         """Note a new tournament, or that its state has changed."""
         going = record.state not in ENDS
-        _note(self._going, record, there=going)
-        _note(self._admitting, record, there=going and admits(record) and not record.name.startswith(OPEN))
+        _note(self._all, record, there=going)
+        _note(_of_game(self._going, record), record, there=going)
+        admitting = going and admits(record) and not record.name.startswith(OPEN)
+        _note(_of_game(self._admitting, record), record, there=admitting)
 
     def remove(self, record: Record) -> None:
-        for index in (self._going, self._admitting):
-            _note(index, record, there=False)
+        for named in (self._all, *(_of_game(index, record) for index in (self._going, self._admitting))):
+            _note(named, record, there=False)
 
 
-def _note(index: dict[str, dict[str, Record]], record: Record, *, there: bool) -> None:
-    named = index.setdefault(record.opened.game, {})
+def _of_game(index: dict[str, dict[str, Record]], record: Record) -> dict[str, Record]:
+    return index.setdefault(record.opened.game, {})
+
+
+def _note(named: dict[str, Record], record: Record, *, there: bool) -> None:
     if there:
         named.setdefault(record.name, record)
     elif named.get(record.name) is record:

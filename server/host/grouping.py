@@ -29,6 +29,20 @@ def frozen(records: Iterable[Record]) -> bool:
 
 
 async def table_over(view: View, held: Sequence[HeldTournament], board: Boarded) -> list[Across]:
-    """The table over some tournaments, from what `board` returns; raises `NoBoard` if it does."""
-    rows = [(await board(each.record))[1].rows for each in held]
+    """The table over some tournaments.
+
+    If something goes on, it is from what `board` returns, and raises `NoBoard` if that does. More may be over
+    than boards are kept for, and of those nobody needs the ratings.
+    """
+    over = [each.record for each in held if _is_over(each.record)]
+    tables = dict(zip([record.kept_as for record in over], await view.boards.tables(over), strict=True))
+    rows = [
+        tables[each.record.kept_as] if each.record.kept_as in tables else (await board(each.record))[1].rows
+        for each in held
+    ]
     return await view.boards.run(lambda: across(rows))
+
+
+def _is_over(record: Record) -> bool:
+    """Whether nothing more happens there, and its table takes next to no time."""
+    return record.archived is not None or record.can_be_archived

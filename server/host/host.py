@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import trio
@@ -235,6 +236,13 @@ class Host:
         """The tournaments of this process that are not over."""
         return (self.tournaments[each.name] for each in self._holding.current.all())
 
+    @property
+    def latest_going_on(self) -> Iterator[Record]:
+        """The tournaments of all processes that are not over, those first that were opened here last."""
+        abroad = () if self.abroad is None else reversed([*self.abroad.held.values()])
+        on = (each.record for each in abroad if each.record.state is not State.FINISHED)
+        return chain(self._holding.current.latest(), on)
+
     def entered(self, name: str, game: str) -> Iterable[Record]:
         """The tournaments with an entrant of that name, over or not, as far as this process knows them."""
         return self.roll.of(name, game) if self.abroad is None else self.abroad.entered(name, game)
@@ -408,9 +416,9 @@ class Host:
             return
         if not self._calling.note(self._house, tournament, called):
             return
-        for other in self.going_on if called.url else ():
-            if other is not tournament and other.record.format.endless and other.game is tournament.game:
-                self._calling.note(self._house, other, Called(called.name))
+        for other in self._holding.current.of(record.opened.game).values() if called.url else ():
+            if other is not record and other.format.endless:
+                self._calling.note(self._house, self.tournaments[other.name], Called(called.name))
 
     def here(self, tournament: str) -> PresentBots:
         """The bots that are present in a tournament."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from functools import partial
-from itertools import count
 
 from msgspec import UNSET
 
@@ -76,6 +74,7 @@ class Opening:
         self._whole = whole
         self._now: set[str] = set()  # names of tournaments that are being kept
         self._used = set[str]()  # the names in the store of all tournaments, including deleted ones
+        self._earlier: dict[str, int] = {}  # by name: how many there have been at least
 
     def note(self, records: Iterable[Record]) -> None:
         """Note tournaments that were opened before, or elsewhere."""
@@ -98,13 +97,21 @@ class Opening:
         Without a seed in its terms the host chooses one, and commits to it in public.
         """
         facts: list[AnyFact] = [*orders, *(sealed() if opened.terms.seed is None else ())]
-        kept = next(each for each in map(partial(kept_as, name), count()) if each not in self._used)
+        kept = self._unused(name)
         await self._store.keep(kept, when, [opened, *facts])
         self._used.add(kept)
         record = Record(name, opened, whole=self._whole, kept_as=kept)
         for fact in facts:
             record.add(fact)
         return record
+
+    def _unused(self, name: str) -> str:
+        """What the store calls the next tournament of that name, of which thousands may have been deleted."""
+        earlier = self._earlier.get(name, 0)
+        while kept_as(name, earlier) in self._used:
+            earlier += 1
+        self._earlier[name] = earlier
+        return kept_as(name, earlier)
 
     async def open_table(self, game: str) -> Record:
         """Keep a new open table, which a process has yet to hold."""

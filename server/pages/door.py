@@ -175,22 +175,22 @@ class Pages:
 
     async def _live(self, exchange: Exchange, address: str, look: Look, template: str, **seen: Any) -> None:
         """A page with the parts that its stream keeps up to date."""
-        await self.live.ready(address, look)
+        shown = await self.live.ready(address, look)
         async with self._turns.short:
-            exchange.respond(self.site.page(template, exchange, live=self.live.show(address), **seen))
+            exchange.respond(self.site.page(template, exchange, live=self.live.show(address, shown), **seen))
 
     async def _stream(self, exchange: Exchange) -> None:
         address = exchange.request.query.get("page", "")
-        match address.split("/")[1:]:
-            case [""]:
+        match address.split("/"):
+            case ["", ""]:
                 look: Look = self._home
-            case ["wall"]:
+            case ["", "wall"]:
                 look = ProjectorLook(self._host, None)
-            case ["wall", name] if name in self._host.shown:
+            case ["", "wall", name] if name in self._host.shown:
                 look = ProjectorLook(self._host, self._host.shown[name])
-            case ["tournaments", name] if name in self._host.shown:
+            case ["", "tournaments", name] if name in self._host.shown:
                 look = TournamentLook(self._host, self._host.shown[name], self._turns)
-            case ["matches", name] if (found := await self._stories.find(name)) is not None:
+            case ["", "matches", name] if (found := await self._stories.find(name)) is not None:
                 look = MatchLook(*found, self._host.grader)
             case _:
                 self.site.missing(exchange, f"There is no page {in_quotes(address)} that changes.")

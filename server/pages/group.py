@@ -1,6 +1,5 @@
 """What the page of a group shows: the table over its tournaments."""
 
-from collections import ChainMap
 from typing import Any
 
 from server.host.grouping import frozen, members, table_over
@@ -17,7 +16,9 @@ async def page(host: View, name: str, asked: int) -> dict[str, Any] | None:
     rows = await table_over(host, held, host.boards.public)
     number, pages = page_of(len(rows), PAGE, asked)
     shown = rows[(number - 1) * PAGE : number * PAGE]
-    said = ChainMap(*(each.record.public.affiliations for each in reversed(held)))  # the latest first
+    said = dict[str, str]()
+    for each in held:
+        said |= each.record.public.affiliations  # the latest count
     return {
         "name": name,
         "held": held,

@@ -13,6 +13,7 @@ fewer frames, and the same moves.
 """
 
 import secrets
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +28,8 @@ from server.protocols.api.streams import HEADERS
 FRAME = 0.05  # seconds between two looks, at the least: nobody sees faster changes
 SLICE = 0.001  # seconds of work after which all other tasks have a turn
 REST = 9.0  # seconds of rest for each second of work: spectators have a tenth of the processor at most
-LINGERS = 60.0  # seconds for which the parts of a page that nobody has open are kept
+LINGERS = 60.0  # seconds for which the parts of a page that nobody has open are kept …
+MOST = 200  # … if there are no more such pages: each takes 30 to 200 KB, and there may be a million addresses
 
 PACKED = ("Content-Encoding", "gzip")
 ALIVE = b": still here\n\n"
@@ -36,11 +38,19 @@ ALIVE = b": still here\n\n"
 class Spectator:
     """One open page."""
 
-    __slots__ = ("chunks", "hidden", "packs", "said", "seen", "shown")
+    __slots__ = ("address", "chunks", "hidden", "packs", "said", "seen", "shown")
 
     def __init__(
-        self, chunks: Chunks, packs: bool, shown: LivePage, seen: int, hidden: frozenset[str], now: float
+        self,
+        address: str,
+        chunks: Chunks,
+        packs: bool,
+        shown: LivePage,
+        seen: int,
+        hidden: frozenset[str],
+        now: float,
     ) -> None:
+        self.address = address
         self.chunks = chunks
         self.packs = packs  # whether it takes compressed events
         self.shown = shown
@@ -63,6 +73,7 @@ class Live:
         self._run = secrets.token_hex(4)  # ticks belong to this run: after a restart they mean nothing
         self._tick = 0
         self._shown: dict[str, LivePage] = {}  # by the address of the page
+        self._left: OrderedDict[LivePage, str] = OrderedDict()  # that nobody has open, the last left last
         self._spectators: dict[Spectator, None] = {}
         self._running = False
         self._forgetting = False
@@ -70,29 +81,32 @@ class Live:
     def __len__(self) -> int:
         return len(self._spectators)
 
-    async def ready(self, address: str, look: Look) -> None:
+    async def ready(self, address: str, look: Look) -> LivePage:
         """Prepare a page, shown by `look`, unless somebody looks at it already and so keeps it up to date."""
         known = self._shown.get(address)
         if known is not None and known.look.tournament != look.tournament:
             self._end(address)
             known = None
         if known is not None:
-            known.left, look = trio.current_time(), known.look
+            self._leave_for_now(address, known)
+            look = known.look
         if known is None or not known.spectators:
             await look.prepare()
-        now = trio.current_time()
-        self._shown.setdefault(address, LivePage(look, now)).left = now
-        if not self._forgetting:
-            self._forgetting = True
-            self._host.guard.start_soon(self._forget)
+        shown = self._shown.setdefault(address, LivePage(look, trio.current_time()))
+        self._leave_for_now(address, shown)
+        return shown
 
-    def show(self, address: str) -> dict[str, Any]:
-        """What the template of a ready page is given: its parts, and where its stream goes on."""
-        now, shown = trio.current_time(), self._shown[address]
+    def show(self, address: str, shown: LivePage) -> dict[str, Any]:
+        """What the template of a ready page is given: its parts, and where its stream goes on.
+
+        The page may have been dropped since it was ready, if many others were asked for.
+        """
+        now = trio.current_time()
         for _ in shown.update(self._next, now):
             pass
         self._tick = max(self._tick, shown.latest)
-        shown.left = now
+        if self._shown.get(address) is shown:
+            self._leave_for_now(address, shown)
         parts = {place: part.html for place, part in shown.parts.items()}
         return {"page": address, "after": f"{self._run}-{self._tick}", "parts": parts, "now": now}
 
@@ -107,13 +121,14 @@ class Live:
         chunks = exchange.stream(200, (*HEADERS, PACKED) if packs else HEADERS)
         if packs:
             chunks.put(packing.HEAD)
-        spectator = Spectator(chunks, packs, shown, after, frozenset(hidden), now)
+        spectator = Spectator(address, chunks, packs, shown, after, frozenset(hidden), now)
         spectator.say(ALIVE)  # otherwise the browser would not know that it is connected
         missed = [part for place in query.get("missed", "").split(",") if (part := shown.parts.get(place))]
         for part in missed:  # scrolled into view again
             chunks.put(part.event.packed if packs else part.event.plain)
         self._spectators[spectator] = None
         shown.spectators += 1
+        self._left.pop(shown, None)
         exchange.on_gone(lambda: self._leave(spectator))
         if not self._running:
             self._running = True
@@ -132,11 +147,31 @@ class Live:
     def _leave(self, spectator: Spectator) -> None:
         if self._spectators.pop(spectator, self) is None:
             spectator.shown.spectators -= 1
-            spectator.shown.left = trio.current_time()
+            if self._shown.get(spectator.address) is spectator.shown:
+                self._leave_for_now(spectator.address, spectator.shown)
+
+    def _leave_for_now(self, address: str, shown: LivePage) -> None:
+        """Keep a page for a while, unless somebody has it open, in place of one that was left before it."""
+        if shown.spectators:
+            return
+        shown.left = trio.current_time()
+        self._left[shown] = address
+        self._left.move_to_end(shown)
+        if len(self._left) > MOST:
+            self._drop_the_first()
+        if not self._forgetting:
+            self._forgetting = True
+            self._host.guard.start_soon(self._forget)
+
+    def _drop_the_first(self) -> None:
+        """Drop the page that was left longest ago."""
+        _, address = self._left.popitem(last=False)
+        del self._shown[address]
 
     def _end(self, address: str) -> None:
         """Drop a page because another tournament has that name now; whoever has it open asks again."""
         shown = self._shown.pop(address)
+        self._left.pop(shown, None)
         for spectator in tuple(self._spectators):
             if spectator.shown is shown:
                 self._leave(spectator)
@@ -145,13 +180,11 @@ class Live:
     async def _forget(self) -> None:
         """Drop pages that nobody looks at, after a while: a client that only reconnects still finds them."""
         try:
-            while self._shown:
-                left = [shown.left for shown in self._shown.values() if not shown.spectators]
-                await trio.sleep_until(min(left, default=trio.current_time()) + LINGERS)
+            while self._left:
+                await trio.sleep_until(next(iter(self._left)).left + LINGERS)
                 now = trio.current_time()
-                for address, shown in tuple(self._shown.items()):
-                    if not shown.spectators and now >= shown.left + LINGERS:
-                        del self._shown[address]
+                while self._left and now >= next(iter(self._left)).left + LINGERS:
+                    self._drop_the_first()
         finally:
             self._forgetting = False
 

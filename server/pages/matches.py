@@ -57,14 +57,15 @@ class MatchPages:
         record, story = found
         address, goes_on = f"/matches/{name}", isinstance(story.source, Match)  # or its end is being kept
         receipt = None if goes_on else await self._host.tournaments[record.name].receipt(name)
+        shown = None
         if goes_on:
-            await self._live.ready(address, MatchLook(record, story, self._host.grader))
+            shown = await self._live.ready(address, MatchLook(record, story, self._host.grader))
         judged = None
         if isinstance(story.source, Concluded) and not framed:
             judged = match.judged(story, await self._host.grader.of(record, story.source, SOON))
         has = "live" if goes_on else match.edition(record, name, self._host.grader.knows(record, name))
         async with self._turns.short:
-            live = self._live.show(address) if goes_on else None
+            live = None if shown is None else self._live.show(address, shown)
             seen = match.page(record, await match.completed(story), asked_for(exchange.request, "ply"))
             seen |= {"receipt": receipt, "judged": judged, "edition": has}
             is_graded = self._host.grader.grades(record) and not goes_on and bool(story.plies)

@@ -237,13 +237,16 @@ class Teller:
             await say(stream, packet)
 
     async def seen(self) -> Seen:
-        """What only play knows. Others get their turns meanwhile: there may be thousands of tournaments."""
+        """What only play knows, of tournaments that are not over.
+
+        Others get their turns meanwhile: there may be thousands.
+        """
         eta, here, missing = (
             dict[str, float | None](),
             dict[str, PresentBots](),
             dict[str, Sequence[Missing]](),
         )
-        async for each in WithPauses(self._host.tournaments.values(), AT_ONCE):
+        async for each in WithPauses(self._host.going_on, AT_ONCE):
             record = each.record
             going = record.state in (State.RUNNING, State.PAUSED)
             if going and record.name.startswith(OPEN):

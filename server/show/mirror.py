@@ -7,7 +7,7 @@ been read, or not at all; neither does any harm.
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from heapq import nsmallest
 from itertools import islice
@@ -139,6 +139,7 @@ class Mirror:
         self._reader = reader
         self._in_thread = in_thread
         self._seen: dict[object, Seen] = {}  # by the process that told it, and holds these tournaments
+        self._told: Set[str] = frozenset()  # the tournaments of which anything in these says something
         self._read = 0  # the number of the latest entry of the journal that was taken in
         self._last = 0  # the number of the latest entry that is said to be there
         self._news = trio.Event()
@@ -216,9 +217,15 @@ class Mirror:
             self._look_at_seen()
 
     def _look_at_seen(self) -> None:
+        """Note what is told now of some tournaments, which may be few of all, and no more of others."""
         self.holders = {name: at for seen in self._seen.values() for name, at in seen.holders.items()}
-        for held in self.tournaments.values():
-            name = held.record.name
+        before = self._told
+        self._told = {
+            name for seen in self._seen.values() for told in (seen.eta, seen.missing) for name in told
+        }
+        for name in before | self._told:
+            if (held := self.tournaments.get(name)) is None:
+                continue
             held.seconds = next((seen.eta[name] for seen in self._seen.values() if name in seen.eta), None)
             held.awaited = next(
                 (seen.missing[name] for seen in self._seen.values() if name in seen.missing), ()

@@ -14,8 +14,8 @@ from msgspec import Struct
 from server.store import caches
 from server.store.journal import Reader, kept
 from tournament.entries import Entry
-from tournament.facts import Kept, Ordered
-from tournament.folding import fold
+from tournament.facts import Kept, Ordered, State
+from tournament.folding import DeletedRecord, fold
 from tournament.record import Record
 from tournament.snapshot import VERSION, Snapshot, restored, taken
 
@@ -52,7 +52,8 @@ class SnapshotContent(Struct, frozen=True, array_like=True):
     number: int
     hash: bytes  # of the entry of that number
     audit: list[Kept]
-    names: list[str]  # the names under which tournaments are kept, in the order of opening
+    names: list[str]  # the names under which tournaments are kept, in the order of opening …
+    deleted: list[str]  # … and those of deleted ones, of which nothing else is known
     records: list[Snapshot]  # of those that are not read faster from the journal
 
 
@@ -103,14 +104,15 @@ def save(path: Path, known: Folded) -> None:
     """Replace the last snapshot, all or nothing."""
     if known.latest is None:
         return
-    for record in known.records.values():
+    there = {name: each for name, each in known.records.items() if each.state is not State.DELETED}
+    for record in there.values():
         if record.can_be_archived:
             record.archive()
-    snapshots = [taken(record) for record in known.records.values() if _has_snapshot(record)]
+    snapshots = [taken(record) for record in there.values() if _has_snapshot(record)]
+    deleted = [name for name in known.records if name not in there]
+    latest = caches.hash_of(known.latest)
     content = _encoder.encode(
-        SnapshotContent(
-            VERSION, known.number, caches.hash_of(known.latest), known.audit, [*known.records], snapshots
-        )
+        SnapshotContent(VERSION, known.number, latest, known.audit, [*there], deleted, snapshots)
     )
     try:
         caches.write(path, MAGIC, content)
@@ -133,6 +135,7 @@ def _loaded(reader: Reader, path: Path, *, whole: bool) -> Folded | None:
             name: restored(taken_of[name]) if name in taken_of else _read(reader, name, found.number)
             for name in found.names
         }
+        records |= {name: DeletedRecord(name, whole=whole) for name in found.deleted}
         if any(record.whole != whole for record in records.values()):
             raise ValueError("it is of a host that was started in another way")
     except FileNotFoundError:

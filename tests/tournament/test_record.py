@@ -1,6 +1,7 @@
 """What is known of a tournament: a fold over facts."""
 
 from collections import Counter
+from copy import copy
 from itertools import combinations
 from random import Random
 
@@ -289,3 +290,15 @@ def test_a_record_is_the_same_when_its_facts_have_been_written_and_read() -> Non
 def test_facts_of_a_tournament_that_was_never_opened_are_refused() -> None:
     with pytest.raises(ValueError, match="before it was opened"):
         fold([Kept("cup", 0.0, Entered("ann"))])
+
+
+def test_of_a_deleted_tournament_nothing_is_known_but_its_name_in_the_store() -> None:
+    """Catches 8 KB for each: an organiser's script may open and delete one every minute."""
+    facts = (Opened("tic-tac-toe", "round-robin"), Entered("ann"), Turned(State.DELETED), Entered("bob"))
+    (deleted,) = fold(Kept("cup~2", 0.0, fact) for fact in facts).values()
+    assert vars(deleted).keys() == {"name", "kept_as", "whole", "state"}
+    assert (deleted.name, deleted.kept_as, deleted.state) == ("cup", "cup~2", State.DELETED)
+    assert not deleted.entrants
+    assert deleted.state is State.DELETED
+    assert not hasattr(deleted, "what no record has")
+    assert copy(fold(Kept("cup", 0.0, fact) for fact in facts)["cup"]).kept_as == "cup"

@@ -84,7 +84,7 @@ class Gate:
         self._guests: dict[EnteredBot, Player] = {}  # in the order of coming
         self._arriving = 0  # bots that are being let in
         self.taken = False  # whether its game has begun
-        self._sent: list[float] = []  # when bots were sent here that may be on the way
+        self._sent: list[float] = []  # when the latest two were sent here that may be on the way
         self._sent_last = -inf  # when the last one was
         self._match: Match | None = None  # the one that is shown, while it goes on
         self._follower: Follower | None = None  # of that match
@@ -120,7 +120,8 @@ class Gate:
 
     def send_at(self, now: float) -> None:
         """Somebody is sent here: it has looked for a game, or made this one."""
-        self._sent = [*(at for at in self._sent if now - at < COMING), now]
+        coming = [at for at in self._sent if now - at < COMING]
+        self._sent = [*coming[-1:], now]  # there are two places, so whoever came earlier makes no difference
         self._sent_last = now
 
     def takes_in_at(self, now: float) -> bool:

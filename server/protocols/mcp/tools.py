@@ -118,8 +118,7 @@ async def tournaments(call: ToolCall, asked: Mine) -> ToolResult:
 
 def latest(host: Host) -> list[dict[str, Any]]:
     """The latest tournaments that are not over. There may be thousands, and only those told are looked at."""
-    records = (held.record for held in reversed([*host.known.values()]))
-    on = (each for each in records if each.state is not State.FINISHED and not each.name.startswith(OPEN))
+    on = (each for each in host.latest_going_on if not each.name.startswith(OPEN))
     return [
         {
             key: each

@@ -79,8 +79,15 @@ def test_what_is_over_is_not_among_them_until_it_goes_on_again(end: State) -> No
         ladder.add(Turned(state))
         current.sort(ladder)
         assert [*current.of(GAME)] == taking(current) == names
+        assert [each.name for each in current.all()] == [each.name for each in current.latest()] == names
     current.remove(ladder)
     assert not current.of(GAME)
+    assert not [*current.all()]
+
+
+def test_the_latest_of_all_games_are_those_that_were_opened_last() -> None:
+    current = sorted_in(record("old"), record("other", opened=Opened("connect-4", "swiss")), record("new"))
+    assert [each.name for each in current.latest()] == ["new", "other", "old"]
 
 
 def test_whoever_comes_is_placed_as_soon_however_many_tournaments_have_begun() -> None:

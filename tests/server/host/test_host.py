@@ -13,12 +13,14 @@ from trio.testing import MockClock
 
 from server.host.abroad import HeldAbroad, Wanted
 from server.host.host import Host
-from server.host.opening import OPEN
+from server.host.opening import OPEN, Opening
 from server.host.reception import Unwelcome, Visit
 from tests.server.protocols.room import SlowToEnter
+from tests.steps import steps_taken
 from tests.tournament.world import first, play
 from tournament.desk import Desk
 from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned
+from tournament.folding import kept_as
 from tournament.format import Pairing, Terms
 from tournament.match import Match
 from tournament.record import Record
@@ -357,3 +359,16 @@ async def test_whoever_comes_back_and_asks_for_what_is_not_there_keeps_its_seat(
         assert again.player is ann.player
         assert again.player.seat is not None
         assert again.player.seat.match.verdict is None
+
+
+async def test_a_tournament_is_opened_as_soon_however_many_of_its_name_were_deleted() -> None:
+    """Catches a look at the names of all of them: after 50,000, no move was played for 30 ms meanwhile."""
+    opened, steps = Opened(GAME, "round-robin"), list[int]()
+    for many in (50, 100):
+        opening = Opening(Memory(), trio.current_time, whole=True)
+        opening.note([Record("cup", opened, kept_as=kept_as("cup", number)) for number in range(many)])
+        assert (await opening.open("cup", opened, (), 0.0)).kept_as == kept_as("cup", many)
+        steps.append(steps_taken(partial(opening._unused, "cup")))
+        assert (await opening.open("cup", opened, (), 0.0)).kept_as == kept_as("cup", many + 1)
+        assert (await opening.open("cap", opened, (), 0.0)).kept_as == "cap"
+    assert steps[0] == steps[1]

@@ -12,8 +12,9 @@ from markupsafe import Markup
 from trio.testing import MockClock
 
 from server.net.limits import Limits
-from server.pages.live import LINGERS, REST, Live
+from server.pages.live import LINGERS, MOST, REST, Live
 from server.pages.parts import BATCHES, LivePage, Look
+from server.pages.projector import ProjectorLook
 from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery
 from tests.server.transcripts import hosting
 from tests.server.web import get, serving
@@ -366,6 +367,55 @@ async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
         await trio.sleep(1.0)
         assert [*here.pages.live._shown] == ["/"]
         other.client.end.close()
+
+
+async def test_no_more_pages_that_nobody_has_open_are_kept_than_there_is_room_for(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches parts and boards of all matches that a stranger has asked for within the last minute."""
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        await trio.sleep(60.0)
+        for _ in range(2):
+            watched = await here.watch("page=/")
+            await trio.sleep(0.1)
+            for number in range(MOST):
+                await here.pages.live.ready(f"/wall/{number}", ProjectorLook(here.host, None))
+            await here.watch("page=/matches/cup-1")
+            (await here.watch("page=/tournaments/cup")).client.end.close()
+            await trio.sleep(0.1)
+            kept = [*here.pages.live._shown]
+            assert len(kept) == MOST + 2, "and those that somebody has open"
+            assert {"/", "/matches/cup-1", "/tournaments/cup"} < {*kept}
+            assert "/wall/0" not in kept
+            watched.client.end.close()
+        assert await here.read("/")
+
+
+async def test_a_page_is_shown_although_it_was_dropped_after_it_was_ready(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        live, look = here.pages.live, ProjectorLook(here.host, None)
+        shown = await live.ready("/wall", look)
+        for number in range(MOST):
+            await live.ready(f"/wall/{number}", look)
+        assert "/wall" not in live._shown
+        assert live.show("/wall", shown)["parts"]
+        assert "/wall" not in live._shown
+
+
+@pytest.mark.parametrize("address", ["elsewhere/", "elsewhere/wall", "x/tournaments/cup", "x/matches/cup-1"])
+async def test_a_page_has_one_address_and_whoever_makes_up_another_gets_no_stream(
+    autojump_clock: MockClock, address: str
+) -> None:
+    """Catches a stream of the first page under another address, which took the news from the real one's."""
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        await trio.sleep(1.0)
+        watcher = await here.watch(f"page={address}")
+        await trio.sleep(1.0)
+        assert watcher.client.end.here().startswith(b"HTTP/1.1 404 ")
+        assert not here.pages.live._shown
 
 
 async def test_the_first_page_is_whole_also_when_nobody_has_looked_at_it_for_a_while(

@@ -707,6 +707,22 @@ async def test_a_game_costs_as_much_to_make_and_to_find_however_many_there_were(
     assert cost[0] == cost[1]
 
 
+async def test_a_game_is_found_as_soon_however_many_are_sent_to_the_same_one(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a flood of requests for a game, each of which cost the more the more there were within 5 s."""
+    cost: list[int] = []
+    for many in (50, 100):
+        async with hosting({}, Limits(games=1)) as (host, _):
+            gates = Gates(host)
+            (found,) = {gates.find("") for _ in range(many)}
+            cost.append(steps_taken(partial(gates.find, "")))
+            assert not found.has_place_at(trio.current_time())
+            await trio.sleep(COMING)
+            assert found.has_place_at(trio.current_time())
+    assert cost[0] == cost[1]
+
+
 async def test_what_was_answered_last_is_forgotten_where_there_were_too_many_since(
     autojump_clock: MockClock,
 ) -> None:

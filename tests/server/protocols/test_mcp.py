@@ -716,6 +716,10 @@ async def test_only_the_tournaments_that_are_told_are_looked_at(autojump_clock: 
                 record = Record(f"cup-{number}", Opened("connect-4", "round-robin"))
                 record.add(Turned(State.RUNNING))
                 host.hold(record)
+            for number in range(many):  # later ones, that are over
+                record = Record(f"cap-{number}", Opened("connect-4", "round-robin"))
+                record.add(Turned(State.FINISHED))
+                host.hold(record)
             told = [each["tournament"] for each in latest(host)]
             steps.append(steps_taken(lambda host=host: latest(host)))
         assert told == [f"cup-{number}" for number in range(many - LISTED, many)]

@@ -36,6 +36,7 @@ from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
 from server.store.sqlite_database import connected
 from tests.crashes.world import at_once
+from tests.steps import steps_taken
 from tests.turns import taking_turns
 from tournament.events import Moved, Refused
 from tournament.facts import (
@@ -415,6 +416,42 @@ async def test_however_many_tournaments_there_are_others_get_their_turns_while_t
             seen = await stage.teller.seen()
         assert turns.taken - before >= 3
         assert seen.eta.keys() == {"cup"}
+
+
+async def test_what_is_told_twice_a_second_costs_nothing_for_tournaments_that_are_over(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches a look at all of them: with 20,000, one spectator cost play 7 % of a processor for ever."""
+    taken: list[int] = []
+    async with staged(tmp_path) as (stage, _):
+        await trio.sleep(1)
+        for many in (2 * AT_ONCE, 10 * AT_ONCE):
+            for number in range(many):
+                over = Record(f"over-{many}-{number}", CUP)
+                over.add(Turned(State.FINISHED))
+                stage.host.hold(over)
+            async with taking_turns() as turns:
+                await trio.lowlevel.checkpoint()
+                before = turns.taken
+                assert (await stage.teller.seen()).eta.keys() == {"cup"}
+                taken.append(turns.taken - before)
+    assert taken[1] <= taken[0] + 1
+
+
+async def test_what_is_told_twice_a_second_is_taken_in_without_a_look_at_all_tournaments(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches 22 ms in which nobody got a page, twice a second, on a host with 20,000 tournaments."""
+    steps: list[int] = []
+    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, _):
+        for many in (100, 200):
+            for number in range(many):
+                mirror._add(Record(f"cup-{many}-{number}", CUP))
+            some = [f"cup-{many}-{number}" for number in range(2)]
+            mirror.take(Seen({some[0]: 1.0}, {}, {}))
+            steps.append(steps_taken(lambda some=some: mirror.take(Seen({some[1]: 2.0}, {}, {}))))
+            assert [mirror.tournaments[name].eta() for name in some] == [None, 2.0]
+    assert steps[0] == steps[1]
 
 
 async def test_the_teller_forgets_matches_that_are_over_and_told(

@@ -118,6 +118,8 @@ def test_what_is_over_is_not_read_again(engine: Sqlite, tmp_path: Path) -> None:
             ],
         )
     write(engine, [("going", Opened("tic-tac-toe", "round-robin"))])
+    deleted: list[AnyFact] = [Opened("tic-tac-toe", "round-robin"), Entered("a"), Turned(State.DELETED)]
+    write(engine, [("gone", fact) for fact in deleted])
     read = list[str | None]()
 
     class Counting(Sqlite):
@@ -130,6 +132,7 @@ def test_what_is_over_is_not_read_again(engine: Sqlite, tmp_path: Path) -> None:
         with closing(Counting(tmp_path / "quintain.sqlite")) as counting:
             second, _ = load(counting, tmp_path, whole=whole)
         assert [name for name in read if name is not None] == again
+        assert second["gone"].state is first["gone"].state is State.DELETED
         assert {name: known(record) for name, record in second.items()} == {
             name: known(record) for name, record in first.items()
         }
