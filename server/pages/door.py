@@ -38,7 +38,7 @@ from server.pages import (
 )
 from server.pages.addressed import ASSISTANTS, MARKDOWN, addressed
 from server.pages.addresses import Addresses
-from server.pages.fair_share import FairShare
+from server.pages.fair_share import REST, FairShare
 from server.pages.formatting import sentence
 from server.pages.home import PLACES, HomeLook, summaries
 from server.pages.live import Live
@@ -67,6 +67,7 @@ class Pages:
         addresses: Addresses | None = None,
         *,
         run: Run = in_a_thread,
+        rest: float = REST,
         timer: Callable[[], float] = thread_time,
         key: str | None = None,
         limits: Limits | None = None,
@@ -74,14 +75,14 @@ class Pages:
         """`key` is the public part of the key with which the host signs exports, if it has one.
 
         `limits` are the host's: some are told to whoever reads how to play, and streams give signs of life as
-        often as one says.
+        often as one says. After long work comes `rest` times as long a pause (`fair_share.py`).
         """
         self.site = Site(addresses or Addresses())
         self._limits = limits or Limits()
         self.live = Live(host, timer, self._limits.heartbeat_seconds)
         self._host = host
         self._key = key
-        self._turns = FairShare(run)
+        self._turns = FairShare(run, rest)
         self._curves = Curves()
         self._stories = Stories(host)
         self.matches = MatchPages(host, self.site, self.live, self._turns, self._stories)

@@ -23,6 +23,7 @@ from server.logs import set_up
 from server.net.guard import open_guard
 from server.net.open_files import room_for_files
 from server.pages.door import Pages
+from server.pages.fair_share import ALONE
 from server.pages.rendering import warm
 from server.protocols.api.door import Reads
 from server.show.attention import Attention
@@ -151,7 +152,7 @@ async def _say(stream: trio.SocketStream, word: bytes) -> None:
 def _application(mirror: Mirror, attention: Attention, begin: ShowSettings) -> App:
     key = known_signer(Path(begin.settings.data))
     limits = begin.settings.limits
-    pages = Pages(mirror, begin.addresses, key=key and key.public, limits=limits)
+    pages = Pages(mirror, begin.addresses, rest=ALONE, key=key and key.public, limits=limits)
     app = routed((Reads(mirror, begin.token, key, limits),), pages)
 
     async def answer(exchange: Exchange) -> None:

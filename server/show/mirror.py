@@ -187,13 +187,17 @@ class Mirror:
                 held.begin(as_dealt(record, match))
 
     async def warm(self) -> None:
-        """Compute long tables before anybody looks: from then on, only new results are added.
+        """Compute long tables, and what pages of bots there need, before anybody looks.
 
-        They are computed one by one, so that a visitor of another table does not wait for all of
-        them.
+        From then on, only new results are added. All this is done one by one, so that a visitor of another
+        table does not wait for all of it.
         """
         for record in self.long():
             await self.boards.exact(record)
+            await self.boards.run(partial(self.versions.index.find, record, ""))
+        for game in dict.fromkeys(record.opened.game for record in self.long()):
+            records = [record.public for record in self.records() if record.opened.game == game]
+            await self.versions.ratings(game, records)
 
     def long(self) -> Sequence[Record]:
         """The records whose tables take long to compute."""

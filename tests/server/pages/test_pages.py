@@ -18,7 +18,7 @@ from server.exits import Unavailable
 from server.http.routes import routed
 from server.net.limits import Limits
 from server.pages import formatting, game, match, protocols
-from server.pages.fair_share import REST, FairShare
+from server.pages.fair_share import ALONE, REST, FairShare
 from server.pages.story import Story
 from server.protocols.catalogue import dialects
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
@@ -671,8 +671,9 @@ async def test_one_story_may_be_told_to_several_at_once(autojump_clock: MockCloc
     assert story.positions[-1].outcome is not None
 
 
+@pytest.mark.parametrize("rest", [ALONE, REST])
 async def test_what_takes_long_is_done_one_after_the_other_with_rest_between(
-    autojump_clock: MockClock,
+    rest: float, autojump_clock: MockClock
 ) -> None:
     worked: list[tuple[float, float]] = []
 
@@ -681,13 +682,13 @@ async def test_what_takes_long_is_done_one_after_the_other_with_rest_between(
         await trio.sleep(work())
         worked.append((begun, trio.current_time()))
 
-    turns = FairShare(run)
+    turns = FairShare(run, rest)
     async with trio.open_nursery() as nursery:
         for _ in range(5):
             nursery.start_soon(turns.aside, lambda: lambda: 0.1)
     assert worked[0] == pytest.approx((0.0, 0.1))
     for (_, ended), (begun, _) in pairwise(worked):
-        assert begun - ended == pytest.approx(0.1 * REST)
+        assert begun - ended == pytest.approx(0.1 * rest)
 
 
 async def test_while_the_journal_cannot_be_read_whoever_asks_for_it_is_told_to_come_again(

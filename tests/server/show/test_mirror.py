@@ -293,6 +293,7 @@ async def test_a_long_table_is_worked_out_before_anybody_asks_and_a_short_one_is
             assert lengths[0] < lengths[1]
             await mirror.warm()
             assert mirror.boards.made == len(lengths) - 1
+            assert mirror.versions.made == 1, "for the pages of bots in that game"
 
 
 async def test_a_second_show_is_told_live_matches_from_their_beginning(
