@@ -40,11 +40,15 @@ class Index:
         self._records: WeakKeyDictionary[Record, Appearances] = WeakKeyDictionary()
         self._following = Lock()
 
-    def find(self, record: Record, name: str) -> Sequence[int]:
+    def follow(self, record: Record) -> Appearances:
+        """The appearances in a record, up to now: the first time this takes as long as the record is."""
         with self._following:
             found = self._records.setdefault(record, Appearances())
             found.follow(record)
-        return found.of(name)
+        return found
+
+    def find(self, record: Record, name: str) -> Sequence[int]:
+        return self.follow(record).of(name)
 
     def of(self, name: str, records: Iterable[Record]) -> Found:
         """The records in which a bot of that name has entered or finished a match, and which matches.

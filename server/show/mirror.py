@@ -194,7 +194,7 @@ class Mirror:
         """
         for record in self.long():
             await self.boards.exact(record)
-            await self.boards.run(partial(self.versions.index.find, record, ""))
+            await self.boards.run(partial(self.versions.index.follow, record))
         for game in dict.fromkeys(record.opened.game for record in self.long()):
             records = [record.public for record in self.records() if record.opened.game == game]
             await self.versions.ratings(game, records)
