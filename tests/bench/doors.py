@@ -9,7 +9,7 @@ little. What the load itself took of a processor stands beside p99, which is the
 server's only where that is little.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from math import nan
 from statistics import fmean, median
@@ -106,7 +106,7 @@ def in_turns(one: Side, other: Side) -> str:
         speeds.append([])
         for (server, load), so_far, share in zip((one, other), took, shares, strict=True):
             begun = perf_counter()
-            speeds[-1].append(speed(server, load))
+            speeds[-1].append(speed(server.seconds_in_all, load))
             share.append(load.cpu / (perf_counter() - begun))
             so_far += load.took
     ratios = [this / that for this, that in speeds]
@@ -117,11 +117,11 @@ def in_turns(one: Side, other: Side) -> str:
     return f"{this:9,.0f}{that:11,.0f}{median(ratios):7.2f}x{spread:>15}{late:>16}{loaded:>14}"
 
 
-def speed(server: Server, load: Load) -> float:
-    """Of one turn: moves per second of the server's time."""
-    before = server.seconds()
+def speed(seconds: Callable[[], float], load: Load) -> float:
+    """Of one turn: moves per second of the server's time, which `seconds` tells."""
+    before = seconds()
     moves = load.play(TURN)
-    return moves / (server.seconds() - before)
+    return moves / (seconds() - before)
 
 
 def p99(took: list[float]) -> float:

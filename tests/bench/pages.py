@@ -27,7 +27,7 @@ from msgspec import Struct, json
 from server.store.postgres import Postgres
 from tests.bench import past
 from tests.bench.past import JOURNAL, MATCHES, NAMES, STYLES, Row, Shape, row
-from tests.bench.server import Server, memory_of, quintain, seconds_of
+from tests.bench.server import SHOWS, Server, memory_of, quintain
 from tests.server.store import postgresql
 from tournament.facts import Entered, Opened, State, Turned
 
@@ -38,7 +38,6 @@ TIMES = 5
 LOOK = 0.02  # seconds between two looks whether it shows something
 WAIT = 1800.0  # seconds until a start has failed
 AGAIN = 503
-SHOWS = "quintain-show"  # the process for pages
 MB = 1_000_000
 
 
@@ -140,7 +139,7 @@ class Looking:
 
     def worked(self) -> float:
         """Seconds of the processor that play and show have had."""
-        return self._server.seconds() + sum(map(seconds_of, self._server.children(SHOWS)))
+        return self._server.seconds_in_all()
 
     def memory(self) -> int:
         """Bytes that the process for pages has in memory."""

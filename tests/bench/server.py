@@ -10,6 +10,8 @@ from typing import Self
 
 from tests.bench.crowd import Address
 
+SHOWS = "quintain-show"  # the process for pages
+
 
 class Server:
     """A server in a process of its own, which says where it is as `quintain serve` does."""
@@ -43,6 +45,10 @@ class Server:
     def seconds(self) -> float:
         """That it was on a processor, all its threads together: Linux has a clock for every process."""
         return seconds_of(self.process.pid)
+
+    def seconds_in_all(self) -> float:
+        """The same, with the process that answers for pages."""
+        return self.seconds() + sum(map(seconds_of, self.children(SHOWS)))
 
     def memory(self) -> int:
         """Bytes that it has in memory."""

@@ -64,10 +64,10 @@ def _compare(spectators: int, matches: int) -> None:
         turns: list[tuple[tuple[float, float], tuple[float, float]]] = []
         sent = 0
         for _ in range(ROUNDS):
-            alone = speed(server, crowd), p99(crowd.took)
+            alone = speed(server.seconds, crowd), p99(crowd.took)
             audience = Audience(server.address("http"), spectators)
             crowd.play(SETTLE)
-            turns.append((alone, (speed(server, crowd), p99(crowd.took))))
+            turns.append((alone, (speed(server.seconds, crowd), p99(crowd.took))))
             sent += audience.leave()
             crowd.play(WARM / 2)
     for name, which, unit in (("moves/CPU-s", 0, 1.0), ("p99 ms", 1, 1000.0)):

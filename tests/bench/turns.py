@@ -44,7 +44,7 @@ def compared(row: Row, checkouts: tuple[Path, Path], matches: int) -> float:
         ratios: list[float] = []
         for number in range(ROUNDS):
             order = sides if number % 2 else sides[::-1]  # nobody is always the first
-            speeds = {id(server): speed(server, crowd) for server, crowd in order}
+            speeds = {id(server): speed(server.seconds_in_all, crowd) for server, crowd in order}
             ratios.append(speeds[id(sides[0][0])] / speeds[id(sides[1][0])])
         return median(ratios)
 

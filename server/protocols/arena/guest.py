@@ -10,6 +10,8 @@ that is held and the last battle.
 """
 
 import hmac
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import partial
 
 import trio
@@ -60,6 +62,7 @@ class Guests:
         self.invitations = invitations
         self.enrol = enrol
         self._guests: dict[Key, Guest] = {}
+        self._coming: list[tuple[Key, Url]] = []  # where those who are being admitted want to be called
         self._waiting = False  # for the hour of somebody who is called
 
     async def join(self, exchange: Exchange, game: str, asked: Join) -> None:
@@ -83,7 +86,8 @@ class Guests:
         unheard = None if guest is None else guest.unheard(asked, url, peer)
         if guest is None or not (unheard or guest.knows(asked.token)):
             guest = Guest(self, where, peer)
-        visit = await guest.arrive(peer, asked, unheard)
+        with self._coming_to(where, url):
+            visit = await guest.arrive(peer, asked, unheard)
         self._guests[where] = guest
         guest.enter(visit, exchange, url)
         self._send_away_later(guest)
@@ -135,13 +139,26 @@ class Guests:
         if self._guests.get(guest.where) is guest:
             del self._guests[guest.where]
 
+    @contextmanager
+    def _coming_to(self, where: Key, url: Url | None) -> Generator[None]:
+        """While a bot is being admitted, its address counts as taken: others may ask for it meanwhile."""
+        coming = [] if url is None else [(where, url)]
+        self._coming += coming
+        try:
+            yield
+        finally:
+            for each in coming:
+                self._coming.remove(each)
+
     def _expect_room(self, where: Key, url: Url) -> None:
         """Raise `HttpError` where another may not be called at that address, or for that client."""
-        invited = [guest for guest in self._guests.values() if guest.url is not None and guest.where != where]
-        if any(guest.url.text == url.text for guest in invited if guest.url is not None):
+        here = [(guest.where, guest.url) for guest in self._guests.values() if guest.url is not None]
+        invited = dict([*here, *self._coming])
+        invited.pop(where, None)
+        if any(each.text == url.text for each in invited.values()):
             raise HttpError(409, "a bot plays under one name, and somebody has joined with this teamUrl")
         limits = self.host.limits
-        mine = sum(guest.url.origin == url.origin for guest in invited if guest.url is not None)
+        mine = sum(each.origin == url.origin for each in invited.values())
         if url.origin and mine >= limits.connections_per_address:
             raise HttpError(
                 429,

@@ -632,6 +632,21 @@ async def test_an_address_is_one_bots(autojump_clock: MockClock) -> None:
         assert (status, "which is the limit" in said["error"]) == (429, True)
 
 
+async def test_an_address_is_one_bots_when_two_ask_at_once(autojump_clock: MockClock) -> None:
+    """Each is admitted when the journal has it: meanwhile the other asks as well."""
+    async with lists(CUP) as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+        statuses = dict[str, int]()
+
+        async def joins(name: str) -> None:
+            statuses[name], _ = await here.says("/tic-tac-toe/join", {"name": name, "teamUrl": url})
+
+        async with trio.open_nursery() as nursery:
+            for name in ("ann", "bob"):
+                nursery.start_soon(joins, name)
+        assert sorted(statuses.values()) == [202, 409], statuses
+
+
 async def test_one_client_does_not_use_up_the_calls_of_all_others(autojump_clock: MockClock) -> None:
     limits = Limits(connections_per_address=2)
     async with lists(limits=limits) as here:
