@@ -5,16 +5,22 @@ A group consists of hosts that share a database: see `server/peers`. Workers bel
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from server.host.exposition import Family
+
+NOBODY: Mapping[str, str] = MappingProxyType({})  # holds anything: there are no other hosts
 
 
 class Group(Protocol):
     """Hosts that have the same tournaments, and bots come to any of them."""
 
     def holders(self) -> Mapping[str, str]:
-        """The addresses of the hosts that hold tournaments, by the tournaments' names."""
+        """The addresses of the hosts that hold tournaments, by the tournaments' names.
+
+        It is the same object until something changes, because there may be many.
+        """
         ...
 
     def hosts(self) -> list[dict[str, Any]]:

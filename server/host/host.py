@@ -27,7 +27,7 @@ from server.host.claims import Claims, way_back
 from server.host.exposition import Family
 from server.host.forgetting import Forgetting
 from server.host.grading import Grader
-from server.host.group import Group, Workers
+from server.host.group import NOBODY, Group, Workers
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
@@ -253,8 +253,11 @@ class Host:
 
     @property
     def holders(self) -> Mapping[str, str]:
-        """The addresses of the hosts that hold tournaments, by name, where there are several hosts."""
-        return {} if self.group is None else self.group.holders()
+        """The addresses of the hosts that hold tournaments, by name, where there are several hosts.
+
+        It is the same object until something changes.
+        """
+        return NOBODY if self.group is None else self.group.holders()
 
     def hear_of(self, record: Record) -> None:
         """Note a tournament of another host. Later ones of its name are kept under other names."""

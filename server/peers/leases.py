@@ -104,6 +104,8 @@ class Leases:
         self._steady = inf  # since when every request was granted; inf: the latest was not
         self.all: Mapping[str, Lease] = NONE
         self._held: dict[str, int] = {}  # epochs, by tournament
+        self._known: tuple[Mapping[str, Lease], Mapping[int, str]] = NONE, {}  # of what these were made
+        self._addresses: Mapping[str, str] = {}
         self._holders: frozenset[int | None] = frozenset()  # the hosts that hold something; None: nobody does
 
     def sure(self, now: float) -> bool:
@@ -152,6 +154,18 @@ class Leases:
         if lease is None or lease.host == self.host:
             return None
         return next((peer for peer in self.peers if peer.id == lease.host and peer.alive), None)
+
+    def holders(self) -> Mapping[str, str]:
+        """The addresses of the living hosts that hold tournaments, by name: one object until they change."""
+        addresses = {peer.id: peer.address for peer in self.peers if peer.alive}
+        if (known := (self.all, addresses)) != self._known:
+            self._known = known
+            self._addresses = {
+                name: addresses[lease.host]
+                for name, lease in self.all.items()
+                if lease.host is not None and lease.host in addresses
+            }
+        return self._addresses
 
     def seen(self, now: float) -> tuple[Peer, ...]:
         """All hosts as the latest answer has them, with the seconds until `now` since each was heard of."""

@@ -103,13 +103,7 @@ class Peering:
 
     def holders(self) -> Mapping[str, str]:
         """The addresses of the hosts that hold tournaments, by their names."""
-        leases = self.keeping.leases
-        addresses = {peer.id: peer.address for peer in leases.peers if peer.alive}
-        return {
-            name: addresses[lease.host]
-            for name, lease in leases.all.items()
-            if lease.host is not None and lease.host in addresses
-        }
+        return self.keeping.leases.holders()
 
     def hosts(self) -> list[dict[str, Any]]:
         """The hosts that live, or did within the hour."""

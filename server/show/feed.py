@@ -19,6 +19,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from server.host.group import NOBODY
 from server.host.happened import Happened, happened
 from server.host.host import Host
 from server.host.opening import OPEN
@@ -53,7 +54,12 @@ class Seen(Struct, frozen=True, tag="seen"):
     eta: dict[str, float | None]
     here: dict[str, PresentBots]
     missing: Mapping[str, Sequence[Missing]]
-    holders: Mapping[str, str] = {}
+
+
+class Holders(Struct, frozen=True, tag="holders"):
+    """Which host holds which tournament, over or not: that rarely changes, and there may be many."""
+
+    addresses: Mapping[str, str]  # by the tournaments' names
 
 
 class Draw(Struct, frozen=True, tag="draw"):
@@ -78,7 +84,7 @@ class Latest(Struct, frozen=True, tag="latest"):
 
 
 Question = Draw | Rank
-Message = Happened | Journal | Seen | Question | Latest
+Message = Happened | Journal | Seen | Holders | Question | Latest
 
 
 class Begun(Struct, frozen=True, tag="begun"):
@@ -184,7 +190,7 @@ class Teller:
         for followed in self.following.values():
             followed.told = 0
         self._asked, self._look = [], ALWAYS
-        journal, seen, tick, heeded = -1, None, 0, ALWAYS
+        journal, seen, held, tick, heeded = -1, None, NOBODY, 0, ALWAYS
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             while True:
                 look, self._news = self._look, trio.Event()
@@ -200,6 +206,8 @@ class Teller:
                     now = await self.seen()
                     if now != seen:
                         messages.append(seen := now)
+                    if (holders := self._host.holders) is not held:
+                        messages.append(Holders(held := holders))
                 if look != heeded and look.number:
                     messages.append(Latest(look.number))
                 heeded = look
@@ -256,7 +264,7 @@ class Teller:
                     eta[record.name] = await each.foresee()
                 if found := each.missing():
                     missing[record.name] = found
-        return Seen(eta, here, missing, dict(self._host.holders))
+        return Seen(eta, here, missing)
 
 
 async def say(stream: trio.abc.SendStream, messages: list[Any]) -> None:

@@ -26,7 +26,7 @@ from server.host.vacant import ShownTournaments
 from server.host.versions import Versions
 from server.host.view import Begun, PresentBots, Told
 from server.net.guard import Guard
-from server.show.feed import Happened, Journal, Seen
+from server.show.feed import Happened, Holders, Journal, Seen
 from server.show.replica import Replica, Replicas
 from server.store import journal, snapshots
 from server.store.journal import Reader
@@ -126,7 +126,7 @@ class Mirror:
         """`address` is the one by which other hosts reach this one, if any do; `folder` has the snapshots."""
         self.tournaments: dict[str, MirroredTournament] = {}
         self.shown = ShownTournaments(self.tournaments)
-        self.holders: Mapping[str, str] = {}  # as told by the processes that play
+        self.holders: Mapping[str, str] = {}  # as told by the process that knows the other hosts
         self.on_fact: list[Told] = []
         self.on_begun: list[Begun] = []
         self.guard = guard
@@ -203,7 +203,7 @@ class Mirror:
         """The records whose tables take long to compute."""
         return [record for record in self.records() if record.decided > LONG]
 
-    def take(self, message: Happened | Journal | Seen, teller: object = None) -> None:
+    def take(self, message: Happened | Journal | Seen | Holders, teller: object = None) -> None:
         """Take in what play tells; where several processes play, each tells of what it holds."""
         match message:
             case Happened():
@@ -214,6 +214,8 @@ class Mirror:
             case Seen():
                 self._seen[teller] = message
                 self._look_at_seen()
+            case Holders(addresses=addresses):
+                self.holders = addresses
 
     def forget(self, teller: object) -> None:
         """Forget what a process that is gone had told: it may no longer be true."""
@@ -222,7 +224,6 @@ class Mirror:
 
     def _look_at_seen(self) -> None:
         """Note what is told now of some tournaments, which may be few of all, and no more of others."""
-        self.holders = {name: at for seen in self._seen.values() for name, at in seen.holders.items()}
         before = self._told
         self._told = {
             name for seen in self._seen.values() for told in (seen.eta, seen.missing) for name in told

@@ -118,6 +118,20 @@ def test_a_host_is_heard_of_no_later_than_the_database_could_say_so() -> None:
     assert [peer.age for peer in host.seen(310.0)] == pytest.approx([300.1, 300.0])
 
 
+def test_who_holds_what_is_made_anew_only_when_it_has_changed() -> None:
+    """Catches a dictionary of all tournaments that ever were, made for each one that a list shows."""
+    host, held = Leases(), {"cup": Lease(US, 1), "league": Lease(THEM, 1), "nobodys": Lease(None, 1)}
+    host.granted(0.0, Granted(1, PEERS, held))
+    at = host.holders()
+    assert at == {"cup": "a:1", "league": "b:1"}
+    host.granted(1.0, Granted(1, tuple([replace(peer, age=0.5) for peer in PEERS]), None))
+    assert host.holders() is at, "another heartbeat"
+    host.granted(2.0, Granted(1, (PEERS[0], replace(PEERS[1], alive=False)), None))
+    assert host.holders() == {"cup": "a:1"}
+    host.granted(3.0, Granted(2, PEERS, {**held, "nobodys": Lease(US, 2)}))
+    assert host.holders() == {"cup": "a:1", "league": "b:1", "nobodys": "a:1"}
+
+
 def hearing(left: float, *holders: int | None, since: float = 0.0) -> Leases:
     """Of a host that has heard the database until 0, and then that those of the other host lapse so soon."""
     host = Leases()

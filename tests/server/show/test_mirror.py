@@ -1,9 +1,10 @@
 """Show's view of a host is the host's own, whatever it missed: laws over a tournament on a virtual clock."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from math import inf
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -13,6 +14,7 @@ from structlog.testing import capture_logs
 
 from server.exits import Unusable
 from server.host.archiving import AFTER, EVERY, archive_old
+from server.host.group import Group
 from server.host.happened import happened
 from server.host.host import Host
 from server.net.guard import Guard
@@ -20,6 +22,7 @@ from server.show.feed import (
     AT_ONCE,
     Draw,
     Happened,
+    Holders,
     Journal,
     Latest,
     Message,
@@ -501,6 +504,39 @@ async def test_nothing_is_kept_of_what_is_told_after_the_journal_had_the_end(
             await mirror.catch_up()
         await settle()
         assert mirror._early == {}
+
+
+class OtherHosts(Group):
+    """There are some; who holds what is all that is known of them."""
+
+    def __init__(self) -> None:
+        self.at: Mapping[str, str] = {"cup": "here", "long-ago": "there"}
+
+    def holders(self) -> Mapping[str, str]:
+        return self.at
+
+    def hosts(self) -> list[dict[str, Any]]:
+        return []
+
+    def health(self) -> Any:
+        return None
+
+
+async def test_who_holds_what_is_told_when_it_changes(tmp_path: Path, autojump_clock: object) -> None:
+    """Catches telling of all tournaments that ever were twice a second, since one is being played."""
+    async with staged(tmp_path) as (stage, _):
+        stage.host.group = group = OtherHosts()
+        async with mirrored(stage) as (mirror, told):
+            await trio.sleep(10.0)
+            assert mirror.holders == {"cup": "here", "long-ago": "there"}
+            group.at = {"cup": "there"}
+            await trio.sleep(10.0)
+            assert mirror.holders == {"cup": "there"}
+        assert sum(isinstance(each, Seen) for each in told) > 5, "how long it takes still is foreseen"
+        assert sum(isinstance(each, Holders) for each in told) == 2
+        async with mirrored(stage) as (mirror, _):
+            await trio.sleep(1.0)
+            assert mirror.holders == {"cup": "there"}, "a show that was started again"
 
 
 @pytest.mark.parametrize(
