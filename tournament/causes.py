@@ -56,13 +56,14 @@ class Credited(Moment, frozen=True, gc=False):
     ply: int
 
 
-class Late(Moment, frozen=True, gc=False):
+class Late(Moment, frozen=True, gc=False, omit_defaults=True):
     """The clock ran out."""
 
     seat: int
     ply: int
     deadline: float  # seconds that the seat had for this move
     spent: float  # seconds that it spent on it until it was stopped
+    begun: int = 0  # bytes of a line that had come without its end: some bots forget the line break
 
 
 class Absent(Moment, frozen=True, gc=False):

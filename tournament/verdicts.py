@@ -96,6 +96,9 @@ def out_of_time(
         why += f", disconnected {_seconds(flag - lost_at)} earlier{_hung_up(led, late.seat)}"
     elif refused:
         why += f"; {_refusals(refused)}"
+    if late.begun:
+        size = f"{late.begun} byte{'s' * (late.begun > 1)}"
+        why += f"; {size} of a line had come, without the line break at its end"
     stood_still = sum(
         each.seconds for each in led if isinstance(each, causes.Credited) and each.ply == late.ply
     )

@@ -35,7 +35,8 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
         case {"kind": "credited", "seconds": seconds}:
             return f"the host stood still for {seconds:.1f} s, and gave that time back"
         case {"kind": "late", "seat": int(seat), "deadline": deadline}:
-            return f"{players[seat]} had {deadline:.1f} s for this move"
+            begun = ", and sent a line without the line break at its end" if cause.get("begun") else ""
+            return f"{players[seat]} had {deadline:.1f} s for this move{begun}"
         case {"kind": "absent", "seat": int(seat), "seconds": seconds}:
             return f"the host waited {seconds:.0f} s for {players[seat]}"
         case _:

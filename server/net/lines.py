@@ -37,6 +37,10 @@ class Lines:
         """What has come of the next line."""
         return bytes(self._begun)
 
+    def begun(self) -> int:
+        """How many bytes have come of the next line."""
+        return len(self._begun)
+
     def _split(self, data: bytes) -> Iterator[bytes]:
         start = 0
         while (end := data.find(b"\n", start)) >= 0:

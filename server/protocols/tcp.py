@@ -91,7 +91,7 @@ class Connection(Passable):
             raise ValueError(f"bots of {dialect} stay where they came in")
         self._lines.most, self._known = way.longest(self._host.limits), True
         talk = self._talk = way.goes_on(self._channel, words)
-        talk.attendance.round_trip = self._wire.round_trip
+        self._introduce(talk)
         return talk
 
     async def serve(self) -> bytes | None:
@@ -194,10 +194,15 @@ class Connection(Passable):
         way = self._way = _way(line)
         self._lines.most = way.longest(self._host.limits)
         talk = way.speak(self._channel)
-        talk.attendance.round_trip = self._wire.round_trip
+        self._introduce(talk)
         if way.goes_on is not None:
             talk.attendance.connection = self
         return talk
+
+    def _introduce(self, talk: Talk) -> None:
+        """Let it know what only the connection can tell of its bot."""
+        talk.attendance.round_trip = self._wire.round_trip
+        talk.attendance.lines = self._lines
 
     @property
     def _channel(self) -> Channel:

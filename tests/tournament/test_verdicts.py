@@ -42,6 +42,16 @@ def test_whoever_is_too_slow_is_told_how_long_it_had() -> None:
     assert ended(played).cause == (causes.Late(26.0, 1, 1, 20.0, 21.0),)
 
 
+def test_whoever_had_begun_a_line_when_its_clock_ran_out_is_told_so() -> None:
+    played = match()
+    played.begun[0] = lambda: 1
+    played.begun[1] = lambda: 24
+    played.flag(26.0)
+    told = "ann ran out of time; 1 byte of a line had come, without the line break at its end"
+    assert (ended(played).why, ended(played).decided_by) == (told, "ann ran out of time")
+    assert ended(played).cause == (causes.Late(26.0, 0, 0, 20.0, 26.0, begun=1),)
+
+
 def test_a_clock_that_runs_out_over_refusals_names_the_last_of_them() -> None:
     played = match()
     for number in range(16):

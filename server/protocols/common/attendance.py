@@ -21,6 +21,7 @@ from server.host.reception import Unwelcome, Visit
 from server.host.view import HeldTournament, Told
 from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
+from server.net.lines import Lines
 from server.protocols.common.states import OVER, TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import stop_waiting, when_over
@@ -74,6 +75,7 @@ class Attendance:
         "asked",
         "budget",
         "connection",
+        "lines",
         "over",
         "peer",
         "round_trip",
@@ -118,6 +120,7 @@ class Attendance:
         self.tape = NO_TAPE  # of its match
         self.connection: Passing | None = None  # the connection over which its bot may be passed on
         self.round_trip: Callable[[], float | None] = _unknown  # seconds to the bot and back, as of now
+        self.lines: Lines | None = None  # of its connection, where it speaks in lines
         self._host = host
         self._tell = tell
         self._dealt = dealt or _nobody
@@ -306,6 +309,7 @@ class Attendance:
                 seat.match.when_home(lambda match: self._go_back())
                 seat.match.when_told(lambda: self._stays_away(seat))
             return
+        self._watch_lines(seat)
         start = 0
         if not back and not seat.match.interrupted:
             self._let_know(self._dealt, seat)
@@ -318,10 +322,16 @@ class Attendance:
     def go_on(self, seat: Seat, start: int) -> None:
         """Go on here with a match that another process played: `tell` hears new events from `start` on."""
         self.seat = seat
+        self._watch_lines(seat)
         if seat.to_move and start:
             self.ask()
         if self._tell is not None:
             self._follower = seat.follow(self._tell, start, self._untold)
+
+    def _watch_lines(self, seat: Seat) -> None:
+        """Have the match know, when the clock runs out, of a line that has not been ended."""
+        if self.lines is not None:
+            seat.match.begun[seat.index] = self.lines.begun
 
     def _let_know(self, tell: Callable[[Seat], None], seat: Seat) -> None:
         """Have the dialect tell its bot of a match that begins for it, or to which it comes back."""

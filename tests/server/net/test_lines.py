@@ -32,6 +32,14 @@ def test_any_cut_of_the_input_gives_the_same_lines(content: bytes, at: list[int]
     assert received(cut(content, at)) == received([content])
 
 
+@given(inputs, places)
+def test_what_has_begun_is_what_follows_the_last_line_feed(content: bytes, at: list[int]) -> None:
+    lines = Lines(1000)
+    for piece in cut(content, at):
+        list(lines.receive(piece))
+    assert lines.begun() == len(lines.unread) == len(content.rpartition(b"\n")[2])
+
+
 @given(inputs)
 def test_a_line_ends_at_a_line_feed_and_at_nothing_else(content: bytes) -> None:
     whole = content.split(b"\n")[:-1]

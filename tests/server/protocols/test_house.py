@@ -1016,6 +1016,23 @@ async def babble(said: list[bytes]) -> None:
 # Why it was lost, how long it was thought, and how many matches there are to be
 
 
+async def test_whoever_does_not_end_its_line_is_told_so(autojump_clock: MockClock) -> None:
+    """Catches an author who looks in vain for what is slow in a bot that has answered at once."""
+    async with room() as hall:
+        ann, bob = await pair(hall, "connect-4")
+        for each in (ann, bob):  # one of them is to move, by lot
+            await each.send(b'{"type":"move",')
+            await each.send(b'"move":3}')
+        await trio.sleep(61.0)
+        (end,) = await ann.messages("end")
+        loser = end["cause"][0]["seat"]
+    assert end["why"].endswith(
+        " ran out of time; 24 bytes of a line had come, without the line break at its end"
+    )
+    assert (loser, end["winner"]) == (0, "second")
+    assert [(late["kind"], late["begun"]) for late in end["cause"]] == [("late", 24)]
+
+
 async def test_the_end_says_what_led_to_it_and_whose_fault_it_was_as_the_api_does(
     autojump_clock: MockClock,
 ) -> None:
@@ -1031,6 +1048,7 @@ async def test_the_end_says_what_led_to_it_and_whose_fault_it_was_as_the_api_doe
     assert (end["ending"], end["fault"], end["why"]) == ("time", "bot", fact.why)
     assert fact.why.startswith(f"{fact.players[0]} ran out of time; a move was refused before, e99, because ")
     refused, late = end["cause"]
+    assert "begun" not in late, "all lines were ended"
     assert (refused["kind"], refused["seat"], refused["ply"], refused["sent"]) == ("refused", 0, 0, "e99")
     assert (late["kind"], late["deadline"]) == ("late", 60.0)
     assert [refused["at"], late["at"]] == [moment(cause.at) for cause in fact.cause]
