@@ -23,6 +23,14 @@ def test_every_fault_and_every_kind_of_cause_has_words() -> None:
     ]
 
 
+def test_a_line_without_its_end_is_named_beside_the_clock() -> None:
+    late = {"at": "…", "kind": "late", "seat": 1, "deadline": 60.0, "spent": 60.0, "begun": 24}
+    assert (
+        in_words(late, NAMES)
+        == "bob had 60.0 s for this move, and sent a line without the line break at its end"
+    )
+
+
 def test_where_neither_was_there_it_is_the_fault_of_both() -> None:
     ann, bob = ({"at": "…", "kind": "absent", "seat": seat, "seconds": 40.0} for seat in (0, 1))
     assert whose("bot", [ann]) == "the bot's own fault"
