@@ -20,6 +20,7 @@ from msgspec import Struct
 from trio_websocket import wrap_server_stream
 
 from games.game import quoted
+from server.net.escaping import safe
 from server.net.guard import PEER_GONE
 from server.net.hosts import host_and_path
 from server.net.limits import Limits
@@ -32,6 +33,9 @@ CONNECTION = re.compile(rb"^connection:([^\r\n]*)\r?\n", re.IGNORECASE | re.MULT
 HOST_BYTES = 512  # of a `Host`: no name and port have more; the library takes seconds to decode thousands
 # Of a request's head; the library finds it at the same place. A second empty line before it is not a request.
 END = re.compile(rb"\A\r\n|\n\r?\n")
+# As long as this matches, a request may come: a bot that speaks lines or TLS need not wait to hear that it is
+# at the wrong port.
+REQUEST = re.compile(rb"[A-Z]+(?: |\Z)|\r?\Z")
 EMPTY = b"\r\n"  # one empty line before a request is skipped, as over HTTP: the library would refuse it
 # No frame begins like this. The library's reader of frames and its generator keep each other alive until the
 # generator ends: left alone, they would stay until the garbage collector looks, which it hardly ever does.
@@ -94,6 +98,8 @@ async def shake_hands(
         return Refused(_refusal(421, misnamed))
     here = ", ".join(f"{title} at {path}" for path, title in spoken.items())
     here = f"bots speak websocket here, version 13: {here}"
+    if view.strange:
+        return Refused(_refusal(400, f"expected a line such as GET / HTTP/1.1, not {view.strange}; {here}"))
     if asked is not None:
         return Refused(_refusal(404, f"there is nothing at {quoted(asked)}; {here}"))
     return Refused(_refusal(426 if view.answer.startswith(b"HTTP/1.1 426") else 400, here))
@@ -108,6 +114,7 @@ class _View(trio.abc.Stream):
         self.rest = b""
         self.gone = False
         self.too_long = False
+        self.strange = ""  # what came instead of a request
         self.answered = trio.Event()  # set when the library's answer is complete
         self.let_go: Callable[[], None] = lambda: None
         self._wire = wire
@@ -150,6 +157,9 @@ class _View(trio.abc.Stream):
                 return b""
             came += received
             head = came.removeprefix(EMPTY)
+            if REQUEST.match(head) is None:
+                self.strange = safe(ascii(head.partition(b"\n")[0])[1:])
+                return b""
         if end is None or end.end() > self._most:
             self.too_long = True
             return b""

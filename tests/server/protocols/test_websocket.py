@@ -223,7 +223,7 @@ REFUSED = {
     "a path with all kinds of things": (head(request=b'GET /<script>alert("x")</script> HTTP/1.1'), 404),
     "too long a head": (head(b"X: " + b"x" * 20_000), 431),
     "many headers": (head(*[b"X: x"] * 5000), 431),
-    "no end": (b"x" * 100_000, 431),
+    "no end": (b"X" * 100_000, 431),
 }
 
 
@@ -326,9 +326,7 @@ async def test_frames_may_come_in_one_piece_with_the_handshake(autojump_clock: M
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "begun", [b"", head()[:40], b"SSH-2.0-OpenSSH_9.2\r\n", b"\x16\x03\x01\x02\x00\x01\x00"]
-)
+@pytest.mark.parametrize("begun", [b"", b"\r", b"\r\n", b"\r\nGE", head()[:40], b"GET /" + b"x" * 1000])
 async def test_half_a_handshake_is_held_for_5_seconds_and_after_the_peers_end_not_at_all(
     begun: bytes, autojump_clock: MockClock
 ) -> None:
@@ -342,6 +340,29 @@ async def test_half_a_handshake_is_held_for_5_seconds_and_after_the_peers_end_no
         await trio.sleep(0.2)
         assert client.over
         assert (client.answer[:13], leaver.answer) == (b"HTTP/1.1 408 ", b"")
+
+
+@pytest.mark.parametrize(
+    ("said", "repeated"),
+    [
+        (b'{"type":"hello"}\n', '{"type":"hello"}'),
+        (b"\r\nann\n", "ann"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", r"SSH-2.0-OpenSSH_9.2\r"),
+        (b"\x16\x03\x01\x02\x00\x01", r"\x16\x03\x01\x02\x00\x01"),
+    ],
+)
+async def test_whoever_speaks_something_else_hears_at_once_what_is_spoken_here(
+    said: bytes, repeated: str, autojump_clock: MockClock
+) -> None:
+    """Catches a bot at the wrong port that waits five seconds to hear that a handshake takes five seconds."""
+    async with door() as (_, connect):
+        client = await connect()
+        await client.send(said)
+        told = client.answer.partition(b"\r\n\r\n")[2].decode()
+        assert (client.over, client.answer[:13]) == (True, b"HTTP/1.1 400 ")
+        assert told.startswith(
+            f"expected a line such as GET / HTTP/1.1, not '{repeated}'; bots speak websocket here"
+        )
 
 
 async def test_whoever_resets_in_the_handshake_is_let_go_at_once(autojump_clock: MockClock) -> None:
