@@ -158,8 +158,8 @@ class Match:
         self.asides: list[Aside] = []  # what was said and happened beside the moves, in the order of plies
         self._room = MOST  # characters of notes that are still kept
         self._paused: float | None = None
-        # For each seat, how many bytes of a line without its end have come; set by whoever can know.
-        self.begun: list[Callable[[], int]] = [_none, _none]
+        # For each seat, how many bytes of a line without its end have come; None: nobody can know.
+        self.begun: list[Callable[[], int] | None] = [None, None]
         self._last: tuple[AnyEvent, Any] | None = None  # the deciding move, held back with the verdict
         self.interrupted = kept is not None
         self.dealt_at = dealt_at
@@ -418,7 +418,8 @@ class Match:
         gone = [each for each in self._gone if each is not None]
         if clock.deadline <= self._gone_until:
             mover: int = self.position.turn
-            late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at), self.begun[mover]())
+            begun = 0 if (count := self.begun[mover]) is None else count()
+            late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at), begun)
             lost_at = next((each.since for each in gone if each.seat == mover and each.lost), None)
             self._end(verdicts.out_of_time(names, late, self._led(at), lost_at, clock.deadline))
         elif missing := [names[each.seat] for each in gone if each.returns]:
@@ -580,13 +581,8 @@ class Match:
         self.clock.halt(verdict.at)
         self.verdict = verdict
         self.to_move = None
-        self.begun = [_none, _none]
+        self.begun = [None, None]
         self._decided(self, verdict)
-
-
-def _none() -> int:
-    """Nothing is known to have come."""
-    return 0
 
 
 def announce_at_once(match: Match, verdict: Ended) -> None:

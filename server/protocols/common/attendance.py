@@ -330,8 +330,7 @@ class Attendance:
 
     def _watch_lines(self, seat: Seat) -> None:
         """Have the match know, when the clock runs out, of a line that has not been ended."""
-        if self.lines is not None:
-            seat.match.begun[seat.index] = self.lines.begun
+        seat.match.begun[seat.index] = None if self.lines is None else self.lines.begun
 
     def _let_know(self, tell: Callable[[Seat], None], seat: Seat) -> None:
         """Have the dialect tell its bot of a match that begins for it, or to which it comes back."""

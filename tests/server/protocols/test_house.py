@@ -1033,6 +1033,19 @@ async def test_whoever_does_not_end_its_line_is_told_so(autojump_clock: MockCloc
     assert [(late["kind"], late["begun"]) for late in end["cause"]] == [("late", 24)]
 
 
+async def test_a_line_that_was_begun_over_an_earlier_connection_is_not_counted(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall, "connect-4")
+        await ann.send(b'{"type":"move",')
+        again = await hall.hello("ann", "connect-4", token=OWN)
+        await trio.sleep(61.0)
+        (end,) = await again.messages("end")
+        assert [end] == await bob.messages("end")
+    assert [(late["kind"], "begun" in late) for late in end["cause"]] == [("late", False)]
+
+
 async def test_the_end_says_what_led_to_it_and_whose_fault_it_was_as_the_api_does(
     autojump_clock: MockClock,
 ) -> None:
