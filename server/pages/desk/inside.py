@@ -127,6 +127,9 @@ class Inside:
             "missing": tournament.missing(),
             "checks_in": None if record.state is not State.REGISTERING else opens_at(record.opened),
             "next_round": coming(record),
+            "wanting": tables.wanting(record),
+            "awaited": waits_for_all(tournament),
+            "limits": self._host.limits,
             "ends": ends(record),
             "deletes": not record.format.endless and record.state is not State.RUNNING,
             "invites": not record.format.endless and record.state is not State.FINISHED,
@@ -251,6 +254,12 @@ def possible(record: Record) -> list[str]:
     if record.ended_early:
         return []
     return {State.RUNNING: ["pause"], State.PAUSED: ["resume"]}.get(record.state, [])
+
+
+def waits_for_all(tournament: Tournament) -> bool:
+    """Whether it does not begin by itself, however many are here, without some who are missing."""
+    record = tournament.record
+    return record.state is State.REGISTERING and record.opened.start is None and tournament.awaits_the_invited
 
 
 def ends(record: Record) -> bool:

@@ -178,6 +178,39 @@ async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_th
         assert 'href="/admin/tournaments/cup/withdraw?name=bob"' in page
 
 
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({}, "cup does not start by itself until all who were invited are here."),
+        ({"by_invitation": True}, "cup does not start by itself until all who were let in are here."),
+        ({"start_at": 4e9, "absent": "settle"}, "otherwise the matches of whoever stays away are settled"),
+        ({"start_at": 4e9, "absent": "wait"}, "otherwise each match waits for 45 seconds."),
+    ],
+)
+async def test_the_desk_says_what_becomes_of_whoever_is_missing(
+    chosen: dict[str, Any], said: str, autojump_clock: MockClock
+) -> None:
+    async with sitting(limits=Limits(away_seconds=45.0)) as here:
+        await here.host.claims.invite(await here.hold(**chosen), "ann", "the organiser")
+        await trio.sleep(1.0)
+        assert said in await (await here.log_in()).read("/admin/tournaments/cup")
+
+
+async def test_the_desk_says_when_a_tournament_starts_by_itself(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold(start_at=4e9)
+        await here.hold("fair")
+        browser = await here.log_in()
+        assert re.search(
+            "It starts by itself at <time[^>]*>2096-10-02 07:06 UTC</time> or later, once 2 have entered[.]",
+            await browser.read("/admin/tournaments/cup"),
+        )
+        await here.come("ann", "bob")
+        await trio.testing.wait_all_tasks_blocked()
+        assert "</time>.</p>" in await browser.read("/admin/tournaments/cup")
+        assert "starts by itself" not in await browser.read("/admin/tournaments/fair")
+
+
 async def test_a_tournament_is_deleted_only_after_a_question(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await played(here, "ann", "bob")
@@ -362,11 +395,13 @@ async def test_the_desk_says_that_a_match_is_played_again_only_where_it_is(autoj
         (live,) = here.host.tournaments["rungs"].matches
         asked = await browser.read(f"/admin/tournaments/rungs/void?match={live}")
         assert f"{live} is being played: it would stop now and count for nothing." in asked
+        assert "Why, for everybody to see" in asked, "it becomes the reason of the ending"
         here.host.tournaments["cup"].halt()
         await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
         await here.api("POST", "/api/tournaments/cup/end")
         asked = await browser.read("/admin/tournaments/cup/void?match=cup-2")
         assert "would stay in the record as void." in asked
+        assert "Why, for the record" in asked
         assert said not in asked
         await browser.send(asked, "/admin/tournaments/cup/void", match="cup-2", why="another")
         assert not here.host.tournaments["cup"].record.open
@@ -668,6 +703,7 @@ async def test_a_tournament_by_invitation_is_opened_filled_and_shown_as_that(
         assert "By invitation: only bots that the organiser invites or enters take part." in public
         assert "it starts by itself when 2 have entered and all of them are here" in public
         assert "waits until all are here <small>(by invitation)</small>" in await browser.read("/")
+        assert "2 entrants; begins with 2, once all are here" in await browser.read("/wall")
         await Desk(here.host.tournaments["cup"]).withdraw("ann")
         assert "<span>1 entrant of 2</span>" in await browser.read("/admin/tournaments/cup"), "there is room"
         assert '<td class="figure">1 of 2</td>' in await browser.read("/admin")
