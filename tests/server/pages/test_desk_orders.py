@@ -771,12 +771,17 @@ async def test_pages_show_nothing_of_an_earlier_tournament_of_the_same_name(
         await trio.sleep(1.0)
         assert "kay" not in await browser.read("/")
         await played(here, "cas", "dot")
+        assert open_before.client.end.here().endswith(b"0\r\n\r\n"), (
+            "though nobody has asked for the new page"
+        )
         for path in paths:
             page = await browser.read(path)
             assert "kay" not in page, path
             assert "cas" in page, path
-        await trio.sleep(5.0)
-        assert open_before.client.end.here().endswith(b"0\r\n\r\n")  # its script asks again
-        watcher = await here.watch("page=/tournaments/cup")
+        again = await here.watch("page=/tournaments/cup&tournament=cup")  # as its script asks
+        await trio.testing.wait_all_tasks_blocked()
+        assert again.client.end.here().endswith(b"event: anew\ndata:\n\n\r\n0\r\n\r\n")
+        (about,) = re.findall(r'data-tournament="([^"]*)"', await browser.read("/tournaments/cup"))
+        watcher = await here.watch(f"page=/tournaments/cup&tournament={about}")
         await watcher.look()
         assert "cas" in "".join(watcher.parts.values())
