@@ -12,6 +12,7 @@ from typing import Any
 from games.catalogue import catalogue
 from server.host.boards import NoBoard, Run
 from server.host.host import Host
+from server.host.names import LONGEST
 from server.host.opening import OPEN
 from server.http.exchange import Exchange
 from server.pages import rendering, tables
@@ -241,7 +242,7 @@ class Inside:
             "form_token": session.form_token,
             "trouble": self._host.store.trouble,
             "draining": self._host.draining,
-            "longest": {"affiliation": AFFILIATION, "contact": CONTACT},
+            "longest": {"name": LONGEST, "affiliation": AFFILIATION, "contact": CONTACT},
             "soon": SOON,
         }
 

@@ -12,6 +12,7 @@ from trio.testing import MockClock
 
 from server.export.verify import verify
 from server.host.boards import WAIT
+from server.host.names import LONGEST
 from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits
@@ -575,6 +576,24 @@ async def test_an_invited_name_is_only_for_whoever_has_its_token(autojump_clock:
             await here.host.arrive("Ann", "tic-tac-toe")
         visit = await here.host.arrive("ann", "tic-tac-toe", token=token[1])
         assert visit.player.place == "cup"
+
+
+async def test_the_longest_names_fit_into_their_fields_whatever_letters_they_have(
+    autojump_clock: MockClock,
+) -> None:
+    """A browser counts in UTF-16, and drops what is too much."""
+    async with sitting() as here:
+        await here.hold(by_invitation=True)
+        browser = await here.log_in()
+        page = await browser.read("/admin/tournaments/cup")
+        seen = page + await browser.read("/games/connect-4/play")
+        lengths = dict(re.findall(r'<input[^>]* id="([^"]*)"[^>]* maxlength="(\d+)"', seen))
+        counted = len(("🦊" * LONGEST).encode("utf-16-le")) // 2
+        assert [int(lengths[field]) for field in ("invited", "entered", "name")] == [counted] * 3
+        await invited(browser, "🦊" * LONGEST)
+        assert list(here.host.tournaments["cup"].record.entrants) == ["🦊" * LONGEST]
+        refused = await browser.send(page, "/admin/tournaments/cup/invite", 409, name="🦊" * (LONGEST + 1))
+        assert b"a name has at most 32 characters" in refused.body
 
 
 async def test_an_invitation_can_be_made_anew_until_the_bot_has_come(autojump_clock: MockClock) -> None:
