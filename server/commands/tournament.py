@@ -37,7 +37,7 @@ Command = TypeVar("Command", bound=Callable[..., int])
 SHARED = {
     "name": "The tournament.",
     "bot": "The bot to take out.",
-    "why": "The reason, for the record.",
+    "why": "The reason, for the record; if a match is voided while it is being played, everybody is told it.",
     "preview": "Change nothing, and print the standings before and after.",
     "yes": "Do not ask first.",
     "json": "The tournament as a JSON object.",

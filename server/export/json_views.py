@@ -96,13 +96,17 @@ def moment(when: float) -> str:
     return shown.replace("+00:00", "Z")
 
 
+def why_shown(record: Record, concluded: Concluded) -> str:
+    """Why a match ended, and whether it was voided after that."""
+    return f"{BY_THE_ORGANISER}{concluded.why}" if concluded.match in record.voided else concluded.why
+
+
 def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, Any]:
     """A match that is over; if `full`, with its moves and the seconds spent on each.
 
     Where the record remembers less of a match, what led to the end is left out as well.
     """
     voided = concluded.match in record.voided
-    why = f"{BY_THE_ORGANISER}{concluded.why}" if voided else concluded.why
     shown: dict[str, Any] = {
         "match": concluded.match,
         "game": record.opened.game,
@@ -111,7 +115,7 @@ def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, A
         "players": concluded.players,
         "winner": None if voided else concluded.winner,
         "ending": Ending.VOID if voided else concluded.ending,
-        "why": why,
+        "why": why_shown(record, concluded),
         "score": None if voided else concluded.score,
         "plies": concluded.plies,
         "options": record.options(concluded),

@@ -11,6 +11,7 @@ from typing import Any
 
 from games.game import Game
 from games.svg import element
+from server.host.names import LONGEST
 from server.host.practice import opponents
 from server.pages.story import Story
 
@@ -26,6 +27,7 @@ def page(game: Game[Any, Any], query: Mapping[str, str]) -> dict[str, Any]:
         "game": game,
         "opponents": list(opponents(game)),
         "name": query.get("name", ""),
+        "longest": LONGEST,
         "against": query.get("against"),
     }
 

@@ -202,6 +202,11 @@ def paged(address: str) -> str:
     return address + ("&" if "?" in address else "?")
 
 
+def units(characters: int) -> str:
+    """How many characters that may be to a browser: it counts in UTF-16, where an emoji is two."""
+    return str(2 * characters)
+
+
 FILTERS: Mapping[str, Callable[..., str]] = {
     "points": points,
     "count": count,
@@ -221,6 +226,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "quoted": quoted,
     "bot_address": bot_address,
     "group_address": group_address,
+    "units": units,
 }
 FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "plural": plural,

@@ -24,6 +24,7 @@ from server.http.exchange import Chunks, Exchange
 from server.pages import packing
 from server.pages.parts import LivePage, Look
 from server.protocols.api.streams import HEADERS
+from tournament.folding import called
 
 FRAME = 0.05  # seconds between two looks, at the least: nobody sees faster changes
 SLICE = 0.001  # seconds of work after which all other tasks have a turn
@@ -33,6 +34,7 @@ MOST = 200  # … if there are no more such pages: each takes 30 to 200 KB, and 
 
 PACKED = ("Content-Encoding", "gzip")
 ALIVE = b": still here\n\n"
+ANEW = b"event: anew\ndata:\n\n"  # what else is on the page belongs to an earlier tournament of that name
 
 
 class Spectator:
@@ -108,7 +110,9 @@ class Live:
         if self._shown.get(address) is shown:
             self._leave_for_now(address, shown)
         parts = {place: part.html for place, part in shown.parts.items()}
-        return {"page": address, "after": f"{self._run}-{self._tick}", "parts": parts, "now": now}
+        after = f"{self._run}-{self._tick}"
+        about = shown.look.tournament
+        return {"page": address, "tournament": about, "after": after, "parts": parts, "now": now}
 
     def stream(self, exchange: Exchange, address: str) -> None:
         """Keep a page that is ready up to date, for as long as it is open."""
@@ -122,6 +126,10 @@ class Live:
         if packs:
             chunks.put(packing.HEAD)
         spectator = Spectator(address, chunks, packs, shown, after, frozenset(hidden), now)
+        if query.get("tournament", shown.look.tournament) != shown.look.tournament:
+            spectator.say(ANEW)
+            chunks.close()
+            return
         spectator.say(ALIVE)  # otherwise the browser would not know that it is connected
         missed = [part for place in query.get("missed", "").split(",") if (part := shown.parts.get(place))]
         for part in missed:  # scrolled into view again
@@ -168,6 +176,11 @@ class Live:
         _, address = self._left.popitem(last=False)
         del self._shown[address]
 
+    def _is_outdated(self, shown: LivePage) -> bool:
+        """Whether another tournament has the name of the one that a page is about."""
+        held = self._host.shown.get(called(shown.look.tournament))
+        return held is not None and held.record.kept_as != shown.look.tournament
+
     def _end(self, address: str) -> None:
         """Drop a page because another tournament has that name now; whoever has it open asks again."""
         shown = self._shown.pop(address)
@@ -201,8 +214,10 @@ class Live:
 
     async def _look(self, work: "Work") -> None:
         now = trio.current_time()
-        for shown in tuple(self._shown.values()):
-            if shown.spectators:
+        for address, shown in tuple(self._shown.items()):
+            if self._shown.get(address) is shown and self._is_outdated(shown):
+                self._end(address)
+            elif shown.spectators:
                 for _ in shown.update(self._next, now):
                     if work.enough():
                         await work.pause()

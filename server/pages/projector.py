@@ -40,6 +40,7 @@ class Group(Struct, frozen=True):
     state: State
     entrants: int
     wanted: int | None
+    by_invitation: bool
     start: float | None  # when it begins by itself …
     wanting: str  # … if there are enough entrants
     decided: int
@@ -94,6 +95,7 @@ class ProjectorLook:
             record.state,
             record.contestants,
             record.opened.entrants,
+            bool(record.opened.by_invitation),
             record.opened.start,
             tables.wanting(record),
             record.decided,

@@ -450,6 +450,25 @@ def test_a_page_that_is_no_more_does_not_say_that_its_host_cannot_be_reached(
         expect(page.locator("[data-connection]")).to_contain_text("does not have this page now")
 
 
+def test_a_page_that_nobody_touches_shows_the_next_tournament_of_its_name(
+    browser: Browser, serve: Any
+) -> None:
+    """As a projector after the rehearsal: also what its stream does not send is the next one's."""
+    host = serve(*QUIET)
+    token = (host.data / "organiser-token").read_text().strip()
+    order(host, token, "", name="cup", game="quoridor")
+    with visitor(browser, host.http) as spectator:
+        wall, page = spectator.open("/wall/cup"), spectator.open("/tournaments/cup")
+        expect(wall.locator("#groups")).to_contain_text("Quoridor")
+        order(host, token, "/cup/delete")
+        expect(wall.locator("#groups")).to_contain_text("deleted")
+        expect(page.locator("#progress")).to_contain_text("deleted")
+        order(host, token, "", name="cup", game="santorini")
+        expect(wall.locator("#groups")).to_contain_text("Santorini")
+        expect(page.locator(".subtitle")).to_contain_text("Santorini")
+        expect(page.locator("#progress")).to_contain_text("registering")
+
+
 def test_everything_can_be_read_without_a_script(browser: Browser, arena: Served) -> None:
     with visitor(browser, arena.http, java_script_enabled=False) as spectator:
         page = spectator.open("/tournaments/quoridor")

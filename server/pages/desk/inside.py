@@ -12,6 +12,7 @@ from typing import Any
 from games.catalogue import catalogue
 from server.host.boards import NoBoard, Run
 from server.host.host import Host
+from server.host.names import LONGEST
 from server.host.opening import OPEN
 from server.http.exchange import Exchange
 from server.pages import rendering, tables
@@ -127,6 +128,9 @@ class Inside:
             "missing": tournament.missing(),
             "checks_in": None if record.state is not State.REGISTERING else opens_at(record.opened),
             "next_round": coming(record),
+            "wanting": tables.wanting(record),
+            "awaited": waits_for_all(tournament),
+            "limits": self._host.limits,
             "ends": ends(record),
             "deletes": not record.format.endless and record.state is not State.RUNNING,
             "invites": not record.format.endless and record.state is not State.FINISHED,
@@ -238,7 +242,7 @@ class Inside:
             "form_token": session.form_token,
             "trouble": self._host.store.trouble,
             "draining": self._host.draining,
-            "longest": {"affiliation": AFFILIATION, "contact": CONTACT},
+            "longest": {"name": LONGEST, "affiliation": AFFILIATION, "contact": CONTACT},
             "soon": SOON,
         }
 
@@ -251,6 +255,12 @@ def possible(record: Record) -> list[str]:
     if record.ended_early:
         return []
     return {State.RUNNING: ["pause"], State.PAUSED: ["resume"]}.get(record.state, [])
+
+
+def waits_for_all(tournament: Tournament) -> bool:
+    """Whether it does not begin by itself, however many are here, without some who are missing."""
+    record = tournament.record
+    return record.state is State.REGISTERING and record.opened.start is None and tournament.awaits_the_invited
 
 
 def ends(record: Record) -> bool:

@@ -48,7 +48,7 @@ const missed = new Set(); // and those that are in view again
 function connect() {
   clearTimeout(retry);
   stream?.close();
-  const query = new URLSearchParams({ page: page.dataset.live, after });
+  const query = new URLSearchParams({ page: page.dataset.live, tournament: page.dataset.tournament, after });
   if (hidden.size) query.set("hidden", [...hidden].join());
   if (missed.size) query.set("missed", [...missed].join());
   missed.clear();
@@ -70,6 +70,7 @@ function connect() {
     const { place, from, html } = JSON.parse(event.data);
     append(document.getElementById(place), from, html);
   });
+  stream.addEventListener("anew", () => location.reload()); // another tournament has the name by now
   stream.addEventListener("now", (event) => {
     after = event.lastEventId;
     heard = performance.now();

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice, zip_longest
 from math import inf
+from unicodedata import bidirectional
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 from xml.sax.saxutils import escape, quoteattr
 
 from games.catalogue import catalogue
-from server.export.json_views import moment
+from server.export.json_views import moment, why_shown
 from server.host.view import HeldTournament
 from server.http.wire import Response, text_response
 from server.protocols.api.call import Look
@@ -26,6 +27,7 @@ LATEST = 50  # results in a feed
 PLANNED = 200  # events in a calendar
 EARLIEST = 0.0  # wall time, for results from before times were kept
 FOLDED = 74  # bytes of a line of a calendar, without the space that begins the next
+FROM_THE_RIGHT = frozenset({"R", "AL"})  # as Unicode calls the direction of such letters
 HOUR = 3600.0  # seconds for which a calendar shows an event whose end is not known
 
 
@@ -57,11 +59,11 @@ def atom(record: Record, latest: Sequence[Concluded]) -> str:
         "<author><name>Quintain</name></author>",
     ]
     for each in latest:
-        first, second = each.players
+        first, second = map(_isolated, each.players)
         said = f"{first} – {second}: {_score(record, each)}"
         page = f"/matches/{quote(each.match, safe='')}"
         lines += ["<entry>", *_common(_identity(record.kept_as, each.match), said, each.ended, page)]
-        lines += [f"<summary>{_clean(each.why)}</summary>", "</entry>"]
+        lines += [f"<summary>{_clean(why_shown(record, each))}</summary>", "</entry>"]
     return "\n".join((*lines, "</feed>", ""))
 
 
@@ -75,6 +77,12 @@ def _common(identity: str, title: str, updated: float | None, page: str) -> Iter
 def _identity(*names: str) -> str:
     """An identifier that never changes, whatever the address of the host is."""
     return uuid5(NAMESPACE_URL, "quintain:" + "/".join(quote(name, safe="") for name in names)).urn
+
+
+def _isolated(name: str) -> str:
+    """A name around which nothing turns: a score after one that is written from the right would."""
+    turns = any(bidirectional(each) in FROM_THE_RIGHT for each in name)
+    return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if turns else name
 
 
 def _score(record: Record, match: Concluded) -> str:

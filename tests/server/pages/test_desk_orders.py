@@ -12,6 +12,7 @@ from trio.testing import MockClock
 
 from server.export.verify import verify
 from server.host.boards import WAIT
+from server.host.names import LONGEST
 from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits
@@ -176,6 +177,39 @@ async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_th
             r"Missing: .*bob.*, since <time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</time>", page
         )
         assert 'href="/admin/tournaments/cup/withdraw?name=bob"' in page
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({}, "cup does not start by itself until all who were invited are here."),
+        ({"by_invitation": True}, "cup does not start by itself until all who were let in are here."),
+        ({"start_at": 4e9, "absent": "settle"}, "otherwise the matches of whoever stays away are settled"),
+        ({"start_at": 4e9, "absent": "wait"}, "otherwise each match waits for 45 seconds."),
+    ],
+)
+async def test_the_desk_says_what_becomes_of_whoever_is_missing(
+    chosen: dict[str, Any], said: str, autojump_clock: MockClock
+) -> None:
+    async with sitting(limits=Limits(away_seconds=45.0)) as here:
+        await here.host.claims.invite(await here.hold(**chosen), "ann", "the organiser")
+        await trio.sleep(1.0)
+        assert said in await (await here.log_in()).read("/admin/tournaments/cup")
+
+
+async def test_the_desk_says_when_a_tournament_starts_by_itself(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold(start_at=4e9)
+        await here.hold("fair")
+        browser = await here.log_in()
+        assert re.search(
+            "It starts by itself at <time[^>]*>2096-10-02 07:06 UTC</time> or later, once 2 have entered[.]",
+            await browser.read("/admin/tournaments/cup"),
+        )
+        await here.come("ann", "bob")
+        await trio.testing.wait_all_tasks_blocked()
+        assert "</time>.</p>" in await browser.read("/admin/tournaments/cup")
+        assert "starts by itself" not in await browser.read("/admin/tournaments/fair")
 
 
 async def test_a_tournament_is_deleted_only_after_a_question(autojump_clock: MockClock) -> None:
@@ -362,11 +396,13 @@ async def test_the_desk_says_that_a_match_is_played_again_only_where_it_is(autoj
         (live,) = here.host.tournaments["rungs"].matches
         asked = await browser.read(f"/admin/tournaments/rungs/void?match={live}")
         assert f"{live} is being played: it would stop now and count for nothing." in asked
+        assert "Why, for everybody to see" in asked, "it becomes the reason of the ending"
         here.host.tournaments["cup"].halt()
         await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
         await here.api("POST", "/api/tournaments/cup/end")
         asked = await browser.read("/admin/tournaments/cup/void?match=cup-2")
         assert "would stay in the record as void." in asked
+        assert "Why, for the record" in asked
         assert said not in asked
         await browser.send(asked, "/admin/tournaments/cup/void", match="cup-2", why="another")
         assert not here.host.tournaments["cup"].record.open
@@ -542,6 +578,24 @@ async def test_an_invited_name_is_only_for_whoever_has_its_token(autojump_clock:
         assert visit.player.place == "cup"
 
 
+async def test_the_longest_names_fit_into_their_fields_whatever_letters_they_have(
+    autojump_clock: MockClock,
+) -> None:
+    """A browser counts in UTF-16, and drops what is too much."""
+    async with sitting() as here:
+        await here.hold(by_invitation=True)
+        browser = await here.log_in()
+        page = await browser.read("/admin/tournaments/cup")
+        seen = page + await browser.read("/games/connect-4/play")
+        lengths = dict(re.findall(r'<input[^>]* id="([^"]*)"[^>]* maxlength="(\d+)"', seen))
+        counted = len(("🦊" * LONGEST).encode("utf-16-le")) // 2
+        assert [int(lengths[field]) for field in ("invited", "entered", "name")] == [counted] * 3
+        await invited(browser, "🦊" * LONGEST)
+        assert list(here.host.tournaments["cup"].record.entrants) == ["🦊" * LONGEST]
+        refused = await browser.send(page, "/admin/tournaments/cup/invite", 409, name="🦊" * (LONGEST + 1))
+        assert b"a name has at most 32 characters" in refused.body
+
+
 async def test_an_invitation_can_be_made_anew_until_the_bot_has_come(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await here.hold()
@@ -668,6 +722,7 @@ async def test_a_tournament_by_invitation_is_opened_filled_and_shown_as_that(
         assert "By invitation: only bots that the organiser invites or enters take part." in public
         assert "it starts by itself when 2 have entered and all of them are here" in public
         assert "waits until all are here <small>(by invitation)</small>" in await browser.read("/")
+        assert "2 entrants; begins with 2, once all are here" in await browser.read("/wall")
         await Desk(here.host.tournaments["cup"]).withdraw("ann")
         assert "<span>1 entrant of 2</span>" in await browser.read("/admin/tournaments/cup"), "there is room"
         assert '<td class="figure">1 of 2</td>' in await browser.read("/admin")
@@ -735,12 +790,17 @@ async def test_pages_show_nothing_of_an_earlier_tournament_of_the_same_name(
         await trio.sleep(1.0)
         assert "kay" not in await browser.read("/")
         await played(here, "cas", "dot")
+        assert open_before.client.end.here().endswith(b"0\r\n\r\n"), (
+            "though nobody has asked for the new page"
+        )
         for path in paths:
             page = await browser.read(path)
             assert "kay" not in page, path
             assert "cas" in page, path
-        await trio.sleep(5.0)
-        assert open_before.client.end.here().endswith(b"0\r\n\r\n")  # its script asks again
-        watcher = await here.watch("page=/tournaments/cup")
+        again = await here.watch("page=/tournaments/cup&tournament=cup")  # as its script asks
+        await trio.testing.wait_all_tasks_blocked()
+        assert again.client.end.here().endswith(b"event: anew\ndata:\n\n\r\n0\r\n\r\n")
+        (about,) = re.findall(r'data-tournament="([^"]*)"', await browser.read("/tournaments/cup"))
+        watcher = await here.watch(f"page=/tournaments/cup&tournament={about}")
         await watcher.look()
         assert "cas" in "".join(watcher.parts.values())

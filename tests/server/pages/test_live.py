@@ -538,6 +538,8 @@ def test_what_is_kept_to_be_sent_again_is_bounded_however_many_places_clients_go
 class Heavy(Look):
     """A page whose every look takes 4 ms, in four steps."""
 
+    tournament = ""
+
     def __init__(self, clock: MockClock) -> None:
         self._clock = clock
         self.worked = 0.0

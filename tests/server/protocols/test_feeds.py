@@ -13,7 +13,7 @@ from server.export.match_text import read
 from server.protocols.api.feeds import LATEST, atom, calendar
 from tests.server.protocols.test_api import GAME, office
 from tournament.events import Ending
-from tournament.facts import Concluded, Drew, Entered, Opened
+from tournament.facts import Concluded, Drew, Entered, Opened, Voided
 from tournament.format import Pairing
 from tournament.record import Record
 
@@ -51,6 +51,24 @@ def test_a_feed_is_well_formed_and_its_entries_keep_their_identity() -> None:
     link = later[2].find(f"{ATOM}link")
     assert link is not None
     assert link.attrib["href"] == "/matches/cup-3"
+
+
+def test_a_score_stays_as_it_is_beside_a_name_that_is_written_from_right_to_left() -> None:
+    """The second name and a score after it would be shown as `ann – 1 – 0 :שלום`, whoever has won."""
+    made = record(0)
+    match = ended(1, ("ann", "שלום"))
+    made.add(Drew((Pairing(1, 1, "ann", "שלום"),)))
+    made.add(match)
+    feed = ElementTree.fromstring(atom(made, [match]))  # noqa: S314 - ours
+    assert feed.findtext(f"{ATOM}entry/{ATOM}title") == "ann – \u2068שלום\u2069: 1 – 0"
+
+
+def test_a_feed_says_that_a_match_was_voided_after_its_end() -> None:
+    made = record(1)
+    made.add(Voided("cup-1", "a cable"))
+    feed = ElementTree.fromstring(atom(made, [made.matches["cup-1"]]))  # noqa: S314 - ours
+    assert feed.findtext(f"{ATOM}entry/{ATOM}title") == "ann – <ann & b ob>: void"
+    assert feed.findtext(f"{ATOM}entry/{ATOM}summary") == "the organiser voided it; before that: won"
 
 
 def test_a_calendar_has_the_planned_and_no_line_of_it_is_too_long() -> None:
