@@ -26,7 +26,7 @@ from server.net.open_files import room_for_files, shortage, too_few
 from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
-from server.store.journal import kept
+from server.store.journal import jotted, kept
 from server.store.schema import Newer, NothingKept, Older
 from server.store.sqlite_database import SOUND
 
@@ -131,6 +131,7 @@ def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
         with closing(beside(settings)) as reader:
             wrong = reader.check()
             newest = max((fact.when for fact in map(kept, reader.kept())), default=0.0)
+            jotted(reader.jotted())  # or a host could not go on with the matches in play
             count = reader.last()
     except NothingKept:
         if running and not settings.store:

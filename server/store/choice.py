@@ -16,6 +16,8 @@ from server.store.snapshots import FILE, OF_WHOLE
 from server.store.sqlite import Sqlite, SqliteReader
 from server.store.sqlite_database import unusable
 
+HEADER = 100  # bytes with which every file of SQLite begins
+
 
 def opened(settings: Settings, folder: Path) -> Engine:
     """The database to write to, for a process that has the data folder to itself."""
@@ -49,7 +51,7 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
         raise NothingKept(f"{path}: there is no such file: no host has kept anything here") from None
     except OSError as error:  # another user's folder
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    if not size:  # and SQLite would delete the write-ahead log of a file that was emptied
+    if size < HEADER:  # and SQLite would delete the write-ahead log of a file that was emptied
         _expect_not_emptied(path)
         raise NothingKept(f"{path}: this file is empty: no host has kept anything here")
     return SqliteReader(path, readers=readers)
@@ -58,12 +60,15 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
 def _expect_not_emptied(path: Path) -> None:
     """Raise `Unusable` for an empty file where a host has kept much: to SQLite that is a new database.
 
-    So is a link that leads nowhere, perhaps because a disk is missing.
+    So are a link that leads nowhere, perhaps because a disk is missing, and a file of one byte.
     """
     left = [*map(path.with_name, (FILE, OF_WHOLE, BOARDS)), *backups(path).glob("*.sqlite")]
     with suppress(OSError):  # there is none, or SQLite says what is wrong
         leads_nowhere = path.is_symlink() and not path.exists()
-        if (leads_nowhere or not path.stat().st_size) and any(each.exists() for each in left):
+        size = 0 if leads_nowhere else path.stat().st_size
+        if 0 < size < HEADER:
+            raise unusable(path, "it was cut short")
+        if not size and any(each.exists() for each in left):
             what = "it is a link to a file that is not there" if leads_nowhere else "it is empty"
             why = f"{what}, though a host has kept something here (remove it to start from nothing)"
             raise unusable(path, why)
