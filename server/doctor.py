@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from server.certificate import context, dates
 from server.config import Settings, Tls
-from server.exits import ConfigError, Unavailable
+from server.exits import ConfigError, Unavailable, Unusable
 from server.net.limits import Limits
 from server.net.open_files import room_for_files, shortage, too_few
 from server.store.address import MISWRITTEN, clear
@@ -156,8 +156,8 @@ def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
         )
         return
     except (ConfigError, sqlite3.Error) as error:
-        seen = os.access(settings.data, os.R_OK | os.X_OK)
-        advice = SERVER if settings.store else restore if seen else OWNER
+        damaged = isinstance(error, Unusable | sqlite3.Error)
+        advice = SERVER if settings.store else restore if damaged else OWNER
         yield Diagnosis("journal", Severity.FAULT, str(error), advice)
         return
     if wrong:

@@ -1,5 +1,7 @@
 """Which database a host's journal is in: a file in its data folder, or a PostgreSQL server."""
 
+import errno
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -46,10 +48,12 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
         return PostgresReader(settings.store)
     try:
         size = path.stat().st_size
+        if not os.access(path, os.R_OK):  # SQLite does not say which it is
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except FileNotFoundError:
         _expect_not_emptied(path)
         raise NothingKept(f"{path}: there is no such file: no host has kept anything here") from None
-    except OSError as error:  # another user's folder
+    except OSError as error:  # another user's
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     if size < HEADER:  # and SQLite would delete the write-ahead log of a file that was emptied
         _expect_not_emptied(path)

@@ -911,11 +911,15 @@ def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: P
     assert answers(folder)["journal"].state is Severity.OK
 
 
-def test_the_doctor_and_others_say_that_another_users_folder_cannot_be_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("closed", "host"), [("", "warning"), ("quintain.sqlite", "ok")])
+def test_the_doctor_and_others_say_that_another_users_folder_or_journal_cannot_be_read(
+    tmp_path: Path, closed: str, host: str
+) -> None:
+    """Catches a journal that was called unusable, and of which there was no backup."""
     folder = prepared(str(tmp_path / "data"))
     filled(folder / "quintain.sqlite")
     (folder / "lock").touch()
-    folder.chmod(0o000)
+    (folder / closed).chmod(0o000)
     try:
         examined = bound_by_rights("doctor", "--json", "--data", str(folder))
         others = [
@@ -924,7 +928,7 @@ def test_the_doctor_and_others_say_that_another_users_folder_cannot_be_read(tmp_
     finally:
         folder.chmod(0o700)
     found = {check["about"]: check for check in reversed(json.loads(examined.stdout)["checks"])}
-    assert found["host"]["state"] == "warning"
+    assert found["host"]["state"] == host
     unread = f"{folder / 'quintain.sqlite'}: cannot be read: Permission denied"
     assert (found["journal"]["said"], found["journal"]["state"]) == (unread, "fault")
     assert found["journal"]["advice"] == "run this as the user that the host runs as"
