@@ -16,7 +16,7 @@ from server.store.reserve import Reserve
 from server.store.schema import NothingKept
 from server.store.snapshots import FILE, OF_WHOLE
 from server.store.sqlite import Sqlite, SqliteReader
-from server.store.sqlite_database import unusable
+from server.store.sqlite_database import expect_file, unusable
 
 HEADER = 100  # bytes with which every file of SQLite begins
 
@@ -48,6 +48,7 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
         return PostgresReader(settings.store)
     try:
         size = path.stat().st_size
+        expect_file(path)
         if not os.access(path, os.R_OK):  # SQLite does not say which it is
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except FileNotFoundError:
@@ -66,6 +67,7 @@ def _expect_not_emptied(path: Path) -> None:
 
     So are a link that leads nowhere, perhaps because a disk is missing, and a file of one byte.
     """
+    expect_file(path)
     left = [*map(path.with_name, (FILE, OF_WHOLE, BOARDS)), *backups(path).glob("*.sqlite")]
     with suppress(OSError):  # there is none, or SQLite says what is wrong
         leads_nowhere = path.is_symlink() and not path.exists()

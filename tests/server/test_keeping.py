@@ -874,6 +874,17 @@ def test_a_journal_that_was_cut_down_to_a_few_bytes_is_damaged_and_neither_new_n
     assert answers(folder)["journal"].state is Severity.FAULT
 
 
+def test_a_folder_in_the_place_of_the_journal_is_called_that(tmp_path: Path) -> None:
+    """It was called a file of another user, or a database that cannot be opened."""
+    folder = prepared(str(tmp_path / "data"))
+    found = settings(None, {}, {"data": str(folder)})
+    (folder / "quintain.sqlite").mkdir()
+    for open_it in (lambda: opened(found, folder), lambda: beside(found)):
+        with pytest.raises(Unusable, match=r"it is a folder, .* \(move it away\); there is no backup in"):
+            open_it()
+    assert answers(folder)["journal"].state is Severity.FAULT
+
+
 def test_a_database_in_which_no_host_has_kept_anything_yet_is_not_called_that_of_an_older_one(
     tmp_path: Path,
 ) -> None:
