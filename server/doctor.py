@@ -20,13 +20,13 @@ from msgspec import Struct
 
 from server.certificate import context, dates
 from server.config import Settings, Tls
-from server.exits import ConfigError, Unavailable
+from server.exits import ConfigError, Unavailable, Unusable
 from server.net.limits import Limits
 from server.net.open_files import room_for_files, shortage, too_few
 from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
-from server.store.journal import kept
+from server.store.journal import jotted, kept
 from server.store.schema import Newer, NothingKept, Older
 from server.store.sqlite_database import SOUND
 
@@ -131,6 +131,7 @@ def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
         with closing(beside(settings)) as reader:
             wrong = reader.check()
             newest = max((fact.when for fact in map(kept, reader.kept())), default=0.0)
+            jotted(reader.jotted())  # or a host could not go on with the matches in play
             count = reader.last()
     except NothingKept:
         if running and not settings.store:
@@ -155,8 +156,8 @@ def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
         )
         return
     except (ConfigError, sqlite3.Error) as error:
-        seen = os.access(settings.data, os.R_OK | os.X_OK)
-        advice = SERVER if settings.store else restore if seen else OWNER
+        damaged = isinstance(error, Unusable | sqlite3.Error)
+        advice = SERVER if settings.store else restore if damaged else OWNER
         yield Diagnosis("journal", Severity.FAULT, str(error), advice)
         return
     if wrong:

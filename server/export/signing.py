@@ -50,8 +50,11 @@ def known_signer(folder: Path) -> Signer | None:
         if not path.exists():
             return None
         return Signer(bytes.fromhex(path.read_text(encoding="ascii").strip()))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: the host's key cannot be read: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: the host's key cannot be read: {error.strerror}") from None
+    except ValueError:
+        instead = "put a copy of it back, or remove it, and the next start makes another"
+        raise ConfigError(f"{path}: this is no key: {instead}") from None
 
 
 def unsigned() -> str:

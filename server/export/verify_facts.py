@@ -41,7 +41,7 @@ from tournament.facts import (
     Voided,
     Withdrew,
 )
-from tournament.format import Pairing, formats
+from tournament.format import OPEN, Pairing, formats
 from tournament.record import Record
 from tournament.refusals import has_withdrawn
 from tournament.sealing import commitment
@@ -86,7 +86,8 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
             if in_order and record.state is State.FINISHED:
                 yield f"{quoted(name)} entered when it was over"
         case Turned(state=state):
-            if in_order and (record.state, state) not in TURNS and not _reopened(record, state):
+            allowed = (record.state, state) in TURNS or _reopened(record, state) or _said_again(record, state)
+            if in_order and not allowed:
                 yield f"it cannot have turned from {record.state} to {state}"
             if state is State.FINISHED and not is_over(record):
                 yield "it cannot have finished: pairings are still open"
@@ -243,6 +244,11 @@ def _name_objections(record: Record, match: str, number: int) -> Iterator[str]:
 def _reopened(record: Record, state: State) -> bool:
     """A tournament that was over goes on when a match of it is voided."""
     return record.state is State.FINISHED and state is State.RUNNING and bool(record.open)
+
+
+def _said_again(record: Record, state: State) -> bool:
+    """An early Quintain kept twice that an open table runs."""
+    return record.opened.format == OPEN and record.state is state is State.RUNNING
 
 
 def can_be_added(record: Record, fact: AnyFact) -> bool:

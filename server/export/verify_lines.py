@@ -33,6 +33,9 @@ SOMETIMES = (
     "affiliation",
     "contact",
 )
+# Choices that a tournament's line does not have in files from before there were chains …
+CHOICES = ("absent", "start_at", "group")
+UNCHOSEN = (None, "wait")  # … because there were none: this is how all tournaments were held.
 NOTHING: tuple[object, ...] = (None, [], [None, None], ["bot", "bot"])
 
 
@@ -57,7 +60,7 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
                         line.number, f"nothing says that there is this {kind}, or it is there twice"
                     )
                 else:
-                    yield from _between(line, expected)
+                    yield from _between(line, expected if section.ends else _before_chains(line, expected))
             case _:
                 pass
     for kind, key in wanted.rest():
@@ -108,6 +111,16 @@ def _key(line: dict[str, Any]) -> Key:
 def _plain(line: dict[str, Any]) -> dict[str, Any]:
     """A line as whoever reads its JSON has it."""
     return msgspec.json.decode(msgspec.json.encode(line))
+
+
+def _before_chains(line: Line, expected: dict[str, Any]) -> dict[str, Any]:
+    """What follows for a line of a file that may be older than some choices."""
+    there = line.found
+    return {
+        key: value
+        for key, value in expected.items()
+        if key in there or key not in CHOICES or value not in UNCHOSEN
+    }
 
 
 def _between(line: Line, expected: Any) -> Iterator[Finding]:

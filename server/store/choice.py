@@ -1,5 +1,7 @@
 """Which database a host's journal is in: a file in its data folder, or a PostgreSQL server."""
 
+import errno
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +16,9 @@ from server.store.reserve import Reserve
 from server.store.schema import NothingKept
 from server.store.snapshots import FILE, OF_WHOLE
 from server.store.sqlite import Sqlite, SqliteReader
-from server.store.sqlite_database import unusable
+from server.store.sqlite_database import expect_file, unusable
+
+HEADER = 100  # bytes with which every file of SQLite begins
 
 
 def opened(settings: Settings, folder: Path) -> Engine:
@@ -44,12 +48,15 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
         return PostgresReader(settings.store)
     try:
         size = path.stat().st_size
+        expect_file(path)
+        if not os.access(path, os.R_OK):  # SQLite does not say which it is
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except FileNotFoundError:
         _expect_not_emptied(path)
         raise NothingKept(f"{path}: there is no such file: no host has kept anything here") from None
-    except OSError as error:  # another user's folder
+    except OSError as error:  # another user's
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    if not size:  # and SQLite would delete the write-ahead log of a file that was emptied
+    if size < HEADER:  # and SQLite would delete the write-ahead log of a file that was emptied
         _expect_not_emptied(path)
         raise NothingKept(f"{path}: this file is empty: no host has kept anything here")
     return SqliteReader(path, readers=readers)
@@ -58,12 +65,16 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
 def _expect_not_emptied(path: Path) -> None:
     """Raise `Unusable` for an empty file where a host has kept much: to SQLite that is a new database.
 
-    So is a link that leads nowhere, perhaps because a disk is missing.
+    So are a link that leads nowhere, perhaps because a disk is missing, and a file of one byte.
     """
+    expect_file(path)
     left = [*map(path.with_name, (FILE, OF_WHOLE, BOARDS)), *backups(path).glob("*.sqlite")]
     with suppress(OSError):  # there is none, or SQLite says what is wrong
         leads_nowhere = path.is_symlink() and not path.exists()
-        if (leads_nowhere or not path.stat().st_size) and any(each.exists() for each in left):
+        size = 0 if leads_nowhere else path.stat().st_size
+        if 0 < size < HEADER:
+            raise unusable(path, "it was cut short")
+        if not size and any(each.exists() for each in left):
             what = "it is a link to a file that is not there" if leads_nowhere else "it is empty"
             why = f"{what}, though a host has kept something here (remove it to start from nothing)"
             raise unusable(path, why)

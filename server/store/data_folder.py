@@ -144,8 +144,10 @@ def organiser_token(folder: Path) -> OrganiserToken:
         # An empty file is what a full disk or a power cut has left of one, and a token that everybody brings.
         if path.exists() and (text := path.read_text(encoding="ascii").strip()):
             return OrganiserToken(text, path)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: the organiser's token cannot be read: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: the organiser's token cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise ConfigError(f"{path}: this is no token: remove it, and the next start makes another") from None
     token = secrets.token_urlsafe(32)
     try:
         private.write(path, f"{token}\n".encode())

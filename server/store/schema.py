@@ -34,8 +34,10 @@ class Newer(ConfigError):
 
 
 def expect_this(where: object, version: int, newest: int) -> None:
-    """Raise `Older` or `Newer` for a schema that whoever only reads cannot read."""
+    """Raise `NothingKept`, `Older` or `Newer` for a schema that whoever only reads cannot read."""
     refuse_newer(where, version, newest)
+    if not version:
+        raise NothingKept(f"{where}: no host has kept anything here")
     if version < newest:
         raise Older(
             f"{where}: was written by an older Quintain (schema {version}; this one reads {newest}): "

@@ -117,13 +117,19 @@ def findings(rows: Iterable[tuple[str]]) -> list[str]:
     return [line for line in lines if line != "ok" and not line.startswith("***")]
 
 
+def expect_file(path: Path) -> None:
+    """Raise `Unusable` where there is something else, such as a folder: some containers mount one instead."""
+    if path.exists() and not path.is_file():
+        raise unusable(path, "it is a folder, or something else that is no file (move it away)")
+
+
 def expect_rights(path: Path) -> None:
     """Raise `ConfigError` for a file that this process may not write: SQLite does not say which it is."""
     for file in (path, *(path.with_name(path.name + end) for end in BESIDE)):
-        if file.exists() and not (file.is_file() and os.access(file, os.R_OK | os.W_OK)):
-            what = "a file" if file.is_file() else "no file"
+        expect_file(file)
+        if file.exists() and not os.access(file, os.R_OK | os.W_OK):
             raise ConfigError(
-                f"{file}: expected a file that this host may read and write, found {what} that it may not: "
+                f"{file}: expected a file that this host may read and write, found a file that it may not: "
                 "perhaps another user has started a host here"
             )
 

@@ -30,9 +30,10 @@ from server.exits import DONE, FAILED, INTERRUPTED, MISUSED, ConfigError, Failur
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
 from server.store import journal, sqlite_database
-from server.store.choice import opened
+from server.store.choice import beside, opened
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
+from server.store.schema import NothingKept
 from server.store.sqlite import Sqlite, SqliteReader
 from server.store.sqlite_database import connected
 from tests.hang import HANG
@@ -780,11 +781,19 @@ def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_o
     assert states(tmp_path)["journal"] is Severity.FAULT
 
 
-def test_the_doctor_finds_a_fact_that_cannot_be_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE journal SET body = substr(body, 1, 9) WHERE number = 2",
+        "INSERT INTO jotted VALUES ('cup-9', 1, '[\"NW\",', '[0.5]')",
+    ],
+    ids=["a fact", "moves of a match in play"],
+)
+def test_the_doctor_finds_what_cannot_be_read(tmp_path: Path, damage: str) -> None:
     path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
     filled(path)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE journal SET body = substr(body, 1, 9) WHERE number = 2")
+        connection.execute(damage)
         connection.commit()
     assert states(tmp_path)["journal"] is Severity.FAULT
 
@@ -850,6 +859,44 @@ def test_a_journal_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path, l
     opened(found, folder).close()
 
 
+@pytest.mark.parametrize("size", [1, 30, 99])
+def test_a_journal_that_was_cut_down_to_a_few_bytes_is_damaged_and_neither_new_nor_old(
+    tmp_path: Path, size: int
+) -> None:
+    """To SQLite a file of one byte is a new database, and the schema of one cut in its header is 0."""
+    folder = prepared(str(tmp_path / "data"))
+    path, found = folder / "quintain.sqlite", settings(None, {}, {"data": str(folder)})
+    opened(found, folder).close()
+    os.truncate(path, size)
+    for open_it in (lambda: opened(found, folder), lambda: beside(found)):
+        with pytest.raises(Unusable, match="it was cut short; there is no backup in"):
+            open_it()
+    assert answers(folder)["journal"].state is Severity.FAULT
+
+
+def test_a_folder_in_the_place_of_the_journal_is_called_that(tmp_path: Path) -> None:
+    """It was called a file of another user, or a database that cannot be opened."""
+    folder = prepared(str(tmp_path / "data"))
+    found = settings(None, {}, {"data": str(folder)})
+    (folder / "quintain.sqlite").mkdir()
+    for open_it in (lambda: opened(found, folder), lambda: beside(found)):
+        with pytest.raises(Unusable, match=r"it is a folder, .* \(move it away\); there is no backup in"):
+            open_it()
+    assert answers(folder)["journal"].state is Severity.FAULT
+
+
+def test_a_database_in_which_no_host_has_kept_anything_yet_is_not_called_that_of_an_older_one(
+    tmp_path: Path,
+) -> None:
+    """As a host leaves it that is killed in its first moment."""
+    folder = prepared(str(tmp_path / "data"))
+    with closing(connected(folder / "quintain.sqlite")) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(NothingKept, match="no host has kept anything here"):
+        beside(settings(None, {}, {"data": str(folder)}))
+    assert answers(folder)["journal"].said == "nothing has been kept yet"
+
+
 def test_a_link_to_a_disk_that_is_missing_is_not_taken_for_a_new_journal(tmp_path: Path) -> None:
     folder = prepared(str(tmp_path / "data"))
     path, found = folder / "quintain.sqlite", settings(None, {}, {"data": str(folder)})
@@ -875,11 +922,15 @@ def test_the_doctor_finds_that_the_journal_of_a_running_host_is_gone(tmp_path: P
     assert answers(folder)["journal"].state is Severity.OK
 
 
-def test_the_doctor_and_others_say_that_another_users_folder_cannot_be_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("closed", "host"), [("", "warning"), ("quintain.sqlite", "ok")])
+def test_the_doctor_and_others_say_that_another_users_folder_or_journal_cannot_be_read(
+    tmp_path: Path, closed: str, host: str
+) -> None:
+    """Catches a journal that was called unusable, and of which there was no backup."""
     folder = prepared(str(tmp_path / "data"))
     filled(folder / "quintain.sqlite")
     (folder / "lock").touch()
-    folder.chmod(0o000)
+    (folder / closed).chmod(0o000)
     try:
         examined = bound_by_rights("doctor", "--json", "--data", str(folder))
         others = [
@@ -888,7 +939,7 @@ def test_the_doctor_and_others_say_that_another_users_folder_cannot_be_read(tmp_
     finally:
         folder.chmod(0o700)
     found = {check["about"]: check for check in reversed(json.loads(examined.stdout)["checks"])}
-    assert found["host"]["state"] == "warning"
+    assert found["host"]["state"] == host
     unread = f"{folder / 'quintain.sqlite'}: cannot be read: Permission denied"
     assert (found["journal"]["said"], found["journal"]["state"]) == (unread, "fault")
     assert found["journal"]["advice"] == "run this as the user that the host runs as"

@@ -18,12 +18,14 @@ from server.export.read import LONGEST
 from server.export.read import lines as read_lines
 from server.export.signing import Signer
 from server.export.verify import Verdict, verify
+from server.export.verify_lines import CHOICES, UNCHOSEN
 from server.host.names import LONGEST as LONGEST_NAME
 from tests.effort import IS_CAMPAIGN, tries
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
-from tournament.format import Pairing
+from tournament.facts import Kept, Opened, State, Turned
+from tournament.format import OPEN, Pairing
 from tournament.sizes import AT_ONCE
 
 pytestmark = pytest.mark.slow
@@ -113,6 +115,28 @@ def test_a_file_from_before_there_were_chains_is_let_pass_and_says_that_it_has_n
         assert found.findings == []
         assert {chain.head for chain in found.chains} == {None}
         assert "carries no chain" in str(found.chains[0])
+
+
+def test_a_file_from_before_a_tournament_had_choices_is_let_pass_unless_something_was_chosen() -> None:
+    lines = unchained(exported(simulated(2)))
+    openings = [line for line in lines if line["type"] == "tournament"]
+    for opening in openings:
+        for choice in CHOICES:
+            chosen = opening.pop(choice)
+            assert bool(verdict(lines).findings) == (chosen not in UNCHOSEN), choice
+            if chosen not in UNCHOSEN:
+                opening[choice] = chosen
+    assert any(choice not in opening for opening in openings for choice in CHOICES)
+
+
+@pytest.mark.parametrize(("format", "wrong"), [(OPEN, 0), ("ladder", 1)])
+def test_an_open_table_may_say_twice_that_it_runs_as_an_early_quintain_had_it_do(
+    format: str, wrong: int
+) -> None:
+    twice = [Opened("tic-tac-toe", format), Turned(State.RUNNING), Turned(State.RUNNING)]
+    kept = [Kept("open-tic-tac-toe", when, fact) for when, fact in enumerate(twice, 1)]
+    found = verdict(exported(kept)).findings
+    assert [finding.why for finding in found] == wrong * ["it cannot have turned from running to running"]
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
@@ -221,6 +245,8 @@ def says_something_else(line: dict[str, Any], path: Path_, changed: dict[str, An
     """Not the same in other words, nor what could have been said as well."""
     if line["type"] in ("fact", "match") and read(changed) == read(line):
         return False  # a default, left out
+    if line["type"] == "tournament" and not chain and path[0] in CHOICES and path[0] not in changed:
+        return line[path[0]] not in UNCHOSEN  # else it is as before there was such a choice
     others_could_have_led_there = (
         line["type"] == "match"
         and path[0] == "moves"

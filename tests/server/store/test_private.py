@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from server.commands.keeping import StoreOptions, backup, restore
 from server.config import Settings
-from server.exits import Failure
+from server.exits import ConfigError, Failure
 from server.export import signing
 from server.export.signing import signer
 from server.store import private
@@ -127,6 +127,22 @@ def test_a_secret_that_a_power_cut_has_emptied_is_made_anew(
     assert rights(tmp_path / name) == 0o600
     make(tmp_path)
     assert (tmp_path / name).read_text() == kept
+
+
+@secrets
+def test_what_is_no_secret_is_refused_with_what_to_do(
+    tmp_path: Path, name: str, make: Callable[[Path], object]
+) -> None:
+    """The line ended with what a codec or a library has to say about its input."""
+    (tmp_path / name).write_bytes(b"\xff" * 32)
+    with pytest.raises(
+        ConfigError, match=f"{name}: this is no .* remove it, and the next start makes another$"
+    ):
+        make(tmp_path)
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+    with pytest.raises(ConfigError, match=f"{name}: the .* cannot be read: Is a directory$"):
+        make(tmp_path)
 
 
 @secrets
