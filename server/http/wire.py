@@ -39,7 +39,8 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 _PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients put the charset where the coding belongs
 _CLOSE = b"Connection: close\r\n"
-_SHARED = b"Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: X-Turn-Token, Location\r\n"
+_EXPOSED = b"Access-Control-Expose-Headers: X-Turn-Token, Location, Retry-After\r\n"
+_SHARED = b"Access-Control-Allow-Origin: *\r\n" + _EXPOSED
 _ENDS = (  # ends of heads, by whether pages of any site may read the answer, and whether the connection ends
     (b"\r\n", _CLOSE + b"\r\n"),
     (_SHARED + b"\r\n", _SHARED + _CLOSE + b"\r\n"),

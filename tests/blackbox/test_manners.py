@@ -82,7 +82,7 @@ def test_pages_of_any_site_may_do_what_bots_do_and_nothing_that_an_organiser_doe
         assert int(answer.headers["access-control-max-age"]) > 0
         refused = ask(host.http, method, path, b"{" if method == "POST" else None, **PAGE)
         assert shared(refused), "and it may read whatever comes of it"
-        assert refused.headers["access-control-expose-headers"] == "X-Turn-Token, Location"
+        assert refused.headers["access-control-expose-headers"] == "X-Turn-Token, Location, Retry-After"
     for path in (
         "/api/tournaments",
         "/api/tournaments/open-quoridor/pause",

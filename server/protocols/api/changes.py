@@ -102,7 +102,7 @@ class Changes:
         if record is not held.record.public:  # frozen meanwhile, or no longer
             self._marked.add(name)
             return
-        if rows and self._on:
+        if rows and self._on and held.record.state is not State.DELETED:
             self._say(
                 {
                     "type": "standings",

@@ -3,19 +3,24 @@
 Each function answers one route of `table.py`.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import islice, zip_longest
+from heapq import nsmallest
+from itertools import zip_longest
 from math import inf
 from unicodedata import bidirectional
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 from xml.sax.saxutils import escape, quoteattr
 
+from msgspec import Struct
+
 from games.catalogue import catalogue
 from server.export.json_views import moment, why_shown
 from server.host.view import HeldTournament
 from server.http.wire import Response, text_response
+from server.net.pauses import WithPauses
 from server.protocols.api.call import Look
 from tournament.facts import Concluded
 from tournament.record import Record
@@ -25,10 +30,20 @@ ATOM = "application/atom+xml; charset=utf-8"
 CALENDAR = "text/calendar; charset=utf-8"
 LATEST = 50  # results in a feed
 PLANNED = 200  # events in a calendar
+AT_A_TIME = 20  # tournaments whose events are collected before other tasks get their turn
 EARLIEST = 0.0  # wall time, for results from before times were kept
 FOLDED = 74  # bytes of a line of a calendar, without the space that begins the next
 FROM_THE_RIGHT = frozenset({"R", "AL"})  # as Unicode calls the direction of such letters
 HOUR = 3600.0  # seconds for which a calendar shows an event whose end is not known
+
+
+class Event(Struct, frozen=True):
+    """What a calendar shows: the beginning of a tournament or of a round."""
+
+    names: tuple[str, ...]  # of what begins
+    said: str
+    at: float  # wall time
+    lasts: float  # seconds
 
 
 def results(call: Look, found: HeldTournament) -> Response:
@@ -40,12 +55,14 @@ def results(call: Look, found: HeldTournament) -> Response:
 
 def plan(call: Look, found: HeldTournament) -> Response:
     """When a tournament and its rounds begin."""
-    return text_response(CALENDAR, calendar([found.record]))
+    return text_response(CALENDAR, calendar(events(found.record), time.time()))
 
 
-def plans(call: Look) -> Response:
+async def plans(call: Look) -> Response:
     """When all tournaments and their rounds begin."""
-    return text_response(CALENDAR, calendar(each.record for each in call.view.tournaments.values()))
+    held = WithPauses(call.view.tournaments.values(), AT_A_TIME)
+    begins = [event async for each in held for event in events(each.record)]
+    return text_response(CALENDAR, calendar(begins, time.time()))
 
 
 def atom(record: Record, latest: Sequence[Concluded]) -> str:
@@ -96,35 +113,36 @@ def _clean(text: str) -> str:
     return escape("".join(each if each >= " " and each not in "\ufffe\uffff" else " " for each in text))
 
 
-def calendar(records: Iterable[Record]) -> str:
-    """Planned beginnings as a calendar (RFC 5545), without those that have no date."""
+def calendar(begins: Iterable[Event], now: float) -> str:
+    """Planned beginnings as a calendar (RFC 5545). If there are many, what comes next is not left out."""
+    shown = nsmallest(PLANNED, begins, key=lambda each: (each.at < now, abs(each.at - now)))
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Quintain//EN"]
-    for event in islice((event for record in records for event in _events(record)), PLANNED):
-        lines += event
+    for event in shown:
+        lines += _written(event)
     return "".join(f"{_folded(line)}\r\n" for line in (*lines, "END:VCALENDAR"))
 
 
-def _events(record: Record) -> Iterator[Iterable[str]]:
-    """When a tournament begins, and each of its rounds whose time is known."""
+def events(record: Record) -> Iterator[Event]:
+    """When a tournament begins, and each of its rounds, as far as their times are known."""
     title = f"{record.name}: {catalogue()[record.opened.game].title}, {record.format.title}"
     start, times = record.opened.start, [*planned(record)]
     if start is not None and (not times or start < times[0][1]):
-        yield _event(_identity(record.kept_as), title, start, HOUR)
-    rounds = rounds_of(record)
+        yield Event((record.kept_as,), title, start, HOUR)
+    rounds = rounds_of(record) if times else 0
     for (number, at), (_, following) in zip_longest(times, times[1:], fillvalue=(0, inf)):
         lasts = following - at if following < inf else record.opened.round_every or HOUR
         said = f"{title}, round {number}" + (f" of {rounds}" if rounds >= number else "")
-        yield _event(_identity(record.kept_as, "round", str(number)), said, at, lasts)
+        yield Event((record.kept_as, "round", str(number)), said, at, lasts)
 
 
-def _event(identity: str, title: str, start: float, seconds: float) -> Iterable[str]:
-    at = datetime.fromtimestamp(start, UTC).strftime("%Y%m%dT%H%M%SZ")
+def _written(event: Event) -> Iterable[str]:
+    at = datetime.fromtimestamp(event.at, UTC).strftime("%Y%m%dT%H%M%SZ")
     yield "BEGIN:VEVENT"
-    yield f"UID:{identity.removeprefix('urn:uuid:')}"
+    yield f"UID:{_identity(*event.names).removeprefix('urn:uuid:')}"
     yield f"DTSTAMP:{at}"
     yield f"DTSTART:{at}"
-    yield f"DURATION:PT{max(1, round(seconds))}S"
-    yield f"SUMMARY:{_plain(title)}"
+    yield f"DURATION:PT{max(1, round(event.lasts))}S"
+    yield f"SUMMARY:{_plain(event.said)}"
     yield "END:VEVENT"
 
 

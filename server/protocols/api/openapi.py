@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
+from inspect import cleandoc
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from server.protocols.api.routes import Caller, Contents, Route
 
@@ -21,6 +22,7 @@ PARAMETERS = {  # of paths
     "match": "The name of a match, such as friday-1.",
     "bot": "The name of a bot.",
 }
+BESIDE = ("description", "required")  # what is said of a parameter beside its schema
 TEMPLATE = "#/components/schemas/{name}"
 ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 
@@ -74,20 +76,37 @@ def _operation(
         for name in route.parameters
     ]
     parameters += [
-        {"name": name, "in": "query", "description": said["description"], "schema": _undescribed(said)}
+        {"name": name, "in": "query"} | _beside(said) | {"schema": _schema_alone(said)}
         for name, said in route.query.items()
     ]
     if parameters:
         operation["parameters"] = parameters
     if body is not None:
-        operation["requestBody"] = {"content": {"application/json": {"schema": body}}}
+        operation["requestBody"] = {**_needed(route), "content": {"application/json": {"schema": body}}}
     if security := SECURITY[route.who]:
         operation["security"] = security
     return operation
 
 
-def _undescribed(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != "description"}
+def _needed(route: Route) -> dict[str, Any]:
+    """Whether a request has to bring a body and, where not all fields are taken, those that are."""
+    if route.fields is None:
+        fields = () if route.takes is None else structs.fields(route.takes)
+        return {"required": True} if any(each.required for each in fields) else {}
+    if not route.fields:
+        return {"description": "This order takes no fields."}
+    needed, *others = (f"`{field}`" for field in route.fields)
+    more = f" It may have {', '.join(others)}." if others else ""
+    return {"description": f"This order needs {needed}.{more}", "required": True}
+
+
+def _beside(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of a parameter beside its schema."""
+    return {key: said[key] for key in BESIDE if key in said}
+
+
+def _schema_alone(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in said.items() if key not in BESIDE}
 
 
 def _content(contents: Contents, components: dict[str, Any]) -> dict[str, Any]:
@@ -106,7 +125,7 @@ def _schema(what: Any, components: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spelled_out(part: Any) -> Any:
-    """A schema that generators of clients can read: every array has `items`, and they are a schema.
+    """A document that generators of clients can read: every array has `items`, and they are a schema.
 
     Where `prefixItems` has them all, `maxItems` says that there are no more.
     """
@@ -115,6 +134,8 @@ def _spelled_out(part: Any) -> Any:
     if not isinstance(part, dict):
         return part
     found = {name: _spelled_out(each) for name, each in cast("dict[str, Any]", part).items()}
+    if isinstance(said := found.get("description"), str):
+        found["description"] = cleandoc(said)  # Markdown, where what is indented is code
     if found.get("items") is False and len(found.get("prefixItems", ())) == found.get("maxItems"):
         del found["items"]
     elif found.get("type") == "array" and "prefixItems" not in found:

@@ -6,6 +6,7 @@ checked before.
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -52,24 +53,26 @@ Carry = Callable[[Call, Tournament, Order], Awaitable[Response]]
 NOTHING_SAID = Order()
 
 
-def taking(*fields: str) -> Callable[[Carry], Carry]:
-    """Refuse an order with any other field: its sender expects something that would not be done."""
+class Carried(Struct, frozen=True):
+    """How an order is carried out, and the fields that it takes. If there are any, it needs the first."""
 
-    def checked(carry: Carry) -> Carry:
-        async def answer(call: Call, tournament: Tournament, order: Order) -> Response:
-            for field in order.__struct_fields__:
-                if field in fields or getattr(order, field) == getattr(NOTHING_SAID, field):
-                    continue
-                if field == "preview":
-                    raise HttpError(
-                        400, "only withdraw, disqualify and void have a preview; nothing was done"
-                    )
-                raise HttpError(400, f"this order takes no `{field}`; nothing was done")
-            return await carry(call, tournament, order)
+    carry: Carry
+    fields: tuple[str, ...]
 
-        return answer
+    async def __call__(self, call: Call, tournament: Tournament, order: Order) -> Response:
+        """Refuse an order with any other field: its sender expects something that would not be done."""
+        for field in order.__struct_fields__:
+            if field in self.fields or getattr(order, field) == getattr(NOTHING_SAID, field):
+                continue
+            if field == "preview":
+                raise HttpError(400, "only withdraw, disqualify and void have a preview; nothing was done")
+            raise HttpError(400, f"this order takes no `{field}`; nothing was done")
+        return await self.carry(call, tournament, order)
 
-    return checked
+
+def taking(*fields: str) -> Callable[[Carry], Carried]:
+    """An order that takes these fields. If there are any, it needs the first."""
+    return partial(Carried, fields=fields)
 
 
 async def hold(call: Call, settings: TournamentSettings) -> Response:
@@ -85,7 +88,7 @@ async def hold(call: Call, settings: TournamentSettings) -> Response:
     return json_response(201, summary(tournament), location)
 
 
-def simply(do: Callable[[Desk], Awaitable[None]]) -> Carry:
+def simply(do: Callable[[Desk], Awaitable[None]]) -> Carried:
     """An order that needs nothing but its name."""
 
     @taking()

@@ -6,7 +6,7 @@ of a parameter. So finding a route costs a look into a dictionary for each part,
 however long the table is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal
 
@@ -36,6 +36,7 @@ class Route(Struct, frozen=True):
     gives: Contents
     who: Caller = Caller.ANYONE
     takes: type[Struct] | None = None  # the body, as JSON
+    fields: Sequence[str] | None = None  # those of the body that are taken, the needed one first; None: all
     status: int = 200  # when it was done
     otherwise: Mapping[int, Contents] = {}  # other possible answers, by status
     query: Mapping[str, Any] = {}  # query parameters, each with its JSON Schema

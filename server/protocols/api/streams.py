@@ -27,7 +27,7 @@ from server.protocols.api.changes import Changes
 from server.protocols.common.encode_once import OnceEncoder
 from tournament.causes import moved_by
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
-from tournament.facts import AnyFact, Concluded, Disqualified, Froze, Voided, Withdrew
+from tournament.facts import AnyFact, Concluded, Disqualified, Froze, State, Voided, Withdrew
 from tournament.match import Match
 from tournament.record import Record
 
@@ -161,7 +161,7 @@ class Feed:
 
     def __init__(self, view: View, heartbeat_seconds: float) -> None:
         self.heartbeats = Heartbeats(view.guard, heartbeat_seconds)
-        self._events: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
+        self._events: deque[tuple[int, str, bytes]] = deque(maxlen=REMEMBERED)  # with the tournament
         # Ids begin anywhere: one of another host, or of before a restart, is not taken for one of these.
         self._count = self._first = randbits(48)
         self._streams: dict[Chunks, None] = {}
@@ -206,7 +206,8 @@ class Feed:
     def _since(self, after: int) -> list[tuple[int, bytes]]:
         """The events after a number, as far as they are remembered."""
         missed = min(self._count - after, len(self._events))
-        return list(islice(self._events, len(self._events) - missed, None))
+        found = islice(self._events, len(self._events) - missed, None)
+        return [(number, event) for number, _, event in found]
 
     def _leave(self, chunks: Chunks) -> None:
         self._streams.pop(chunks, None)
@@ -232,11 +233,18 @@ class Feed:
             self._say({"type": "end", "tournament": name} | ended | _how(fact))
         if isinstance(fact, CHANGES):
             self._changes.mark(tournament)
+        if tournament.record.state is State.DELETED:
+            self._forget(tournament.record.name)
+
+    def _forget(self, tournament: str) -> None:
+        """Tell nobody any more what happened in a tournament. The other events keep their places."""
+        kept = [(number, of, b"" if of == tournament else event) for number, of, event in self._events]
+        self._events = deque(kept, REMEMBERED)
 
     def _say(self, shown: dict[str, Any]) -> None:
         self._count += 1
         event = _event(self._count, shown)
-        self._events.append((self._count, event))
+        self._events.append((self._count, shown["tournament"], event))
         for chunks in tuple(self._streams):
             chunks.put(event)
 

@@ -18,8 +18,8 @@ from server.net.escaping import in_quotes
 from server.protocols.api import answers, bots, exporting, feeds, groups, orders, paging, reading, wire_log
 from server.protocols.api.call import Call
 from server.protocols.api.openapi import openapi
-from server.protocols.api.orders import Nothing, Order, simply
-from server.protocols.api.routes import Caller, Route
+from server.protocols.api.orders import Carried, Nothing, Order, simply
+from server.protocols.api.routes import Caller, Contents, Route
 from tournament.desk import Desk
 from tournament.tournament import Tournament
 
@@ -58,7 +58,11 @@ def no_such_order(call: Call, tournament: Tournament, asked: str, body: Order) -
 get = partial(Route, "GET")
 look = partial(get, looks=True)
 post = partial(Route, "POST", who=Caller.ORGANISER)
-order = partial(post, takes=Order, gives=CHANGED)
+
+
+def order(path: str, does: str, carried: Carried, gives: Contents = CHANGED, **more: Any) -> Route:
+    return post(path, does, carried, gives, takes=Order, fields=carried.fields, **more)
+
 
 ROUTES: tuple[Route, ...] = (
     look(
@@ -161,7 +165,7 @@ ROUTES: tuple[Route, ...] = (
         "Get the same for the bot in ?name=, whose name may contain a slash.",
         bots.named,
         {JSON: answers.Bot},
-        query={"name": {"type": "string", "description": "The name of a bot."}},
+        query={"name": {"type": "string", "description": "The name of a bot.", "required": True}},
     ),
     look(
         "/api/events",
@@ -266,7 +270,9 @@ ROUTES: tuple[Route, ...] = (
     order(
         f"{ONE}/void", "Void a match: it counts for nothing and is played again.", orders.void, gives=COMPARED
     ),
-    order(f"{ONE}/{{order}}", "Say which orders there are.", no_such_order, listed=False),
+    post(
+        f"{ONE}/{{order}}", "Say which orders there are.", no_such_order, CHANGED, takes=Order, listed=False
+    ),
     post(
         "/api/admin-link",
         "Make a link that opens the desk once.",

@@ -43,6 +43,8 @@ def side(call: Call, tournament: Tournament, match: str) -> Response:
     if asked not in ("0", "1"):
         raise HttpError(400, f"seat is 0 or 1, not {in_quotes(asked)}")
     if (tape := readable.get(int(asked))) is None:
+        if call.organiser:  # who may read all that there is
+            raise HttpError(404, f"what was said over seat {asked} was not recorded")
         raise HttpError(403, f"what was said over seat {asked} is not yours to read, or was not recorded")
     shown = {"match": match, "seat": int(asked), "name": tape.name, "messages": messages_of(tape)}
     return json_response(200, shown | {"omitted": tape.omitted}, NO_STORE)

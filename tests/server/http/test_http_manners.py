@@ -51,7 +51,8 @@ async def test_where_there_is_no_body_it_is_not_compressed() -> None:
         assert (await client.ask(post(b"", "Content-Encoding: gzip"))).body == b"/"
 
 
-SHARED = b"Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: X-Turn-Token, Location\r\n"
+EXPOSED = b"Access-Control-Expose-Headers: X-Turn-Token, Location, Retry-After\r\n"
+SHARED = b"Access-Control-Allow-Origin: *\r\n" + EXPOSED
 
 
 @wires

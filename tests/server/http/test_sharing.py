@@ -2,12 +2,14 @@
 
 from contextlib import AbstractAsyncContextManager
 
+import msgspec
 import pytest
 from trio.testing import MockClock
 
 from server.config import Evaluation
 from server.host.host import STOPPING, Host
 from server.http.sharing import KEPT
+from server.net.limits import Limits
 from server.protocols.api.door import Api
 from server.protocols.arena.door import Arena
 from tests.server.pages.gallery import TOKEN, gallery
@@ -24,7 +26,7 @@ METHODS, HEADERS = "access-control-allow-methods", "access-control-allow-headers
 def is_shared(answer: Answer) -> bool:
     """Whether a page of another site may read it, and of its headers those that bots need; all or nothing."""
     said = {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
-    assert said in ({}, {ORIGIN: "*", EXPOSED: "X-Turn-Token, Location"}), said
+    assert said in ({}, {ORIGIN: "*", EXPOSED: "X-Turn-Token, Location, Retry-After"}), said
     assert "access-control-allow-credentials" not in answer.headers
     return bool(said)
 
@@ -96,6 +98,17 @@ async def test_whatever_bots_are_told_pages_of_any_site_may_read(
     async with bots_doors() as here:
         answer = await ask(here.server, method, path, body=body)
         assert (answer.status, is_shared(answer)) == (status, True)
+
+
+async def test_a_page_can_read_how_long_it_is_to_wait(autojump_clock: MockClock) -> None:
+    """Catches a bot in a page that is told to wait, and cannot tell for how long."""
+    async with bots_doors() as here:
+        for number in range(Limits().wrong_tokens.credits + 2):  # the first is right
+            hello = {"type": "hello", "name": "ann", "game": "quoridor", "token": f"ann's own, {number:08}"}
+            answer = await ask(here.server, "POST", "/play", body=msgspec.json.encode(hello))
+        assert (answer.status, is_shared(answer)) == (429, True)
+        assert "retry-after" in answer.headers
+        assert "Retry-After" in answer.headers[EXPOSED].split(", ")
 
 
 async def test_answers_that_were_held_and_those_that_refuse_in_a_match_can_be_read(

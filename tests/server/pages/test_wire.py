@@ -135,6 +135,21 @@ async def test_what_is_no_longer_kept_or_never_was_is_reported_as_such(autojump_
         assert (await send(here, HERS)).status == 404
 
 
+async def test_the_organiser_may_read_everything_so_a_side_that_nobody_recorded_is_missing(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches an organiser who is told to bring another token for an opponent of the host's own."""
+    async with gallery() as here:
+        bot = HouseTalk(Channel(here.host, ignore, ignore, "192.0.2.1"))
+        hello = {"type": "hello", "name": "ann", "game": "santorini", "token": HERS, "against": "random"}
+        bot.hear(msgspec.json.encode(hello), trio.current_time())
+        await trio.sleep(2.5)
+        for token, status in ((TOKEN, 404), (HERS, 403)):
+            answers = [await ask(here, token, f"?seat={seat}") for seat in (0, 1)]
+            assert sorted(each.status for each in answers) == [200, status]
+        bot.gone()
+
+
 async def test_the_log_of_a_bot_without_a_token_is_the_organisers_alone(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         for name in (b"ann", b"bob"):

@@ -31,7 +31,8 @@ CUP = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "ent
 STREAM_HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
     b"Referrer-Policy: no-referrer\r\nX-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n"
-    b"Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: X-Turn-Token, Location\r\n\r\n"
+    b"Access-Control-Allow-Origin: *\r\n"
+    b"Access-Control-Expose-Headers: X-Turn-Token, Location, Retry-After\r\n\r\n"
 )
 LAST_CHUNK = b"0\r\n\r\n"
 

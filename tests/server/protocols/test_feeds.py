@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from trio.testing import MockClock
 
 from server.export.match_text import read
-from server.protocols.api.feeds import LATEST, atom, calendar
+from server.protocols.api.feeds import LATEST, PLANNED, Event, atom, calendar, events
 from tests.server.protocols.test_api import GAME, office
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Entered, Opened, Voided
@@ -73,14 +73,27 @@ def test_a_feed_says_that_a_match_was_voided_after_its_end() -> None:
 
 def test_a_calendar_has_the_planned_and_no_line_of_it_is_too_long() -> None:
     planned = record(0, 1_770_000_000.0)
-    made = calendar([planned, record(0)])
+    made = calendar([*events(planned), *events(record(0))], 0.0)
     assert made.count("BEGIN:VEVENT") == 1
     assert "DTSTART:20260202T024000Z\r\n" in made
     assert made.endswith("END:VCALENDAR\r\n")
     long = Record("c" * 60 + "ü" * 60, planned.opened)
-    folded = calendar([long])
+    folded = calendar(events(long), 0.0)
     assert max(len(line.encode()) for line in folded.split("\r\n")) <= 75
     assert "ü" * 60 in folded.replace("\r\n ", "")
+
+
+def test_what_comes_next_is_in_a_calendar_however_much_has_been_and_is_far_away() -> None:
+    """Catches a calendar that shows a club nothing new once it has held many evenings."""
+    now = 1_770_000_000.0
+    past = [Event((f"past-{number}",), f"past {number}.", now - number, 1.0) for number in range(1, 500)]
+    coming = [Event((f"next-{number}",), f"next {number}.", now + number, 1.0) for number in range(150)]
+    made = calendar([*past, *reversed(coming)], now)
+    assert made.count("BEGIN:VEVENT") == PLANNED
+    assert all(f"SUMMARY:{event.said}\r\n" in made for event in (*coming, *past[: PLANNED - len(coming)]))
+    far = [Event((f"far-{number}",), "far", now + 1000.0 + number, 1.0) for number in range(PLANNED)]
+    made = calendar([*far, *coming], now)
+    assert all(f"SUMMARY:{event.said}\r\n" in made for event in coming)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from server.protocols.house import sessions
 from tests.fuzz.spectator import SILENT
 from tests.server.web import get, serving
 from tournament.events import Ending
-from tournament.facts import Concluded, Opened
+from tournament.facts import Concluded, Opened, State, Turned
 from tournament.match import Match
 from tournament.record import Record
 
@@ -169,6 +169,26 @@ async def test_whoever_was_away_is_told_what_it_missed_no_faster_than_it_is_take
         view.on_begun[0](cup, match)
         told = [_id(event) - first for event in patient.told]
         assert told == list(range(6, streams.REMEMBERED + 7))
+        nursery.cancel_scope.cancel()
+
+
+async def test_nobody_is_told_any_more_what_happened_in_a_tournament_that_was_deleted() -> None:
+    """Catches a stream that goes on telling of what pages and the API no longer show."""
+    view: Any = SimpleNamespace(on_begun=[], on_fact=[], tournaments={}, guard=SimpleNamespace())
+    cup, gone = (Record(name, Opened("connect-4", "round-robin")) for name in ("cup", "gone"))
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0)
+    async with trio.open_nursery() as nursery:
+        view.guard = Guard(nursery)
+        feed = streams.Feed(view, 15.0)
+        for record in (cup, gone, cup, gone):
+            view.on_begun[0](SimpleNamespace(record=record), match)
+        deleted = Turned(State.DELETED)
+        gone.add(deleted)
+        view.on_fact[0](SimpleNamespace(record=gone), deleted)
+        spectator: Any = Slow(10)
+        spectator.request = SimpleNamespace(headers={"last-event-id": f"{feed._first + 1}"}, query={})
+        feed.stream(spectator)
+        assert [_id(event) - feed._first for event in spectator.told if event] == [3]
         nursery.cancel_scope.cancel()
 
 
