@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from io import TextIOWrapper
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from cyclopts import (
     App,
@@ -27,14 +27,12 @@ from cyclopts import (
 )
 
 from server.commands import COMMANDS
-from server.exits import FAILED, INTERRUPTED, MISUSED, Failure
+from server.exits import FAILED, INTERRUPTED, MISUSED, Failure, first_of
 from server.log_writer import tell_traceback
 from server.programs.printing import printing
 from server.version import own_version
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would fight the host's for the processors
-
-Raised = TypeVar("Raised", bound=Exception)
 
 BOUND = re.compile(r"\. Must be ([<>]=?) (\S+)$")  # how the parser says that a number is out of bounds
 BOUNDS = {">=": "{} or more", ">": "more than {}", "<=": "{} or less", "<": "less than {}"}
@@ -84,12 +82,12 @@ def main() -> None:
     except* CycloptsError as misread:
         from server.programs.terminal import note
 
-        note(f"quintain: {_sentence(_first(misread))}")
+        note(f"quintain: {_sentence(first_of(misread))}")
         code = MISUSED
     except* Failure as failures:
         from server.programs.terminal import note
 
-        failure = _first(failures)
+        failure = first_of(failures)
         note(f"quintain: {failure}")
         code = failure.code
     except* BrokenPipeError:  # the reader of our output has gone, and need not be told
@@ -106,7 +104,7 @@ def main() -> None:
     except* bad_catalogue() as faults:
         from server.programs.terminal import note
 
-        note(f"quintain: {_first(faults)}")
+        note(f"quintain: {first_of(faults)}")
         code = MISUSED
     sys.exit(code)
 
@@ -158,12 +156,6 @@ def _sentence(misread: CycloptsError) -> str:
 def _not_utf8(words: Sequence[str]) -> str | None:
     """A word that was not given in UTF-8: it may name a file, and cannot be sent to anybody."""
     return next((word for word in words if any("\ud800" <= letter <= "\udfff" for letter in word)), None)
-
-
-def _first(errors: ExceptionGroup[Raised]) -> Raised:
-    """The first error within groups: nurseries wrap errors in these."""
-    error = errors.exceptions[0]
-    return _first(cast("ExceptionGroup[Raised]", error)) if isinstance(error, ExceptionGroup) else error
 
 
 if __name__ == "__main__":

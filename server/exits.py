@@ -3,6 +3,7 @@
 import os
 import signal
 from types import FrameType
+from typing import TypeVar, cast
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -15,6 +16,15 @@ def code_of(number: int) -> int:
 def leave(number: int, frame: FrameType | None) -> None:
     """A handler of signals that ends the process at once."""
     os._exit(code_of(number))
+
+
+Raised = TypeVar("Raised", bound=Exception)
+
+
+def first_of(errors: ExceptionGroup[Raised]) -> Raised:
+    """The first error within groups: nurseries wrap errors in these."""
+    error = errors.exceptions[0]
+    return first_of(cast("ExceptionGroup[Raised]", error)) if isinstance(error, ExceptionGroup) else error
 
 
 class Failure(Exception):

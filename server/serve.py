@@ -21,7 +21,7 @@ from server import allocator, certificate, figures, interpreter, ports, supervis
 from server.already_there import expect_the_same, warn_of_another
 from server.application import application
 from server.config import Settings
-from server.exits import DONE, FAILED, ConfigError, Failure
+from server.exits import DONE, FAILED, ConfigError, Failure, first_of
 from server.export.signing import signer
 from server.host import telling
 from server.host.host import Host
@@ -55,10 +55,10 @@ from server.store import snapshots
 from server.store.choice import opened
 from server.store.copies import backups
 from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_token, prepared
-from server.store.journal import Engine
+from server.store.journal import Engine, Unreadable
 from server.store.ledger import Ledger
 from server.store.regular_backups import RegularBackups
-from server.store.sqlite_database import warn_of_faults
+from server.store.sqlite_database import unusable, warn_of_faults
 from server.version import own_version
 from server.webhooks import positions
 from server.webhooks.delivery import deliver
@@ -107,6 +107,10 @@ async def serve(
                 return await _serve(settings, engine, token, files, until_done, as_json, output, first, asked)
             except* Stale:
                 raise Failure(TAKEN_OVER) from None
+            except* Unreadable as damaged:
+                if settings.store:
+                    raise
+                raise unusable(folder / JOURNAL, first_of(damaged).what) from None
     return DONE  # pragma: no cover - one of these returns or raises
 
 

@@ -1,8 +1,10 @@
-"""What an organiser may say about an entrant: to whom it belongs, and how to reach them."""
+"""What an organiser may say: to whom an entrant belongs, how to reach them, and why something is ordered."""
 
 from games.game import quoted
 from tournament.desk import AFFILIATION, CONTACT, About
 from tournament.refusals import Refusal
+
+WHY = 200  # characters of a reason: it may stand where a sentence of the referee does
 
 
 def about(affiliation: str | None, contact: str | None) -> About:
@@ -11,6 +13,11 @@ def about(affiliation: str | None, contact: str | None) -> About:
         _checked("affiliation", affiliation, AFFILIATION),
         _checked("contact", contact, CONTACT),
     )
+
+
+def reason(why: str) -> str:
+    """Why something is ordered, in one line. Raises `Refusal`."""
+    return _checked("why", " ".join(why.split()), WHY) or ""
 
 
 def _checked(what: str, text: str | None, most: int) -> str | None:

@@ -15,7 +15,7 @@ def seconds(written: float | str, key: str) -> float:
     """The duration that is set as `key`, in seconds; raises `BadDuration`."""
     if not isinstance(written, str):
         return float(written)
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)", written)
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)", written, re.ASCII)
     if found is None:
         raise BadDuration(f'{key}: expected seconds, or "90s", "10m", "6h" or "1d", not {in_quotes(written)}')
     return float(found[1]) * UNITS[found[2]]

@@ -129,6 +129,15 @@ class Engine(Reader, Protocol):
 
 T = TypeVar("T")
 
+
+class Unreadable(Unusable):
+    """A row that somebody has changed, or that was damaged, in a database that is sound otherwise."""
+
+    def __init__(self, message: str, what: str) -> None:
+        super().__init__(message)
+        self.what = what  # cannot be read, and why
+
+
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
@@ -192,7 +201,8 @@ def _fact(body: str, where: str) -> AnyFact:
 
 
 def _unreadable(where: str, error: Exception) -> Unusable:
-    return Unusable(f"the journal is damaged: {where}: this cannot be read: {error}; go back to a backup")
+    what = f"{where}: this cannot be read: {error}"
+    return Unreadable(f"the journal is damaged: {what}; go back to a backup", what)
 
 
 def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float], epoch: int = 0) -> Jot:

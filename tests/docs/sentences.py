@@ -40,6 +40,7 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
     "On the command line": (
         "ConfigError",
         "Unusable",
+        "Unreadable",
         "Unfit",
         "Misuse",
         "Failure",

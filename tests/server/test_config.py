@@ -190,6 +190,7 @@ def test_what_bots_are_told_in_the_environment_is_nothing_to_a_host(file: Path) 
     ("content", "reason"),
     [
         ('backups = { every = "1w" }', r'backups\.every: expected seconds, or "90s", .* not \'1w\'$'),
+        ('backups = { every = "\u0661s" }', r"backups\.every: expected seconds, or "),
         ('grace = "soon"', r"grace: expected seconds"),
         ('[limits]\nhello_seconds = "soon"', r"limits\.hello_seconds: expected seconds, or "),
         ('[limits]\nheaders = "10m"', r"limits\.headers: expected a whole number"),

@@ -798,6 +798,26 @@ def test_the_doctor_finds_what_cannot_be_read(tmp_path: Path, damage: str) -> No
     assert states(tmp_path)["journal"] is Severity.FAULT
 
 
+def test_a_host_that_cannot_read_a_fact_names_the_file_and_the_newest_backup(tmp_path: Path) -> None:
+    path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
+    filled(path)
+    newest = path.parent / "backups" / "monday.sqlite"
+    newest.parent.mkdir()
+    shutil.copy(path, newest)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE journal SET body = substr(body, 1, 9) WHERE number = 2")
+        connection.commit()
+    ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
+    command = (sys.executable, "-m", "server", "serve", *ports, "--data", str(path.parent))
+    ended = subprocess.run(command, cwd=ROOT, timeout=HANG, check=False, capture_output=True, text=True)
+    (said,) = [line for line in ended.stderr.splitlines() if line.startswith("quintain: ")]
+    assert ended.returncode == MISUSED
+    assert said.startswith(
+        f"quintain: {path}: this database cannot be used: one, entry 2: this cannot be read: "
+    )
+    assert said.endswith(f"; the newest backup is {newest}")
+
+
 def answers(folder: Path, store: str = "") -> dict[str, Diagnosis]:
     found = settings(None, {}, {"data": str(folder), "store": store})
     return {answer.about: answer for answer in reversed(list(examination(found)))}

@@ -11,6 +11,7 @@ from typing import Any
 
 from games.catalogue import catalogue
 from server.host.boards import NoBoard, Run
+from server.host.descriptions import WHY
 from server.host.host import Host
 from server.host.names import LONGEST
 from server.host.opening import OPEN
@@ -242,7 +243,7 @@ class Inside:
             "form_token": session.form_token,
             "trouble": self._host.store.trouble,
             "draining": self._host.draining,
-            "longest": {"name": LONGEST, "affiliation": AFFILIATION, "contact": CONTACT},
+            "longest": {"name": LONGEST, "affiliation": AFFILIATION, "contact": CONTACT, "why": WHY},
             "soon": SOON,
         }
 

@@ -8,7 +8,7 @@ repeats nothing; what is refused is said on the page on which it was asked for.
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from server.host.descriptions import about
+from server.host.descriptions import about, reason
 from server.host.host import Host
 from server.http.exchange import Exchange
 from server.pages.desk import forms
@@ -66,7 +66,7 @@ class Orders:
         fields: Mapping[str, str],
     ) -> None:
         desk = Desk(tournament, who(exchange))
-        name, match, why = fields.get("name", ""), fields.get("match", ""), fields.get("why", "")
+        name, match, why = fields.get("name", ""), fields.get("match", ""), reason(fields.get("why", ""))
         said = about(fields.get("affiliation"), fields.get("contact"))
         orders: dict[str, Callable[[], Awaitable[None]]] = {
             "start": desk.start,

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from server.export.json_views import out_shown, unrated
-from server.host.descriptions import about
+from server.host.descriptions import about, reason
 from server.host.names import BadName, checked
 from server.host.opening import NameTaken
 from server.host.tournament_settings import TournamentSettings
@@ -165,24 +165,25 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
 
 @taking("name", "why", "preview")
 async def disqualify(call: Call, tournament: Tournament, order: Order) -> Response:
-    name, desk = _named(order, tournament, "the entrant to disqualify"), Desk(tournament, call.by)
+    name, why = _named(order, tournament, "the entrant to disqualify"), _reason(order)
+    desk = Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
-            return await _preview(call, desk, desk.disqualification(name, order.why))
-        await desk.disqualify(name, order.why)
+            return await _preview(call, desk, desk.disqualification(name, why))
+        await desk.disqualify(name, why)
     return json_response(200, summary(tournament))
 
 
 @taking("match", "why", "preview")
 async def void(call: Call, tournament: Tournament, order: Order) -> Response:
-    match, desk = order.match, Desk(tournament, call.by)
+    match, why, desk = order.match, _reason(order), Desk(tournament, call.by)
     if match is None:
         raise HttpError(400, 'expected {"match": …}, the match to void')
     with as_conflict():
         if order.preview:
             in_play = match in tournament.matches  # a match in play counts for nothing yet
-            return await _preview(call, desk, [] if in_play else await desk.voiding(match, order.why))
-        await desk.void(match, order.why)
+            return await _preview(call, desk, [] if in_play else await desk.voiding(match, why))
+        await desk.void(match, why)
     return json_response(200, summary(tournament))
 
 
@@ -221,6 +222,13 @@ def _named(order: Order, tournament: Tournament, who: str) -> str:
 def _about(order: Order) -> About:
     try:
         return about(order.affiliation, order.contact)
+    except refusals.Refusal as refusal:
+        raise HttpError(400, str(refusal)) from None
+
+
+def _reason(order: Order) -> str:
+    try:
+        return reason(order.why)
     except refusals.Refusal as refusal:
         raise HttpError(400, str(refusal)) from None
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from trio.testing import MockClock
 
-from server.host.descriptions import about
-from server.protocols.api.feeds import calendar
+from server.host.descriptions import WHY, about, reason
+from server.protocols.api.feeds import calendar, events
 from tests.server.pages.sitting import sitting
 from tests.server.protocols.test_api import GAME, TOKEN, office
 from tests.server.web import get
@@ -34,6 +34,20 @@ def test_what_is_said_is_bounded_and_can_be_printed() -> None:
     ):
         with pytest.raises(Refusal, match=why):
             about(affiliation, contact)
+
+
+def test_a_reason_is_one_line_that_can_be_printed() -> None:
+    """It becomes the sentence of a match that is voided while it is being played."""
+    assert reason(" a broken\r\n\tcable ") == "a broken cable"
+    assert reason("x" * WHY) == "x" * WHY
+    assert reason("") == ""
+    for why, refused in (
+        ("x" * (WHY + 1), "why: expected at most 200 characters, not 201"),
+        ("\x1b[31mred", "why: expected text that can be printed"),
+        ("\u202ebackwards", "why: expected text that can be printed"),
+    ):
+        with pytest.raises(Refusal, match=refused):
+            reason(why)
 
 
 def test_the_public_part_of_it_has_no_contact_and_the_whole_of_it_a_salt() -> None:
@@ -128,7 +142,7 @@ async def test_rounds_and_checking_in_are_chosen_and_told_over_the_api(autojump_
 
 def test_a_calendar_has_the_start_where_the_first_round_is_later() -> None:
     opened = Opened(GAME, "swiss", 4, start_at=1_770_000_000.0, rounds_at=(1_770_003_600.0, 1_770_007_200.0))
-    made = calendar([Record("cup", opened)])
+    made = calendar(events(Record("cup", opened)), now=0.0)
     assert made.count("BEGIN:VEVENT") == 3
     assert len({line for line in made.splitlines() if line.startswith("UID:")}) == 3
 

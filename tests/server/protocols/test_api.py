@@ -360,6 +360,8 @@ async def test_a_voided_match_stays_in_the_record_as_void(autojump_clock: MockCl
         ("/api/tournaments/none/start", {}, 404, "no tournament 'none'"),
         ("/api/tournaments/cup/withdraw", {}, 400, "name"),
         ("/api/tournaments/cup/void", {}, 400, "match"),
+        ("/api/tournaments/cup/void", {"match": "cup-1", "why": "\x1b[2J"}, 400, "text that can be printed"),
+        ("/api/tournaments/cup/disqualify", {"name": "ann", "why": "x" * 201}, 400, "at most 200 characters"),
         ("/api/tournaments/cup/withdraw", {"name": "zoe"}, 404, "no entrant 'zoe'"),
         ("/api/tournaments/cup/void", {"match": "cup-7"}, 404, "no match 'cup-7'"),
         ("/api/tournaments/cup/release", {"name": "zoe"}, 404, "no entrant 'zoe'"),
