@@ -29,6 +29,8 @@ BATCH = 1_000  # rows in memory at a time
 def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
     """Restore a backup; returns where it put the database that was there. The folder has to be locked."""
     try:
+        if backup.is_dir():
+            raise Failure(f"{backup}: expected a file, and this is a folder")
         if not backup.is_file():
             raise Failure(f"{backup}: there is no such file")
         with backup.open("rb") as file:

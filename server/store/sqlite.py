@@ -360,6 +360,7 @@ class Sqlite(SqliteReader):
             self._quick_check(writer)
         version: int = writer.execute("PRAGMA user_version").fetchone()[0]
         schema.refuse_newer(self._path, version, newest)
+        self._refuse_others()
         for setting in (
             "journal_mode = WAL",
             "synchronous = FULL",
@@ -383,6 +384,13 @@ class Sqlite(SqliteReader):
                 self._link_all()
             writer.execute(f"PRAGMA user_version = {number}")
             writer.execute("COMMIT")
+
+    def _refuse_others(self) -> None:
+        """Raise `ConfigError` for another program's database: it would get our tables."""
+        tables = {name for (name,) in self._writer.execute("SELECT name FROM sqlite_master")}
+        if tables and "journal" not in tables:
+            instead = "move it away, or choose another folder"
+            raise ConfigError(f"{self._path}: this is the database of another program: {instead}")
 
     def _link_all(self) -> None:
         """Give every entry its head, and a salt where it needs one."""

@@ -171,8 +171,10 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("serve", "--tournament", "x", *DECIDE, "--places", "5"), 2, "places can be settled, not 5"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_line(words: tuple[str, ...], code: int, reason: str) -> None:
-    got, out, errors = quintain(*words)
+def test_what_cannot_be_done_is_said_in_a_line(
+    words: tuple[str, ...], code: int, reason: str, tmp_path: Path
+) -> None:
+    got, out, errors = quintain(*words, XDG_STATE_HOME=str(tmp_path))
     said = out + errors
     assert got == code, said
     assert reason in said

@@ -693,6 +693,8 @@ def test_a_damaged_or_missing_backup_is_not_restored(tmp_path: Path) -> None:
     where = Where(data=str(tmp_path / "data"))
     with pytest.raises(Failure, match="no such file"):
         restore(str(tmp_path / "nothing"), where=where)
+    with pytest.raises(Failure, match="expected a file, and this is a folder"):
+        restore(str(tmp_path), where=where)
     filled(tmp_path / "copy.sqlite")
     content = bytearray((tmp_path / "copy.sqlite").read_bytes())
     content[5000:9000] = b"x" * 4000

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -358,6 +358,18 @@ def test_what_a_newer_quintain_has_written_is_left_alone(path: Path) -> None:
     newer.close()
     before = path.read_bytes()
     with pytest.raises(ConfigError, match="was written by a newer Quintain"):
+        Sqlite(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [0, 1, len(MIGRATIONS)])
+def test_what_another_program_has_written_is_left_alone(path: Path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE recipes (name)")
+        other.execute(f"PRAGMA user_version = {version}")
+        other.commit()
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match="this is the database of another program: move it away"):
         Sqlite(path)
     assert path.read_bytes() == before
 
