@@ -149,7 +149,9 @@ public final class Quintain {
             throw new IOException("this locale has no such letters, and with LC_ALL=C.UTF-8 it has: " + error.getInput());
         }
         if (Files.notExists(file) && file.getFileSystem().supportedFileAttributeViews().contains("posix"))
-            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            try {
+                Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            } catch (FileAlreadyExistsException error) {} // another that has the name was started at the same moment
         if (Files.notExists(file) || Files.size(file) == 0) Files.writeString(file, UUID.randomUUID().toString());
         say("the token is kept in " + file);
         return Files.readString(file).strip();
