@@ -2,13 +2,13 @@
 
 from games.game import quoted
 from tournament.desk import AFFILIATION, CONTACT, About
-from tournament.refusals import Refusal
+from tournament.refusals import Senseless
 
 WHY = 200  # characters of a reason: it may stand where a sentence of the referee does
 
 
 def about(affiliation: str | None, contact: str | None) -> About:
-    """The texts without spaces around them; None stands for what is not said. Raises `Refusal`."""
+    """The texts without spaces around them; None stands for what is not said. Raises `Senseless`."""
     return About(
         _checked("affiliation", affiliation, AFFILIATION),
         _checked("contact", contact, CONTACT),
@@ -16,7 +16,7 @@ def about(affiliation: str | None, contact: str | None) -> About:
 
 
 def reason(why: str) -> str:
-    """Why something is ordered, in one line. Raises `Refusal`."""
+    """Why something is ordered, in one line. Raises `Senseless`."""
     return _checked("why", " ".join(why.split()), WHY) or ""
 
 
@@ -25,7 +25,7 @@ def _checked(what: str, text: str | None, most: int) -> str | None:
         return None
     text = text.strip()
     if len(text) > most:
-        raise Refusal(f"{what}: expected at most {most} characters, not {len(text)}")
+        raise Senseless(f"{what}: expected at most {most} characters, not {len(text)}")
     if not text.isprintable():
-        raise Refusal(f"{what}: expected text that can be printed, not {quoted(text)}")
+        raise Senseless(f"{what}: expected text that can be printed, not {quoted(text)}")
     return text

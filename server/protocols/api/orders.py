@@ -21,7 +21,7 @@ from server.http.wire import NO_STORE, Response, json_response
 from server.protocols.api.call import Call
 from server.protocols.api.reading import summary
 from tournament import refusals
-from tournament.desk import NOTHING, About, Desk
+from tournament.desk import NOTHING, Desk
 from tournament.facts import AnyFact
 from tournament.record import Record
 from tournament.standings import Row
@@ -103,8 +103,8 @@ def simply(do: Callable[[Desk], Awaitable[None]]) -> Carried:
 @taking("name", "affiliation", "contact")
 async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
     name = _named(order, tournament, "the bot to invite")
-    said = _about(order)
     with as_conflict():
+        said = about(order.affiliation, order.contact)
         token = await call.host.claims.invite(tournament, name, call.by, said)
     return json_response(201, {"name": name, "token": token})
 
@@ -129,18 +129,20 @@ async def delete(call: Call, tournament: Tournament, order: Order) -> Response:
 
 @taking("name", "affiliation", "contact")
 async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
-    asked, said = _named(order, tournament, "the bot to enter"), _about(order)
+    asked = _named(order, tournament, "the bot to enter")
     with as_conflict():
+        said = about(order.affiliation, order.contact)
         await call.host.claims.enter(tournament, asked, call.by, said)
     return json_response(200, summary(tournament))
 
 
 @taking("name", "affiliation", "contact")
 async def describe(call: Call, tournament: Tournament, order: Order) -> Response:
-    name, said = _named(order, tournament, "the entrant to describe"), _about(order)
-    if said == NOTHING:
-        raise HttpError(400, 'expected {"affiliation": …} or {"contact": …} as well, or both')
+    name = _named(order, tournament, "the entrant to describe")
     with as_conflict():
+        said = about(order.affiliation, order.contact)
+        if said == NOTHING:
+            raise HttpError(400, 'expected {"affiliation": …} or {"contact": …} as well, or both')
         await Desk(tournament, call.by).describe(name, said)
     return json_response(200, summary(tournament))
 
@@ -165,9 +167,9 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
 
 @taking("name", "why", "preview")
 async def disqualify(call: Call, tournament: Tournament, order: Order) -> Response:
-    name, why = _named(order, tournament, "the entrant to disqualify"), _reason(order)
-    desk = Desk(tournament, call.by)
+    name, desk = _named(order, tournament, "the entrant to disqualify"), Desk(tournament, call.by)
     with as_conflict():
+        why = reason(order.why)
         if order.preview:
             return await _preview(call, desk, desk.disqualification(name, why))
         await desk.disqualify(name, why)
@@ -176,10 +178,11 @@ async def disqualify(call: Call, tournament: Tournament, order: Order) -> Respon
 
 @taking("match", "why", "preview")
 async def void(call: Call, tournament: Tournament, order: Order) -> Response:
-    match, why, desk = order.match, _reason(order), Desk(tournament, call.by)
+    match, desk = order.match, Desk(tournament, call.by)
     if match is None:
         raise HttpError(400, 'expected {"match": …}, the match to void')
     with as_conflict():
+        why = reason(order.why)
         if order.preview:
             in_play = match in tournament.matches  # a match in play counts for nothing yet
             return await _preview(call, desk, [] if in_play else await desk.voiding(match, why))
@@ -217,20 +220,6 @@ def _named(order: Order, tournament: Tournament, who: str) -> str:
         return checked(name)
     except BadName as error:
         raise HttpError(400, str(error)) from None
-
-
-def _about(order: Order) -> About:
-    try:
-        return about(order.affiliation, order.contact)
-    except refusals.Refusal as refusal:
-        raise HttpError(400, str(refusal)) from None
-
-
-def _reason(order: Order) -> str:
-    try:
-        return reason(order.why)
-    except refusals.Refusal as refusal:
-        raise HttpError(400, str(refusal)) from None
 
 
 async def _preview(call: Call, desk: Desk, changes: list[AnyFact]) -> Response:
