@@ -82,7 +82,8 @@ def test_sockets_of_another_process_are_left_alone() -> None:
 def started(folder: Path, sockets: list[socket.socket], names: str, notified: str) -> "subprocess.Popen[str]":
     """A host as systemd starts it: with these sockets from the third descriptor on."""
     numbers = [each.fileno() for each in sockets]
-    words = [sys.executable, "-m", "server", "serve", "--websocket", "0", "--http", "0", "--data", "data"]
+    ports = ("--tcp", "0", "--websocket", "0", "--http", "0")  # of whatever has no socket
+    words = [sys.executable, "-m", "server", "serve", *ports, "--data", "data"]
     return subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, ",".join(map(str, numbers)), *words],
         cwd=folder,
