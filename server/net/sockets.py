@@ -204,7 +204,9 @@ class SocketWire(Wire):
         "_take",
         "_task",
         "arrived",
+        "interrupted",
         "peer",
+        "pumped",
         "secure",
     )
 
@@ -224,6 +226,8 @@ class SocketWire(Wire):
         self._failure: Exception | None = None  # … or why it could not be read
         self._mark: Mark | None = None  # while another process serves the connection
         self.peer = peer
+        self.pumped = None
+        self.interrupted = False
         self.secure = False
         self.arrived = trio.current_time()
 
@@ -258,27 +262,38 @@ class SocketWire(Wire):
         received, self._received = self._received, None
         return received or b""
 
-    async def pump(self, take: Callable[[bytes], None]) -> None:
-        if self._readiness is None:
-            await super().pump(take)
-        elif self._task is not None:
+    async def pump(self, take: Callable[[bytes], None]) -> bool:
+        readiness = self._readiness
+        if readiness is None:
+            return await super().pump(take)
+        if self._task is not None:
             raise trio.BusyResourceError("two tasks read from one connection")
-        else:
-            self._take = take
-            try:
-                if self._received:  # at once, so that those who come here in order are taken in that order
-                    received, self._received = self._received, None
-                    take(received)
-                while True:  # not by `receive`, whose frame would be kept for as long as the peer is silent
-                    if self._sleeps(self._readiness):
-                        await trio.lowlevel.wait_task_rescheduled(self._give_up)
-                    else:
-                        await trio.lowlevel.checkpoint()
-                    if not (received := self._woken()):
-                        return
-                    take(received)
-            finally:
-                self._take = None
+        self._take = take
+        try:
+            if self._received and not self.interrupted:
+                # At once, so that those who come here in order are taken in that order.
+                received, self._received = self._received, None
+                take(received)
+            while not self.interrupted:  # not by `receive`: its frame would be kept while the peer is silent
+                if self._sleeps(readiness):
+                    await trio.lowlevel.wait_task_rescheduled(self._give_up)
+                else:
+                    await trio.lowlevel.checkpoint()
+                if self.interrupted and self._failure is None:
+                    break
+                if not (received := self._woken()):
+                    return True
+                take(received)
+            return False
+        finally:
+            self._take, self.interrupted = None, False
+
+    def interrupt(self) -> None:
+        if self._readiness is None:
+            super().interrupt()
+        else:  # without a scope, which takes more memory than all else that is kept of a silent peer
+            self.interrupted = True
+            self._wake(None)
 
     def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
         readiness = self._readiness

@@ -32,6 +32,8 @@ class Wire(Protocol):
     peer: str  # the address of the other end, without the port; "" when it is not known
     secure: bool  # whether it is encrypted
     arrived: float  # when the bytes that were read last arrived, on trio's clock
+    pumped: trio.CancelScope | None = None  # around the `pump` that runs, if it needs one
+    interrupted: bool = False  # `pump` is to return
 
     async def receive(self) -> bytes:
         """The next bytes; b"" once the peer has finished sending.
@@ -41,13 +43,28 @@ class Wire(Protocol):
         """
         ...
 
-    async def pump(self, take: Callable[[bytes], None]) -> None:
-        """Call `take` with everything that comes, until the peer has finished sending.
+    async def pump(self, take: Callable[[bytes], None]) -> bool:
+        """Call `take` with everything that comes, until the peer has finished sending; False if interrupted.
 
         What `take` raises is raised here, and so is what `receive` raises.
         """
-        while received := await self.receive():
-            take(received)
+        if self.pumped is not None:
+            raise trio.BusyResourceError("two tasks read from one connection")
+        try:
+            with trio.CancelScope() as self.pumped:
+                while not self.interrupted:
+                    if not (received := await self.receive()):
+                        return True
+                    take(received)
+        finally:
+            self.pumped, self.interrupted = None, False
+        return False
+
+    def interrupt(self) -> None:
+        """Have `pump` return, or the next one if none runs. What was read and not taken yet stays."""
+        self.interrupted = True
+        if self.pumped is not None:
+            self.pumped.cancel()
 
     def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
         """Have `flush` called when some others have been read too, before any task runs; False: do it now.
@@ -111,7 +128,18 @@ class StreamWire(Wire):
     A stream has no socket to let go of, so the other process gets one end of a relay.
     """
 
-    __slots__ = ("_closed", "_nursery", "_relay", "_relayed", "_stream", "arrived", "peer", "secure")
+    __slots__ = (
+        "_closed",
+        "_nursery",
+        "_relay",
+        "_relayed",
+        "_stream",
+        "arrived",
+        "interrupted",
+        "peer",
+        "pumped",
+        "secure",
+    )
 
     def __init__(
         self, stream: trio.abc.Stream, nursery: Spawner, *, peer: str = "", secure: bool = False
@@ -121,6 +149,8 @@ class StreamWire(Wire):
         self._closed = False
         self._relay: Relay | None = None  # while another process serves it
         self._relayed: trio.Event | None = None  # set when all that the other process said is sent
+        self.pumped = None
+        self.interrupted = False
         self.peer = peer
         self.secure = secure
         self.arrived = trio.current_time()

@@ -5,7 +5,8 @@ In the other process a similar connection serves the bot from its seat on, and i
 match is over.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from math import inf
 from typing import Literal, cast
 
 import trio
@@ -23,7 +24,7 @@ from tournament.player import Seat
 class Passable:
     """A `Passing`; the connection's own class knows how it reads."""
 
-    __slots__ = ("_ahead", "_called_back", "_outbox", "_reading", "_recall", "_talk", "_wire")
+    __slots__ = ("_ahead", "_called_back", "_outbox", "_recall", "_talk", "_wire")
 
     door: Literal["tcp", "websocket"]
 
@@ -32,7 +33,6 @@ class Passable:
         self._outbox = outbox
         self._ahead = ahead  # bytes that were read and are still to be taken
         self._talk: Talk | None = None
-        self._reading = trio.CancelScope()
         self._recall: Callable[[], None] | None = None  # calls it back, while another process serves it
         self._called_back = False  # whether it has been called back to where it came in
 
@@ -54,6 +54,14 @@ class Passable:
         ahead, self._ahead = self._ahead, ()
         for received, self._wire.arrived in ahead:
             self._take(received)
+
+    def _pump(self, until: float) -> Awaitable[bool]:
+        """Take what comes until then; False if the peer has not finished: time is up, or it was interrupted.
+
+        A bot that is in has no such time, and no scope for it: that would be the largest thing it holds.
+        """
+        pumping = self._wire.pump(self._take)
+        return pumping if until == inf else _until(until, pumping)
 
     @property
     def _movable(self) -> Movable | None:
@@ -109,7 +117,7 @@ class Passable:
                 talk.attendance.go_on(*home)
             if pieces:
                 self._ahead = pieces
-                self._reading.cancel()  # to take these first
+                self._wire.interrupt()  # to take these first
 
     def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:
         self._recall = None
@@ -139,8 +147,25 @@ class Passable:
     def call_back(self) -> None:
         """Call the connection back: the bot was told how its match ended, or goes on with it at home."""
         self._called_back = True
-        self._reading.cancel()
+        self._wire.interrupt()
 
     async def _is_called_back(self, limits: Limits) -> bool:
         """Whether it goes back to where it came in, once it has been sent all that was said to it here."""
         return self._called_back and await self._outbox.drained(limits.outbox_seconds)
+
+
+async def linger(wire: Wire, limits: Limits) -> None:
+    """Wait for the peer to hang up: closed with something unread, the connection would be reset."""
+    with trio.move_on_after(limits.linger_seconds):
+        while not await wire.pump(_drop):
+            pass  # it was interrupted before
+
+
+def _drop(received: bytes) -> None:
+    """Ignore what a peer says after the end."""
+
+
+async def _until(time: float, pumping: Awaitable[bool]) -> bool:
+    with trio.CancelScope(deadline=time):
+        return await pumping
+    return False

@@ -30,7 +30,7 @@ from server.protocols.dialect import (
     may_go,
     told_anew,
 )
-from server.protocols.passable import Passable
+from server.protocols.passable import Passable, linger
 
 NO_END = b"a line ends with \\n, and the end of the first one did not come in time\n"
 
@@ -81,8 +81,7 @@ class Connection(Passable):
             return
         self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
         self._outbox.finish()
-        with trio.move_on_after(self._host.limits.linger_seconds):
-            await self._wire.pump(lambda received: None)  # closed with something unread, it would be reset
+        await linger(self._wire, self._host.limits)
 
     def seat(self, dialect: str, words: str) -> Movable:
         """Go on with a bot that was let in elsewhere, from what its dialect remembers; then call `serve`."""
@@ -112,22 +111,27 @@ class Connection(Passable):
 
     async def _listen(self) -> None:
         """Read until either side hangs up, or a bot is not in by its time, unless the host is slow."""
+        until = self._expected_by
         while not (self._over or self._called_back):
-            seconds, leaves = inf if self._known else self._host.limits.hello_seconds, None
-            with trio.move_on_after(seconds) as self._reading:
-                try:
-                    self._take_ahead()
-                    await self._wire.pump(self._take)
+            try:
+                self._take_ahead()
+                if await self._pump(inf if self._known else until):
                     return
-                except Leaves as found:
-                    leaves = found
-            if leaves is not None:
+            except Leaves as leaves:
                 if not await self._hand_over(leaves):
                     return
-            elif not self._known and not self._arriving:
-                if self._talk is None and self._lines.unread:
-                    self._outbox.put(NO_END)
-                return
+                until = self._expected_by
+            if not self._known and trio.current_time() >= until:
+                if not self._arriving:
+                    if self._talk is None and self._lines.unread:
+                        self._outbox.put(NO_END)
+                    return
+                until = self._expected_by
+
+    @property
+    def _expected_by(self) -> float:
+        """When a bot that comes now has to be in."""
+        return trio.current_time() + self._host.limits.hello_seconds
 
     @property
     def _arriving(self) -> bool:
@@ -210,11 +214,11 @@ class Connection(Passable):
 
     def _hang_up(self, reason: str) -> None:
         self._over = True
-        self._reading.cancel()
+        self._wire.interrupt()
 
     def _authenticated(self) -> None:
         self._known = True
-        self._reading.deadline = inf
+        self._wire.interrupt()  # to wait for ever
         self._visitor.authenticated()
 
 

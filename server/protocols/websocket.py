@@ -49,7 +49,7 @@ from server.protocols.catalogue import frames, spoken
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Leaves, Talk, leads_away, may_go, told_anew
 from server.protocols.handshake import Refused, shake_hands
-from server.protocols.passable import Passable
+from server.protocols.passable import Passable, linger
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -70,8 +70,7 @@ async def _accepted(host: Host, wire: Wire, visitor: Visitor) -> "Connection | N
     outbox.put(handshake.answer)
     if isinstance(handshake, Refused):
         outbox.finish()
-        with trio.move_on_after(host.limits.linger_seconds):
-            await wire.pump(_drop)
+        await linger(wire, host.limits)
         return None
     wire.peer = visitor.client(handshake.forwarded)  # the bot's own, even behind a proxy
     ahead = [(handshake.rest, wire.arrived)] if handshake.rest else ()
@@ -85,6 +84,7 @@ class Connection(Passable):
         "_authenticated",
         "_controls",
         "_expected_by",
+        "_floods",
         "_frames",
         "_host",
         "_limits",
@@ -119,6 +119,7 @@ class Connection(Passable):
         self._unheard: Bucket | None = None
         self._lingers_until = inf  # a peer that has to go
         self._expected_by = inf  # a bot that is not in by then has to go
+        self._floods = False  # it is not read for a moment
         self._way = frames()[path]
         self._host = host
         self._authenticated = authenticated
@@ -180,22 +181,19 @@ class Connection(Passable):
         """Take what comes, with pauses in a flood, until the peer has said its last word, or has to go."""
         while True:
             try:
-                with self._reading:
-                    self._reading.deadline = min(self._lingers_until, self._expected_by)
-                    self._take_ahead()
-                    await self._wire.pump(self._take)
+                self._take_ahead()
+                if await self._pump(min(self._lingers_until, self._expected_by)):
                     return None
             except Leaves as leaves:
-                self._reading = trio.CancelScope()  # a scope serves once, and the bot may come back
                 return leaves
             now = trio.current_time()
             if self._called_back or now >= self._lingers_until:
                 return None
             if now >= self._expected_by:
                 self._wait_no_longer(now)
-            elif not self._ahead:
+            elif self._floods:
+                self._floods = False
                 await trio.sleep(self._limits.flood_pause_seconds)
-            self._reading = trio.CancelScope()
 
     def _say(self, message: bytes, urgent: bool) -> None:
         self._outbox.put(framed(message), urgent)
@@ -227,7 +225,8 @@ class Connection(Passable):
             here.note_cut(str(error))
             self._close(error.code, str(error))
         if unheard != here.unheard and not self._may_go_unheard(at, here.unheard - unheard):
-            self._reading.cancel()
+            self._floods = True
+            self._wire.interrupt()
 
     def _wait_no_longer(self, now: float) -> None:
         """Hang up on a bot that is not in, unless the host is slow to let it in."""
@@ -239,8 +238,9 @@ class Connection(Passable):
             self._close(POLICY, f"a bot says hello within {seconds:g} s")
 
     def _let_in(self) -> None:
-        self._expected_by = inf
-        self._reading.deadline = self._lingers_until
+        if self._expected_by != inf:
+            self._expected_by = inf
+            self._wire.interrupt()  # to wait for ever
         self._authenticated()
 
     def _may_go_unheard(self, at: float, count: int) -> bool:
@@ -295,9 +295,5 @@ class Connection(Passable):
             self._outbox.put(closing(code, why))
             self._outbox.finish()
             self._lingers_until = trio.current_time() + self._limits.linger_seconds
-            self._reading.deadline = self._lingers_until
+            self._wire.interrupt()  # to wait no longer than that
             self._gone()
-
-
-def _drop(received: bytes) -> None:
-    """Ignore bytes of a peer that was refused."""
