@@ -27,6 +27,7 @@ class Lobby:
         self._in_rounds: set[str | None] = {NOWHERE}  # places that never ask who is free
         self._arrivals = count()
         self._listeners: dict[str | None, list[Listener]] = {None: []}  # by the place to which they listen
+        self._changes = self._changed  # made once: each player has it
 
     def listen(
         self, listener: Listener, place: str | None = None, *, in_rounds: bool = False
@@ -43,7 +44,7 @@ class Lobby:
 
     def enter(self, name: str, game: str, place: str | None = None) -> Player:
         """Add a new player. The caller decides whether it may have the name."""
-        player = Player(name, game, self._changed, next(self._arrivals), place)
+        player = Player(name, game, self._changes, next(self._arrivals), place)
         self._players.setdefault(game, {}).setdefault(name, []).append(player)
         self._changed(player, place)
         return player

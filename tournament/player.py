@@ -154,6 +154,24 @@ class Seat:
 Seats = tuple[trio.MemorySendChannel[Seat], trio.MemoryReceiveChannel[Seat]]
 
 
+class Taker:
+    """Takes a player's seats, for the bot behind it. This one takes none: the next finds the seat."""
+
+    __slots__ = ()
+
+    def take_seat(self, seat: Seat) -> None:
+        """A match begins for the player."""
+
+    def taken_out(self) -> None:
+        """An organiser took the player out of its tournament."""
+
+    def moved(self) -> None:
+        """The host has led the player elsewhere."""
+
+
+NOBODY = Taker()
+
+
 class Player:
     """Somebody under a name, who is dealt one seat at a time."""
 
@@ -163,13 +181,11 @@ class Player:
         "against",
         "arrival",
         "connection",
-        "dealt",
         "for_one_match",
         "game",
         "key",
         "kind",
         "matches_left",
-        "moved",
         "name",
         "options",
         "place",
@@ -178,7 +194,7 @@ class Player:
         "reserved",
         "retired",
         "seat",
-        "taken_out",
+        "taker",
         "version",
         "way_back",
     )
@@ -212,9 +228,7 @@ class Player:
         self.ready = True  # False: it is dealt nothing before its door says so, or it comes by another one
         self._changed = changed
         self._seats: Seats | None = None
-        self.dealt: Callable[[Seat], None] = self._queue  # called with each seat; a door sets its own
-        self.taken_out: Callable[[], None] = _nothing  # called when an organiser took it out; set as `dealt`
-        self.moved: Callable[[], None] = _nothing  # called when the host has led it elsewhere; the same
+        self.taker: Taker | None = None  # set by a door; None: its seats go to those who iterate
 
     def move_to(self, place: str | None) -> None:
         """Have it play in another tournament."""
@@ -251,9 +265,6 @@ class Player:
             self._seats = trio.open_memory_channel[Seat](inf)
         return self._seats
 
-    def _queue(self, seat: Seat) -> None:
-        self._channel[0].send_nowait(seat)
-
     def deal(self, seat: Seat) -> None:
         self.reserved = False
         self.seat = seat
@@ -263,7 +274,10 @@ class Player:
             seat.leave()
             return
         try:
-            self.dealt(seat)
+            if self.taker is None:
+                self._channel[0].send_nowait(seat)
+            else:
+                self.taker.take_seat(seat)
         except Exception as error:
             seat.match.log.report(error)
             seat.match.fail(trio.current_time())
@@ -309,14 +323,11 @@ class Player:
         """Gone for good: it loses the match that it plays, and nothing more is dealt to it."""
         if not self.retired:
             self.present, self.retired = False, True
-            if self._seats is not None or self.dealt == self._queue:
+            if self._seats is not None or self.taker is None:
                 self._channel[0].close()
-            # Whatever took its seats may hold this player: they would keep each other alive.
-            self.dealt, self.taken_out, self.moved = _nobody, _nothing, _nothing
+            self.taker = (
+                NOBODY  # whoever took its seats may hold this player: they would keep each other alive
+            )
             if self.seat is not None:
                 self.seat.leave()
             self._changed(self, self.place)
-
-
-def _nobody(seat: Seat) -> None:
-    """Takes no seats: a player that has retired is dealt none."""

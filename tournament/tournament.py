@@ -494,7 +494,8 @@ class Tournament:
         """Have an entrant that is out of the tournament leave the match that it plays here, and be told."""
         self._play.expel(name)
         for player in self._presence.named(name):
-            player.taken_out()
+            if player.taker is not None:
+                player.taker.taken_out()
 
     async def _settle(self, pairings: Collection[Pairing], absent: Collection[str] = ()) -> None:
         """Decide pairings that cannot be played: an entrant is out of the tournament or did not come."""

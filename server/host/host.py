@@ -284,7 +284,8 @@ class Host:
         for player in waiting:
             try:
                 if await self.placing.send_on(player):
-                    player.moved()
+                    if player.taker is not None:
+                        player.taker.moved()
                     self.reception.moved((player.game, key(player.name)))
             except Refusal:  # its place is in another process, say
                 self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))

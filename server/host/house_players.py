@@ -29,7 +29,7 @@ from server.host.thinker import Busy, Failed
 from server.net.admission import network_of
 from tournament.events import AnyEvent, Began, Moved
 from tournament.kinds import Kind
-from tournament.player import NOWHERE, Player, Seat
+from tournament.player import NOWHERE, Player, Seat, Taker
 
 if TYPE_CHECKING:  # it holds what is in here
     from server.host.host import Host
@@ -44,7 +44,7 @@ async def challenge(host: "Host", game: str, opponent: Opponent, challenger: str
     return HousePlayer(host, game, table.record.name, opponent, challenger, matches=1)
 
 
-class HousePlayer:
+class HousePlayer(Taker):
     def __init__(
         self,
         host: "Host",
@@ -64,7 +64,7 @@ class HousePlayer:
         self._player.kind = Kind.HOUSE
         self._player.matches_left = matches
         self._player.meet_only(challenger)
-        self._player.dealt = self._dealt
+        self._player.taker = self
         self._player.move_to(table)
 
     def leave(self) -> None:
@@ -77,7 +77,7 @@ class HousePlayer:
         if self._player.seat is None:
             self._player.retire()
 
-    def _dealt(self, seat: Seat) -> None:
+    def take_seat(self, seat: Seat) -> None:
         lots = Random(seat.match.name)  # different in each match, and reproducible
         self._turns = 0
         seat.follow(lambda event: self._tell(seat, lots, event))

@@ -35,11 +35,11 @@ class Roll:
         self._ages: dict[str, int] = {}  # by tournament; the oldest has 0
         self.is_past: Callable[[Record], bool] = _never  # whether a tournament is long over
         # Those that have an entrant of that name, but for those that were found to be past …
-        self._records: dict[Named, dict[str, Record]] = {}
-        self._laid_by: dict[Named, dict[str, Record]] = {}  # … which are here …
+        self._records: dict[Named, list[Record]] = {}
+        self._laid_by: dict[Named, list[Record]] = {}  # … which are here …
         self._past: set[str] = set()  # … and these are their names
         self._spelled: dict[Named, str] = {}  # by tournament and key: the entrant's name
-        self._seats: dict[Named, dict[str, tuple[Record, Seated]]] = {}  # by key, then by tournament
+        self._seats: dict[Named, list[tuple[Record, Seated]]] = {}  # by key
 
     def add(self, record: Record) -> None:
         """A tournament was opened, or was there when the host started."""
@@ -48,7 +48,8 @@ class Roll:
         if past:
             self._past.add(record.name)
         for name in record.entrants:
-            self._enter(record, name, self._laid_by if past else self._records)
+            _add(self._laid_by if past else self._records, (record.opened.game, name), record)
+            self._spell(record, name)
         for seated in () if past else record.seats.values():
             self._seat(record, seated)
 
@@ -59,7 +60,7 @@ class Roll:
         for name in record.entrants:
             self._spelled.pop((record.name, key(name)), None)
             for index in (self._records, self._laid_by):
-                _remove(index, (record.opened.game, name), record.name)
+                _remove(index, (record.opened.game, name), record)
             self._give_up_seat(record, name)
 
     def hear(self, record: Record, fact: AnyFact) -> None:
@@ -67,7 +68,9 @@ class Roll:
             case Concluded() | Dealt() | Drew():
                 pass
             case Entered(name=name):
-                self._enter(record, name, self._records)
+                if record not in self._records.get(where := (record.opened.game, name), ()):
+                    _add(self._records, where, record)
+                self._spell(record, name)
             case Seated():
                 self._seat(record, fact)
             case Released(name=name) | Claimed(name=name):
@@ -81,7 +84,7 @@ class Roll:
         """Whether somebody of that name is an entrant anywhere."""
         where = game, name
         indexes = self._records, self._laid_by
-        return any(name in record.entrants for each in indexes for record in each.get(where, {}).values())
+        return any(name in record.entrants for each in indexes for record in each.get(where, ()))
 
     def awaiting(self, name: str, game: str) -> Iterator[Record]:
         """The tournaments that have an end, are not over and have that entrant, the oldest first."""
@@ -105,26 +108,23 @@ class Roll:
     def kept(self, name: str, game: str) -> list[tuple[Record, Seated]]:
         """The same, each with its tournament."""
         where = game, key(name)
-        for record, _ in [*self._seats.get(where, {}).values()]:
-            if self.is_past(record):
-                self._past.add(record.name)
-                _remove(self._seats, where, record.name)
-        found = self._seats.get(where, {}).values()
-        return [(record, seated) for record, seated in found if record.state is not State.FINISHED]
+        there = self._seats.get(where, [])
+        if past := {record.name for record, _ in there if self.is_past(record)}:
+            self._past |= past
+            there = _keep(self._seats, where, [seat for seat in there if seat[0].name not in past])
+        return [(record, seated) for record, seated in there if record.state is not State.FINISHED]
 
     def of(self, name: str, game: str) -> list[Record]:
         """The tournaments, over or not, that have an entrant of that name; not those that are long over."""
         where = game, name
-        found = [*self._records.get(where, {}).values()]
-        for record in found:
-            if self.is_past(record):
-                self._past.add(record.name)
-                _remove(self._records, where, record.name)
-                self._laid_by.setdefault(where, {})[record.name] = record
-        return [*self._records.get(where, {}).values()]
+        there = self._records.get(where, [])
+        if past := [record for record in there if self.is_past(record)]:
+            self._past.update(record.name for record in past)
+            self._laid_by.setdefault(where, []).extend(past)
+            there = _keep(self._records, where, [each for each in there if each.name not in self._past])
+        return [*there]
 
-    def _enter(self, record: Record, name: str, index: dict[Named, dict[str, Record]]) -> None:
-        index.setdefault((record.opened.game, name), {})[record.name] = record
+    def _spell(self, record: Record, name: str) -> None:
         where = record.name, key(name)
         if self._spelled.get(where) not in record.entrants:
             self._spelled[where] = name
@@ -133,26 +133,44 @@ class Roll:
         """A tournament goes on that was long over."""
         self._past.discard(record.name)
         for name in record.entrants:
-            _remove(self._laid_by, (record.opened.game, name), record.name)
-            self._records.setdefault((record.opened.game, name), {})[record.name] = record
+            _remove(self._laid_by, (record.opened.game, name), record)
+            _add(self._records, (record.opened.game, name), record)
         for seated in record.seats.values():
             self._seat(record, seated)
 
     def _seat(self, record: Record, seated: Seated) -> None:
         where = record.opened.game, key(seated.name)
-        self._seats.setdefault(where, {})[record.name] = record, seated
+        self._remove_seat(where, record)
+        _add(self._seats, where, (record, seated))
 
     def _give_up_seat(self, record: Record, name: str) -> None:
-        _remove(self._seats, (record.opened.game, key(name)), record.name)
+        self._remove_seat((record.opened.game, key(name)), record)
+
+    def _remove_seat(self, where: Named, record: Record) -> None:
+        _keep(self._seats, where, [seat for seat in self._seats.get(where, ()) if seat[0] is not record])
 
 
 def _never(record: Record) -> bool:
     return False
 
 
-def _remove(index: dict[Named, dict[str, T]], where: Named, tournament: str) -> None:
-    """Take a tournament out of an index, and the place where it was, if it was the last there."""
-    there = index.get(where, {})
-    there.pop(tournament, None)
-    if not there:
+def _add(index: dict[Named, list[T]], where: Named, what: T) -> None:
+    """Add it to an index. Most names are in one tournament, and their lists have no room to spare."""
+    if (there := index.get(where)) is None:
+        index[where] = [what]
+    else:
+        there.append(what)
+
+
+def _remove(index: dict[Named, list[Record]], where: Named, record: Record) -> None:
+    """Take a tournament out of an index."""
+    _keep(index, where, [each for each in index.get(where, ()) if each is not record])
+
+
+def _keep(index: dict[Named, list[T]], where: Named, left: list[T]) -> list[T]:
+    """Have only these there, or not even the place, if nothing is left."""
+    if left:
+        index[where] = left
+    else:
         index.pop(where, None)
+    return left

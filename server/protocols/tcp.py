@@ -205,7 +205,7 @@ class Connection(Passable):
 
     def _introduce(self, talk: Talk) -> None:
         """Let it know what only the connection can tell of its bot."""
-        talk.attendance.round_trip = self._wire.round_trip
+        talk.attendance.wire = self._wire
         talk.attendance.lines = self._lines
 
     @property

@@ -131,12 +131,12 @@ class Connection(Passable):
         channel = Channel(self._host, self._say, self._hang_up, peer, self._let_in, self._cut)
         if words is not None and way.goes_on is not None:
             self._talk = way.goes_on(channel, words)
-            self._talk.attendance.round_trip = self._wire.round_trip
+            self._talk.attendance.wire = self._wire
             return
         if way.at_once:
             self._expected_by = trio.current_time() + self._limits.hello_seconds
         talk = self._talk = way.speak(channel)
-        talk.attendance.round_trip = self._wire.round_trip
+        talk.attendance.wire = self._wire
         if way.goes_on is not None:
             talk.attendance.connection = self
 

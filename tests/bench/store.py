@@ -27,7 +27,7 @@ from tests.server.store.jotting import played
 from tournament.entries import entry
 from tournament.events import Ended, Ending
 from tournament.facts import Concluded
-from tournament.player import Player, Seat
+from tournament.player import Player, Seat, Taker
 
 AT_ONCE = 64  # matches in play
 MATCHES = 4000  # through the store, in a round
@@ -122,11 +122,12 @@ async def open_table(engine: Counted) -> tuple[int, list[float], int]:
     delays: list[float] = []
     game = catalogue()["connect-4"]
 
-    def attend(player: Player) -> None:
-        def dealt(seat: Seat) -> None:
+    class Plays(Taker):
+        def take_seat(self, seat: Seat) -> None:
             seat.follow(lambda event: tell(seat, event))
 
-        player.dealt = dealt
+    def attend(player: Player) -> None:
+        player.taker = Plays()
         player.set_ready(True)
 
     def tell(seat: Seat, event: object) -> None:

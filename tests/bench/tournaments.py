@@ -31,7 +31,7 @@ from tournament.facts import AnyFact, Concluded, Dealt, Entered, Opened, State, 
 from tournament.format import Pairing, Result, Terms, formats, moves_digest
 from tournament.latest import MEMORY
 from tournament.lobby import Lobby
-from tournament.player import Seat
+from tournament.player import Seat, Taker
 from tournament.ratings import bradley_terry
 from tournament.record import Record
 from tournament.timekeeper import Timekeeper
@@ -115,7 +115,7 @@ def ladder() -> float:
     return least(lambda: formats()["ladder"].draw(field(LADDER), drawn, results, Terms()))
 
 
-class Event:
+class Event(Taker):
     """A round robin that everybody but some has come to."""
 
     def __init__(self, at_once: int | None, absent: int) -> None:
@@ -150,7 +150,7 @@ class Event:
         for number in range(ENTRANTS):
             record.add(Entered(f"bot-{number}"))
             if number >= self._absent:
-                lobby.enter(f"bot-{number}", GAME).dealt = self._dealt
+                lobby.enter(f"bot-{number}", GAME).taker = self
         record.add(Turned(State.RUNNING))
         tournament = Tournament(
             record,
@@ -185,7 +185,7 @@ class Event:
                     seat.play(seat.match.game.write(next(iter(seat.match.position.moves()))))
             await trio.lowlevel.checkpoint()
 
-    def _dealt(self, seat: Seat) -> None:
+    def take_seat(self, seat: Seat) -> None:
         def hear(event: AnyEvent) -> None:
             if seat.to_move:
                 self._turns.append(seat)

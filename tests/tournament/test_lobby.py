@@ -11,7 +11,7 @@ from tests.steps import steps_taken
 from tournament.events import Ending
 from tournament.lobby import Lobby
 from tournament.match import Match
-from tournament.player import NOWHERE, Player, Seat
+from tournament.player import NOWHERE, Player, Seat, Taker
 from tournament.timekeeper import Timekeeper
 
 
@@ -176,11 +176,12 @@ async def test_a_player_with_a_seat_or_a_reservation_is_not_idle() -> None:
 
 
 async def test_a_door_that_fails_costs_a_void_match_and_not_the_tournament() -> None:
-    def fail(seat: Seat) -> None:
-        raise ZeroDivisionError
+    class Fails(Taker):
+        def take_seat(self, seat: Seat) -> None:
+            raise ZeroDivisionError
 
     player = Player("ann", "connect-4", lambda player, before: None)
-    player.dealt = fail
+    player.taker = Fails()
     mine = seat()
     with structlog.testing.capture_logs() as lines:
         player.deal(mine)

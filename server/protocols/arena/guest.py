@@ -182,6 +182,18 @@ class Guests:
 class Guest:
     """One bot under a name: waiting for the answer to its request, or invited, or away."""
 
+    __slots__ = (
+        "_battle",
+        "_guests",
+        "_held",
+        "_host",
+        "_is_recalled",
+        "attendance",
+        "until",
+        "url",
+        "where",
+    )
+
     def __init__(self, guests: Guests, where: Key, peer: str) -> None:
         self.where = where
         self.url: Url | None = None  # where it is invited

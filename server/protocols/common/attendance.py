@@ -22,6 +22,7 @@ from server.host.view import HeldTournament, Told
 from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
 from server.net.lines import Lines
+from server.net.wire import Wire
 from server.protocols.common.states import OVER, TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import stop_waiting, when_over
@@ -31,7 +32,7 @@ from tournament.facts import AnyFact
 from tournament.facts import State as Stage
 from tournament.lent import Lent
 from tournament.log import Follower, Tell
-from tournament.player import Seat
+from tournament.player import NOBODY, Seat, Taker
 from tournament.refusals import Refusal, taken_out
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -55,7 +56,7 @@ class Wishes(TypedDict, total=False):
     unheard: Visit | None
 
 
-class Attendance:
+class Attendance(Taker):
     """The attendance of one bot. A dialect makes one for each connection or session that it serves."""
 
     __slots__ = (
@@ -78,13 +79,13 @@ class Attendance:
         "lines",
         "over",
         "peer",
-        "round_trip",
         "seat",
         "state",
         "tape",
         "unheard",
         "unread",
         "visit",
+        "wire",
     )
 
     def __init__(
@@ -119,7 +120,7 @@ class Attendance:
         self.seat: Seat | None = None
         self.tape = NO_TAPE  # of its match
         self.connection: Passing | None = None  # the connection over which its bot may be passed on
-        self.round_trip: Callable[[], float | None] = _unknown  # seconds to the bot and back, as of now
+        self.wire: Wire | None = None  # to the bot, if it has a connection of its own
         self.lines: Lines | None = None  # of its connection, where it speaks in lines
         self._host = host
         self._tell = tell
@@ -243,21 +244,20 @@ class Attendance:
         self.happens(Happening.ADMITTED)
         self.visit = visit
         visit.replaced = self._give_way
-        visit.player.dealt, visit.player.taken_out = self.take_seat, self._see_whether_out
-        visit.player.moved = self._await_the_end
+        visit.player.taker = self
         visit.player.connection = self.connection
-        self._await_the_end()
-        self._see_whether_out()  # it may have been taken out while it was on its way
+        self.moved()
+        self.taken_out()  # it may have been taken out while it was on its way
 
-    def _await_the_end(self) -> None:
+    def moved(self) -> None:
         """Wait for the end of the tournament that the bot is in now."""
         self._stop_waiting()
         self._awaits = "" if self.visit is None else self.visit.player.place or ""
-        when_over(self._host, self._awaits, self._hear_the_end)
+        when_over(self._host, self._awaits, self)
 
     def _stop_waiting(self) -> None:
         if self._awaits is not None:
-            stop_waiting(self._host, self._awaits, self._hear_the_end)
+            stop_waiting(self._host, self._awaits, self)
             self._awaits = None
 
     def sit_in(self, visit: Visit) -> None:
@@ -410,7 +410,7 @@ class Attendance:
         if self.state in (State.PLAYING, State.AWAY):
             self.happens(Happening.ENDED)
         self._let_go_of_match()
-        self._see_whether_out()
+        self.taken_out()
 
     def failed(self, error: Exception) -> None:
         """Serving the bot has raised `error`. If the fault is ours, nobody loses the match that it plays.
@@ -466,9 +466,8 @@ class Attendance:
         self._stop_waiting()
         self._let_go_of_match()
         if visit is not None:
-            if visit.player.dealt == self.take_seat:  # otherwise another connection has come in its place
-                visit.player.dealt = _nobody
-                visit.player.taken_out = visit.player.moved = _nothing
+            if visit.player.taker is self:  # otherwise another connection has come in its place
+                visit.player.taker = NOBODY
                 visit.player.connection = None
             visit.leave(for_good=for_good)
         if self.over:  # nothing is told any more, and dialect and attendance would keep each other alive
@@ -508,18 +507,19 @@ class Attendance:
         if self.visit is not None and self.visit.player.place:  # otherwise the process that let it in says so
             player = self.visit.player
             match = {} if self.seat is None else {"match": self.seat.match.name}
-            way = {} if (seconds := self.round_trip()) is None else {"round_trip": round(seconds, 4)}
+            seconds = None if self.wire is None else self.wire.round_trip()
+            way = {} if seconds is None else {"round_trip": round(seconds, 4)}
             # By `bind`: structlog looks in vain for `info` itself, which costs more than a hidden line.
             log.bind().info(
                 event, peer=self.peer, player=player.name, tournament=player.place, **match, **way, **more
             )
 
-    def _hear_the_end(self, tournament: HeldTournament, fact: AnyFact) -> None:
+    def hear_the_end(self, tournament: HeldTournament, fact: AnyFact) -> None:
         if not self.over:
             self.happens(Happening.TOURNAMENT_OVER)
             self._tournament_over(tournament, fact)
 
-    def _see_whether_out(self) -> None:
+    def taken_out(self) -> None:
         """Have the bot told if it waits in vain, because an organiser has taken it out."""
         if self._why_out() is not None:
             self._host.guard.start_soon(self._hear_why_out)
@@ -542,16 +542,8 @@ class Attendance:
         return taken_out(held.record, player.name)
 
 
-def _nothing() -> None:
-    """There is nothing to stop."""
-
-
 def _silence(why: str) -> None:
     """There is nobody to be told why."""
-
-
-def _unknown() -> None:
-    """Nobody can say how far away a bot is that has no connection of its own."""
 
 
 def _no_news(tournament: HeldTournament, fact: AnyFact) -> None:

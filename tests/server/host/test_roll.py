@@ -42,6 +42,13 @@ def test_an_entrant_is_awaited_until_the_tournament_is_over_and_when_it_goes_on_
     assert books.awaiting("ann") == ["old", "new"]
 
 
+def test_whoever_enters_again_is_awaited_once() -> None:
+    books = Books("cup")
+    books.add("cup", Entered("ann"), Entered("ann"), SEATED, SEATED)
+    assert books.awaiting("ann") == ["cup"]
+    assert books.roll.seats("ann", GAME) == [SEATED]
+
+
 def test_nobody_is_awaited_where_there_is_no_end_but_whoever_played_there_is_known() -> None:
     books = Books("table", format="open")
     books.add("table", Entered("ann"))

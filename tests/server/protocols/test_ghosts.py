@@ -26,7 +26,7 @@ from tests.server.protocols.room import Room
 from tests.server.transcripts import hosting
 from tournament.events import Ending
 from tournament.match import Match
-from tournament.player import Seat
+from tournament.player import Seat, Taker
 
 THINKS = 0.5  # seconds for which an honest bot thinks
 SLACK = THINKS + 0.2  # its own first move, and the timekeeper looks so often
@@ -205,6 +205,10 @@ GHOSTS: list[tuple[str, str, str, Ghost, bool]] = [
 async def honest(host: Host, name: str, game: str) -> None:
     """Come to the open table, and play every match to its end."""
 
+    class Plays(Taker):
+        def take_seat(self, seat: Seat) -> None:
+            host.guard.start_soon(play, seat)
+
     async def play(seat: Seat) -> None:
         async for _ in seat.match.log.read():
             if seat.to_move:
@@ -213,7 +217,7 @@ async def honest(host: Host, name: str, game: str) -> None:
                 seat.play(seat.match.game.write(next(iter(seat.match.position.moves()))))
 
     visit = await host.arrive(name, game)
-    visit.player.dealt = lambda seat: host.guard.start_soon(play, seat)
+    visit.player.taker = Plays()
 
 
 def called(ghost: Ghost) -> str:

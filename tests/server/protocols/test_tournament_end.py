@@ -3,31 +3,32 @@
 import trio
 from trio.testing import MockClock
 
-from server.host.view import Told
+from server.host.view import HeldTournament
 from server.protocols.common.tournament_end import TournamentEnds, stop_waiting, when_over
 from tests.server.protocols.fours import Bot, place
 from tests.server.protocols.lists import CUP
 from tests.server.protocols.room import room
 from tests.server.transcripts import hosting
 from tournament.facts import AnyFact, Opened, State, Turned
-from tournament.tournament import Tournament
+
+
+class Waiting:
+    def __init__(self, who: str, told: list[tuple[str, str]]) -> None:
+        self.who = who
+        self.told = told
+
+    def hear_the_end(self, tournament: HeldTournament, fact: AnyFact) -> None:
+        self.told.append((self.who, tournament.record.name))
 
 
 async def test_whoever_waits_hears_of_the_end_of_its_own_tournament_alone(autojump_clock: MockClock) -> None:
     told: list[tuple[str, str]] = []
-
-    def tell(who: str) -> Told:
-        def hear(tournament: Tournament, fact: AnyFact) -> None:
-            told.append((who, tournament.record.name))
-
-        return hear
-
     async with hosting(CUP) as (host, _):
         cup = host.tournaments["cup"]
         league = await host.open("league", cup.record.opened)
         for who, where in (("ann", "cup"), ("bob", "cup"), ("cas", "league")):
-            when_over(host, where, tell(who))
-        dee = tell("dee")
+            when_over(host, where, Waiting(who, told))
+        dee = Waiting("dee", told)
         when_over(host, "cup", dee)
         stop_waiting(host, "cup", dee)
         assert not told
@@ -69,17 +70,15 @@ async def test_nobody_waits_for_the_end_of_an_open_table(autojump_clock: MockClo
     async with hosting({}) as (host, _):
         table = await host.table("tic-tac-toe")
         before = len(host.on_fact)
-        when_over(host, table.record.name, lambda tournament, fact: None)
+        when_over(host, table.record.name, Waiting("ann", []))
         assert len(host.on_fact) == before
 
 
 def test_nothing_is_left_of_those_who_no_longer_wait() -> None:
     ends = TournamentEnds()
-    waiting: list[tuple[str, Told]] = [
-        (name, lambda tournament, fact: None) for name in ("cup", "cup", "league")
-    ]
-    for name, tell in waiting:
-        ends.wait(name, tell)
-    for name, tell in (*waiting, waiting[0]):  # a second call does no harm
-        ends.forget(name, tell)
+    waiting = [(name, Waiting("ann", [])) for name in ("cup", "cup", "league")]
+    for name, each in waiting:
+        ends.wait(name, each)
+    for name, each in (*waiting, waiting[0]):  # a second call does no harm
+        ends.forget(name, each)
     assert vars(ends) == vars(TournamentEnds())
