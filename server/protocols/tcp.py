@@ -43,7 +43,7 @@ def attend(host: Host, wire: Wire, visitor: Visitor) -> Coroutine[object, object
 class Connection(Passable):
     """One connection: bytes in, lines to its dialect, and an orderly end."""
 
-    __slots__ = ("_host", "_known", "_lines", "_over", "_settled", "_visitor", "_way")
+    __slots__ = ("_expected_by", "_host", "_lines", "_over", "_settled", "_visitor", "_way")
 
     door = "tcp"
 
@@ -63,13 +63,21 @@ class Connection(Passable):
         self._way: OverTcp | None = None  # how its talk is carried
         self._lines = Lines(host.limits.json_line_bytes)
         self._settled = settled
-        self._known = False  # whether the bot has been let in
+        self._expected_by = trio.current_time() + host.limits.hello_seconds  # infinite once the bot is in
         self._over = False  # whether we have hung up
 
     async def attend(self) -> None:
+        """Serve it. This is one frame and not two, because a silent bot keeps them."""
         self._host.on_stop[self] = self._say_goodbye
         try:
-            await self._listen()
+            while not (self._over or self._called_back or self._is_late()):
+                try:
+                    self._take_ahead()
+                    if await self._pump(self._expected_by):
+                        break
+                except Leaves as leaves:
+                    if not await self._hand_over(leaves):
+                        break
         except Exception as error:
             if self._talk is not None:
                 self._talk.attendance.failed(error)
@@ -88,7 +96,7 @@ class Connection(Passable):
         way = self._way = next(way for each, way in carried(OverTcp) if each.name == dialect)
         if way.goes_on is None:
             raise ValueError(f"bots of {dialect} stay where they came in")
-        self._lines.most, self._known = way.longest(self._host.limits), True
+        self._lines.most, self._expected_by = way.longest(self._host.limits), inf
         talk = self._talk = way.goes_on(self._channel, words)
         self._introduce(talk)
         return talk
@@ -109,29 +117,16 @@ class Connection(Passable):
             return None
         return next(dialect.name for dialect, each in carried(OverTcp) if each is way), ""
 
-    async def _listen(self) -> None:
-        """Read until either side hangs up, or a bot is not in by its time, unless the host is slow."""
-        until = self._expected_by
-        while not (self._over or self._called_back):
-            try:
-                self._take_ahead()
-                if await self._pump(inf if self._known else until):
-                    return
-            except Leaves as leaves:
-                if not await self._hand_over(leaves):
-                    return
-                until = self._expected_by
-            if not self._known and trio.current_time() >= until:
-                if not self._arriving:
-                    if self._talk is None and self._lines.unread:
-                        self._outbox.put(NO_END)
-                    return
-                until = self._expected_by
-
-    @property
-    def _expected_by(self) -> float:
-        """When a bot that comes now has to be in."""
-        return trio.current_time() + self._host.limits.hello_seconds
+    def _is_late(self) -> bool:
+        """Whether the bot is not in by its time, which is longer if the host is slow to let it in."""
+        if (now := trio.current_time()) < self._expected_by:
+            return False
+        if self._arriving:
+            self._expected_by = now + self._host.limits.hello_seconds
+            return False
+        if self._talk is None and self._lines.unread:
+            self._outbox.put(NO_END)
+        return True
 
     @property
     def _arriving(self) -> bool:
@@ -180,6 +175,8 @@ class Connection(Passable):
             return False
         handed = Handed("tcp", self._wire, "", leaves.pieces, self._authenticated)
         self._ahead = await leaves.holder.take(handed)
+        if self._expected_by != inf:
+            self._expected_by = trio.current_time() + self._host.limits.hello_seconds
         return bool(self._ahead)
 
     def _begin_anew(self) -> None:
@@ -217,7 +214,7 @@ class Connection(Passable):
         self._wire.interrupt()
 
     def _authenticated(self) -> None:
-        self._known = True
+        self._expected_by = inf
         self._wire.interrupt()  # to wait for ever
         self._visitor.authenticated()
 

@@ -159,12 +159,20 @@ class Connection(Passable):
         return None if self._talk is None else self._unread
 
     async def run(self) -> None:
-        """Serve to the end."""
+        """Serve until the peer has said its last word, or has to go. One frame, as over TCP."""
         self._host.on_stop[self] = self._say_goodbye
         try:
-            while (leaves := await self._read()) is not None:
-                if not await self._hand_over(leaves):
-                    break
+            while not (self._called_back or self._is_late()):
+                try:
+                    self._take_ahead()
+                    if await self._pump(min(self._lingers_until, self._expected_by)):
+                        break
+                except Leaves as leaves:
+                    if not await self._hand_over(leaves):
+                        break
+                if self._floods:
+                    self._floods = False
+                    await trio.sleep(self._limits.flood_pause_seconds)
             # A stopping host cancels this task: a bot whose end comes just then did not leave its match.
             await trio.lowlevel.checkpoint_if_cancelled()
         except Exception as error:
@@ -176,24 +184,6 @@ class Connection(Passable):
             del self._host.on_stop[self]
         if not await self._is_called_back(self._limits):
             self._gone()
-
-    async def _read(self) -> Leaves | None:
-        """Take what comes, with pauses in a flood, until the peer has said its last word, or has to go."""
-        while True:
-            try:
-                self._take_ahead()
-                if await self._pump(min(self._lingers_until, self._expected_by)):
-                    return None
-            except Leaves as leaves:
-                return leaves
-            now = trio.current_time()
-            if self._called_back or now >= self._lingers_until:
-                return None
-            if now >= self._expected_by:
-                self._wait_no_longer(now)
-            elif self._floods:
-                self._floods = False
-                await trio.sleep(self._limits.flood_pause_seconds)
 
     def _say(self, message: bytes, urgent: bool) -> None:
         self._outbox.put(framed(message), urgent)
@@ -228,14 +218,16 @@ class Connection(Passable):
             self._floods = True
             self._wire.interrupt()
 
-    def _wait_no_longer(self, now: float) -> None:
-        """Hang up on a bot that is not in, unless the host is slow to let it in."""
-        seconds = self._limits.hello_seconds
-        if self._talk is not None and self._talk.attendance.state is State.ARRIVING:
-            self._expected_by = now + seconds
-        else:
-            self._expected_by = inf
-            self._close(POLICY, f"a bot says hello within {seconds:g} s")
+    def _is_late(self) -> bool:
+        """Whether the peer was told goodbye long ago, as a bot is that is not in by its time."""
+        now, seconds = trio.current_time(), self._limits.hello_seconds
+        if now >= self._expected_by:
+            if self._talk is not None and self._talk.attendance.state is State.ARRIVING:
+                self._expected_by = now + seconds  # the host is slow to let it in
+            else:
+                self._expected_by = inf
+                self._close(POLICY, f"a bot says hello within {seconds:g} s")
+        return now >= self._lingers_until
 
     def _let_in(self) -> None:
         if self._expected_by != inf:
