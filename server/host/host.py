@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 import trio
 from msgspec import structs
@@ -69,6 +69,14 @@ ELSEWHERE = "that is held by another process of this host: come again, over a ne
 Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
 
 
+class Stops(Protocol):
+    """A connection."""
+
+    def say_goodbye(self) -> None:
+        """The host stops."""
+        ...
+
+
 def _by_name(order: Kept) -> Kept:
     """The order with the tournament's own name; the journal may have it under another."""
     return structs.replace(order, tournament=called(order.tournament))
@@ -118,7 +126,7 @@ class Host:
         self.on_begun: list[Begun] = []  # called with every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
         self.figures: list[Callable[[], Iterable[Family]]] = []  # figures of other parts, for a monitor
-        self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
+        self.on_stop: set[Stops] = set()
         self.coming: Waiting = deque()  # bots that are about to arrive
         self.leaving = Turns()  # connections that are about to be handed over to another process
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
@@ -460,8 +468,8 @@ class Host:
         await self._holding.let_go()
         if self.group is not None:
             self.timekeeper.too_late = partial(MovedAway, STOPPING)
-        for say_goodbye in tuple(self.on_stop.values()):
-            say_goodbye()
+        for each in tuple(self.on_stop):
+            each.say_goodbye()
 
     # Within
 

@@ -51,7 +51,6 @@ class Memo:
             tell=self._tell,
             replaced=self._hang_up,
             tournament_over=self._tournament_over,
-            taken_out=self._hang_up,
         )
         self._channel = channel
         self._put = channel.say

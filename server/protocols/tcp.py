@@ -68,7 +68,7 @@ class Connection(Passable):
 
     async def attend(self) -> None:
         """Serve it. This is one frame and not two, because a silent bot keeps them."""
-        self._host.on_stop[self] = self._say_goodbye
+        self._host.on_stop.add(self)
         try:
             while not (self._over or self._called_back or self._is_late()):
                 try:
@@ -84,7 +84,7 @@ class Connection(Passable):
             self._gone()
             raise
         finally:
-            del self._host.on_stop[self]
+            self._host.on_stop.remove(self)
         if await self._is_called_back(self._host.limits):
             return
         self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
@@ -184,7 +184,7 @@ class Connection(Passable):
         self._gone()
         self._way, self._lines = None, Lines(self._host.limits.json_line_bytes)
 
-    def _say_goodbye(self) -> None:
+    def say_goodbye(self) -> None:
         if self._talk is not None:
             self._talk.give_up(STOPPING)
         else:

@@ -160,7 +160,7 @@ class Connection(Passable):
 
     async def run(self) -> None:
         """Serve until the peer has said its last word, or has to go. One frame, as over TCP."""
-        self._host.on_stop[self] = self._say_goodbye
+        self._host.on_stop.add(self)
         try:
             while not (self._called_back or self._is_late()):
                 try:
@@ -181,7 +181,7 @@ class Connection(Passable):
             self._gone()
             raise
         finally:
-            del self._host.on_stop[self]
+            self._host.on_stop.remove(self)
         if not await self._is_called_back(self._limits):
             self._gone()
 
@@ -277,7 +277,7 @@ class Connection(Passable):
     def _cut(self, why: str) -> None:
         self._close(POLICY, why)
 
-    def _say_goodbye(self) -> None:
+    def say_goodbye(self) -> None:
         self._close(GOING_AWAY, STOPPING)
 
     def _close(self, code: int | None, why: str = "") -> None:

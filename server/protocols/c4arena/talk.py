@@ -92,7 +92,6 @@ class C4Arena:
             tell=self._tell,
             replaced=self._give_way,
             tournament_over=self._tournament_over,
-            taken_out=self._give_way,
         )
         self._channel = channel
         self._host = channel.host

@@ -108,6 +108,7 @@ class Attendance(Taker):
         `replaced` is called with the reason, before everything is let go of; `tournament_over` from within
         the scheduler, so it must not fail. `taken_out` is called with the reason why its tournament deals
         nothing more to a bot, as soon as it plays no match there: the dialect then ends the attendance.
+        Without it, `replaced` is called.
         """
         self.state = State.SILENT
         self.over = False  # whether that state is the last one
@@ -128,7 +129,7 @@ class Attendance(Taker):
         self._resumed = resumed
         self._replaced = replaced or _silence
         self._tournament_over = tournament_over or _no_news
-        self._taken_out = taken_out or _silence
+        self._taken_out = taken_out or self._replaced
         self._follower: Follower | None = None
         self._early: list[tuple[bytes, float]] | None = None  # messages that came while it was arriving
         self._awaits: str | None = None  # the tournament for whose end it waits

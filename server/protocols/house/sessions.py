@@ -208,7 +208,7 @@ class Session:
         now = trio.current_time()
         if not polls:
             self._stream = exchange.stream(200, STREAM)
-            self._host.on_stop[self] = self._say_goodbye
+            self._host.on_stop.add(self)
             self._until = now + self._limits.heartbeat_seconds
             for number, message in enumerate(behind, self._last - len(behind) + 1):
                 self._stream.put(_event(number, message))
@@ -241,7 +241,7 @@ class Session:
         else:
             self._note_silence(now)
 
-    def _say_goodbye(self) -> None:
+    def say_goodbye(self) -> None:
         """The host stops: end the stream. A poll is answered as any request is that is held then."""
         if self._house is not None:
             self._house.give_up(STOPPING)
@@ -293,7 +293,7 @@ class Session:
         self._missed = seat
 
     def _drop_stream(self) -> Chunks | None:
-        self._host.on_stop.pop(self, None)
+        self._host.on_stop.discard(self)
         stream, self._stream = self._stream, None
         return stream
 

@@ -76,7 +76,6 @@ class HouseTalk:
             resumed=self._resume,
             replaced=self._give_way,
             tournament_over=self._tournament_over,
-            taken_out=self._give_way,
         )
         self.too_often: TooOften | None = None  # why its last hello was refused, if that was why
         self._channel = channel

@@ -306,6 +306,16 @@ async def test_a_match_that_goes_on_after_a_restart_is_no_news_to_other_tourname
     assert not heard
 
 
+class Told:
+    """A connection that hears of it when the host stops."""
+
+    def __init__(self, told: list[str]) -> None:
+        self.told = told
+
+    def say_goodbye(self) -> None:
+        self.told.append("goodbye")
+
+
 class Steps(trio.abc.Instrument):
     """How many steps all tasks have taken."""
 
@@ -330,7 +340,8 @@ async def test_a_host_stops_as_soon_however_many_tournaments_wait_for_bots_or_ar
             await trio.sleep(1.5)
             assert host.tournaments[OPEN + GAME].matches
             told: list[str] = []
-            host.on_stop["ann"], steps = partial(told.append, "goodbye"), Steps()
+            host.on_stop.add(Told(told))
+            steps = Steps()
             trio.lowlevel.add_instrument(steps)
             await host.stop()
             trio.lowlevel.remove_instrument(steps)
