@@ -183,6 +183,12 @@ def _careful(raw: bytes, limits: Limits) -> Head:
             headers["host"] = host = named.decode()
     if (host is None and not old) or (host and not _HOST.fullmatch(host)):
         raise HttpError(400, "a request names one host, as in `Host: example.org`; in HTTP/1.1 it has to")
+    if headers.get("upgrade", "").lower() == "websocket":
+        raise HttpError(
+            400,
+            "HTTP is spoken at this port: bots speak websocket at another one of this host, "
+            "8001 unless its organiser has set another",
+        )
     if (expected := headers.get("expect", "").lower()) not in ("", "100-continue"):
         raise HttpError(417, "the only expectation that can be met is 100-continue")
     path, query, asked = _address(target)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import trio
 
+from server.net.failed_handshake import last_words
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
 from server.net.tls import untie
@@ -260,12 +261,19 @@ class TlsWire(StreamWire):
     def __init__(self, beneath: Wire, context: ssl.SSLContext, nursery: Spawner) -> None:
         self._beneath = beneath
         self._way = FinishingStream(beneath)
-        self._tls = trio.SSLStream(self._way, context, server_side=True)
+        self._tls = trio.SSLStream[trio.abc.Stream](self._way, context, server_side=True)
         super().__init__(self._tls, nursery, peer=beneath.peer, secure=True)
 
     async def shake_hands(self) -> None:
+        """Raises `trio.BrokenResourceError` where no TLS comes about, once the peer has been told why."""
         try:
             await self._tls.do_handshake()
+        except trio.BrokenResourceError as failure:
+            if words := last_words(self._tls, failure):
+                await self._way.send_all(words)
+                await self._way.send_eof()
+                await self._drop_rest()
+            raise
         finally:
             untie(self._tls)
 
@@ -282,9 +290,12 @@ class TlsWire(StreamWire):
         except PEER_GONE:
             if not self._way.finished:
                 raise
+        await self._drop_rest()
+        return b""
+
+    async def _drop_rest(self) -> None:
         while await self._beneath.receive():
             pass  # it cannot be read any more
-        return b""
 
 
 class WireStream(trio.abc.HalfCloseableStream):

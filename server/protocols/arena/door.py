@@ -41,6 +41,7 @@ from tournament.player import Player, Seat
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
+NO_FORMS = (b"[", b'"', b"<", b"--")  # beginnings of JSON that is no object, of XML, of multipart/form-data
 
 
 def old_paths(games: Iterable[str]) -> tuple[str, ...]:
@@ -255,9 +256,9 @@ def _read(request: Request, kind: type[T]) -> T:
     try:
         if body.startswith((b"{", BOM_UTF8)):  # no form begins with a byte order mark: say that it is there
             return msgspec.json.decode(str(body, "utf-8"), type=kind)  # what is passed over is UTF-8 as well
-        if body and "json" not in request.headers.get("content-type", ""):
+        if body and not (body.startswith(NO_FORMS) or "json" in request.headers.get("content-type", "")):
             given = form(body)
             return msgspec.convert(given, kind)
     except UNREADABLE as error:
         raise HttpError(400, f"the body cannot be read: {unreadable(error, 'body', given, kind)}") from None
-    raise HttpError(400, "expected a JSON object or a form as the body")
+    raise HttpError(400, "expected a JSON object or a form (application/x-www-form-urlencoded) as the body")

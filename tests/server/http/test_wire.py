@@ -76,6 +76,15 @@ def test_an_offer_to_change_the_protocol_is_declined_and_the_body_still_read() -
     assert only(post(*offer, b"Content-Length: 2", body=b"hi")).body == b"hi"
 
 
+@pytest.mark.parametrize("path", [b"/", b"/play"])
+def test_a_websocket_handshake_is_shown_to_the_other_port(path: bytes) -> None:
+    """Catches a list of games, or "this takes POST, not GET", for a bot that has mistaken the port."""
+    offer = (b"Connection: keep-alive, Upgrade", b"Upgrade: WebSocket", b"Sec-WebSocket-Version: 13")
+    with pytest.raises(HttpError, match="websocket at another") as told:
+        read_head(get(*offer, line=b"GET %b HTTP/1.1" % path), LIMITS)
+    assert told.value.status == 400
+
+
 def test_one_empty_line_before_a_request_is_forgiven_and_two_are_not() -> None:
     got, end = served([b"\r\n" + get() + b"\r\n" + get()])
     assert len(got) == 2

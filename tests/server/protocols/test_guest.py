@@ -208,6 +208,14 @@ async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock)
     ("body", "status", "reason"),
     [
         (b"", 400, "expected a JSON object or a form"),
+        (b'[{"name":"ann"}]', 400, "expected a JSON object or a form"),
+        (b'"ann"', 400, "expected a JSON object or a form"),
+        (b"<name>ann</name>", 400, "expected a JSON object or a form"),
+        (
+            b'--cut\r\nContent-Disposition: form-data; name="name"\r\n\r\nann\r\n--cut--\r\n',
+            400,
+            "application/x-www-form-urlencoded",
+        ),
         (BOM_UTF8 + b'{"name":"ann"}', 400, "this is not JSON: a byte order mark is before it"),
         (b"{}", 400, "name"),
         (b'{"name":5}', 400, "name"),
