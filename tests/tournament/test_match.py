@@ -183,6 +183,18 @@ def test_nothing_shows_that_a_match_is_over_until_that_is_announced() -> None:
     assert len(played.moves_and_times()[0]) == 5
 
 
+@pytest.mark.parametrize("plies", [1, 2])
+def test_a_seat_has_moved_if_it_made_the_deciding_move_and_not_if_it_would_be_next(plies: int) -> None:
+    played = match("connect-4", options={"ply_limit": plies}, decided=lambda of, verdict: None)
+    for seat in range(plies):
+        played.play(seat, 3, 1.0)
+    for _ in range(2):  # before its end is announced, and after that
+        assert [played.has_moved(seat) for seat in (0, 1)] == [True, plies == 2]
+        assert played.both_have_moved is (plies == 2)
+        played.announce()
+    assert played.log.closed
+
+
 def test_a_refusal_that_decides_is_told_with_the_ending_too() -> None:
     played = match(decided=lambda of, verdict: None)
     with pytest.raises(Illegal):
@@ -239,11 +251,12 @@ def test_whoever_is_away_for_longer_than_its_grace_has_lost() -> None:
     assert ended(played) == (0, Ending.LEFT, why)
 
 
-def test_whoever_is_out_of_the_tournament_loses_by_that_and_not_by_the_clock() -> None:
-    """Even if its opponent is not there just then, and comes back after the clock would have run out."""
+@pytest.mark.parametrize("moves", [1, 2])
+def test_whoever_is_out_of_the_tournament_loses_by_that_and_no_clock_decides(moves: int) -> None:
+    """Even if its opponent is not there just then, and comes back after either clock would have run out."""
     played = match()
-    played.play(0, "C", 1.0)
-    played.play(1, "N", 2.0)
+    for seat, move in enumerate(("C", "N")[:moves]):
+        played.play(seat, move, seat + 1.0)
     played.away(1, 32.0, 2.0)
     played.leave(0, 3.0, out=True)
     played.flag(30.0)
@@ -403,6 +416,15 @@ def test_nothing_runs_out_in_a_pause() -> None:
     played.play(0, "C", 1006.0)
     played.here(1, 1015.0)
     assert played.verdict is None
+
+
+def test_a_stall_in_a_pause_is_given_back_once() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0, 0.0)
+    played.pause(5.0)
+    played.credit(4.0, 10.0)
+    played.resume(15.0)
+    assert played.deadline == 40.0
 
 
 def test_options_reach_the_game() -> None:
