@@ -52,10 +52,13 @@ def test_every_move_is_recorded_with_its_time_and_the_clock_after_it() -> None:
     assert second == Moved(4.5, 1, 2, {"action": "putSymbol", "position": "N"}, 1.5, 10.5)
 
 
-def test_the_next_clock_starts_when_the_prompt_goes_out_not_when_the_move_arrived() -> None:
+@pytest.mark.parametrize(("now", "deadline"), [(4.0, 14.0), (None, 13.0), (2.0, 13.0)])
+def test_the_next_clock_starts_when_the_prompt_goes_out_and_never_before_the_move_arrived(
+    now: float | None, deadline: float
+) -> None:
     played = match()
-    played.play(0, "C", 3.0, now=4.0)
-    assert played.deadline == 14.0
+    played.play(0, "C", 3.0, now=now)
+    assert played.deadline == deadline
 
 
 @pytest.mark.parametrize("game", ["tic-tac-toe", "connect-4"])
@@ -236,6 +239,9 @@ def test_it_says_how_long_whoever_is_gone_is_waited_for() -> None:
     assert played.given_up_at == 10.0, "it is not to move"
     played.away(0, 30.0, 0.0)
     assert played.given_up_at == played.clock.deadline < 30.0
+    played.pause(0.5)
+    assert played.given_up_at == -inf, "nothing runs out in a pause"
+    played.resume(0.5)
     played.here(0, 1.0)
     played.here(1, 1.0)
     assert played.given_up_at == -inf
@@ -409,10 +415,11 @@ def test_nothing_runs_out_in_a_pause() -> None:
     played = match()
     played.away(1, 30.0, 0.0)
     played.pause(5.0)
+    played.pause(7.0)  # which changes nothing
     played.flag(1000.0)
     assert played.verdict is None
     played.resume(1005.0)
-    assert played.deadline == 1010.0
+    assert (played.deadline, played.given_up_at) == (1010.0, 1030.0)
     played.play(0, "C", 1006.0)
     played.here(1, 1015.0)
     assert played.verdict is None
