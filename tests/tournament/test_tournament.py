@@ -365,6 +365,22 @@ async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: M
             await here.desk.void("cup-9", "what")
 
 
+async def test_a_void_match_is_played_again_at_once_if_its_players_have_nothing_else_to_do(
+    autojump_clock: MockClock,
+) -> None:
+    async with world(dict.fromkeys(("ann", "bob", "cas"), first)) as here, trio.open_nursery() as nursery:
+        cas = here.lobby.find("cas", "tic-tac-toe")
+        assert cas is not None
+        cas.away()
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(10.0)
+        (over,) = here.concluded()
+        await here.desk.void(over.match, "a cable")
+        await trio.sleep(10.0)
+        assert [fact.players for fact in here.concluded()] == [over.players] * 2
+        nursery.cancel_scope.cancel()
+
+
 ORDERS: Mapping[str, Callable[[Desk], Awaitable[None]]] = {
     "delete": Desk.delete,
     "start": Desk.start,
