@@ -520,6 +520,27 @@ async def test_it_does_not_start_with_too_few(autojump_clock: MockClock) -> None
     assert here.tournament.record.state is State.RUNNING
 
 
+async def test_what_is_running_is_not_deleted_before_its_first_match_either(
+    autojump_clock: MockClock,
+) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin"))
+    for name in ("ann", "bob"):
+        await here.tournament.enter(name)
+    await here.desk.start()
+    with pytest.raises(Refusal, match="cup is running: pause it"):
+        await here.desk.delete()
+    await here.desk.pause()
+    assert await here.desk.delete() is State.PAUSED
+
+
+async def test_whoever_is_out_of_a_tournament_can_still_be_described(autojump_clock: MockClock) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin"))
+    await here.tournament.enter("ann")
+    await here.desk.withdraw("ann")
+    await here.desk.describe("ann", About("a school"))
+    assert here.tournament.record.affiliations == {"ann": "a school"}
+
+
 async def test_whoever_was_withdrawn_before_the_start_is_none_of_those_it_needs(
     autojump_clock: MockClock,
 ) -> None:
