@@ -124,6 +124,22 @@ async def test_whoever_is_away_when_its_match_is_due_has_a_grace_and_then_forfei
     assert match.moves == ()
 
 
+async def test_where_there_is_an_end_whoever_is_gone_before_its_first_move_is_waited_for_as_ever(
+    autojump_clock: MockClock,
+) -> None:
+    """Only where there is none can its opponent play others meanwhile."""
+    players = dict.fromkeys(("ann", "bob"), silent)
+    async with world(players, early_grace=5.0) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        bob = here.lobby.find("bob", "tic-tac-toe")
+        assert bob is not None
+        bob.away()
+        await trio.sleep(10.0)
+        assert not here.concluded()
+        nursery.cancel_scope.cancel()
+
+
 async def test_whoever_comes_within_the_grace_plays(autojump_clock: MockClock) -> None:
     async with world({"ann": first, "bob": first}) as here:
         bob = here.lobby.find("bob", "tic-tac-toe")
