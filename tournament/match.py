@@ -381,11 +381,11 @@ class Match:
     def leave(self, seat: int, at: float, *, out: bool = False) -> None:
         """A seat is gone for good, or taken `out` by an organiser. Its opponent wins, now or later.
 
-        Where it is later, because the opponent is not there, one that is out cannot move, so it loses by that
-        and not by its clock.
+        Where it is later, because the opponent is not there, one that is out can neither move nor win, so it
+        loses by that and by no clock.
         """
         self.flag(at)
-        if out and self.clock.running == seat:
+        if out:
             self.clock.halt(at)
         gone = self._gone[seat] or Gone(seat, at)
         self._gone[seat] = structs.replace(gone, until=-inf, out=out, returns=gone.returns and not out)

@@ -44,6 +44,21 @@ def test_somebody_is_waited_for_30_seconds_then_10_and_then_loses_half_as_fast_a
     assert over == pytest.approx([30.0, 40.0, 40.0 + slowly, 40.0 + 2 * slowly, 40.0 + 3 * slowly])
 
 
+def test_it_is_known_how_long_somebody_holds_up_the_others_if_it_stays_away() -> None:
+    absences, open = Absences(GRACE), open_pairings()
+
+    def waits(now: float) -> list[float]:
+        return [absences.wait_left("ann", pairings, now) for pairings in range(4)]
+
+    assert waits(0.0) == [0.0, 30.0, 40.0, 40.0]
+    absences.went("ann", plays=True, now=0.0)
+    assert waits(20.0) == [0.0, 10.0, 20.0, 20.0]
+    settled(absences, 30.0, open)
+    assert waits(35.0) == [0.0, 5.0, 5.0, 5.0]
+    settled(absences, 40.0, open)
+    assert waits(40.0) == [0.0] * 4
+
+
 def test_whoever_has_come_back_is_waited_for_anew() -> None:
     absences, open = Absences(GRACE), open_pairings()
     absences.went("ann", plays=True, now=0.0)

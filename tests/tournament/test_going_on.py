@@ -11,9 +11,9 @@ from games.catalogue import catalogue
 from games.game import Game, Illegal, Pace
 from tests.tournament.world import World, first, play, silent
 from tournament import entries
-from tournament.events import CUT_SHORT, Began, Ending, Moved
+from tournament.events import CUT_SHORT, Began, Disconnected, Ending, Moved
 from tournament.facts import Dealt, Kept, Opened, State, Turned
-from tournament.match import Match
+from tournament.match import LOSSES, Match
 from tournament.player import Player
 from tournament.store import Memory
 
@@ -98,6 +98,19 @@ def test_a_match_to_which_somebody_does_not_come_back_is_void(back: tuple[int, .
     assert match.result is not None
     assert (match.result.winner, match.result.ending) == (None, Ending.VOID)
     assert match.result.why == f"{CUT_SHORT}, and {why}"
+
+
+def test_so_many_lost_connections_are_told_of_a_match_however_often_it_is_interrupted() -> None:
+    game = catalogue()["tic-tac-toe"]
+    match, told = Match(game, NAMES, 0.0, pace=Pace()), []
+    for _ in range(3):
+        for _ in range(LOSSES // 2 - 1):
+            match.away(0, 30.0, 1.0)
+            match.here(0, 1.0)
+        told.append(sum(isinstance(event, Disconnected) for event in match.log.events))
+        match = Match(game, NAMES, 0.0, pace=Pace(), kept=([], []), asides=match.asides)
+        match.here(0, 0.0)
+    assert told == [LOSSES // 2 - 1, LOSSES - 2, LOSSES]
 
 
 def test_whoever_was_back_and_leaves_then_has_left() -> None:

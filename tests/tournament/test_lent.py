@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from games.game import Illegal, Pace, quoted
-from tournament.events import Ended, Ending, Refused
+from tournament.events import Disconnected, Ended, Ending, Refused
 from tournament.lent import Beginning, Course, Lent, Report, Travelling
-from tournament.match import Match
+from tournament.match import LOSSES, Match
+from tournament.notes import MOST, size
 
 GAMES = ("connect-4", "quoridor", "santorini", "tic-tac-toe")
 
@@ -31,6 +32,15 @@ def lent(told: list[str]) -> Lent:
         lambda: told.append("recalled"),
         lambda _: told.append("safe"),
     )
+
+
+def travelled(match: Travelling, at: float) -> Travelling:
+    """The match as it stands in another process, which was told of it in a message."""
+    content = msgspec.msgpack.encode((match.beginning, match.course))
+    known, course = msgspec.msgpack.decode(content, type=tuple[Beginning, Course])
+    arrived = Travelling(known, at, kept_quiet)
+    arrived.go_on(course)
+    return arrived
 
 
 def befall(match: Match, chance: Random, steps: int, at: float) -> float:
@@ -82,16 +92,33 @@ def test_a_match_that_travels_goes_on_as_one_that_stays(seed: int) -> None:
     befall(leaves, Random(seed), before, 0.0)
     if leaves.verdict is not None:
         return
-    content = msgspec.msgpack.encode((leaves.beginning, leaves.course))
-    known, course = msgspec.msgpack.decode(content, type=tuple[Beginning, Course])
-    arrived = Travelling(known, at + 1.0, kept_quiet)
-    arrived.go_on(course)
+    arrived = travelled(leaves, at + 1.0)
     assert seen(arrived, at) == seen(stays, at)
     then = befall(stays, after, 200, at)
     befall(arrived, Random(seed + 1), 200, at)
     for match in (stays, arrived):
         match.flag(then + 100.0)
     assert seen(arrived, then) == seen(stays, then)
+
+
+def test_a_match_that_travels_again_and_again_has_the_bounds_of_one_that_stays() -> None:
+    """Catches a journey after which there is room for more notes, or for more incidents of a seat."""
+    about, chance = beginning("quoridor"), Random(1)
+    stays, travels = Travelling(about, 0.0, kept_quiet), Travelling(about, 0.0, kept_quiet)
+    for ply in range(100):
+        at, seat = 1.0 * ply, stays.position.turn
+        move = stays.game.write(chance.choice(list(stays.position.moves())))
+        for match in (stays, travels):
+            for each in (1, 0, 1)[ply % 2 :]:  # one seat more often than the other
+                match.away(each, at + 30.0, at)
+                match.here(each, at)
+            match.play(seat, move, at, note="n" * 400)
+        if stays.verdict is not None:
+            break
+        travels = travelled(travels, at)
+    assert seen(travels, at) == seen(stays, at)
+    assert sum(size(each.note) for each in travels.notes) == MOST
+    assert len([each for each in travels.log.events if isinstance(each, Disconnected)]) == 2 * LOSSES
 
 
 def test_a_stand_in_has_its_match_come_home_before_anything_is_done_with_it() -> None:
@@ -142,9 +169,7 @@ def test_what_no_message_can_hold_travels_as_everybody_sees_it() -> None:
     with pytest.raises(Illegal):
         played.play(0, sent, 1.0)
     for _ in range(2):
-        course = msgspec.msgpack.decode(msgspec.msgpack.encode(played.course), type=Course)
-        played = Travelling(beginning("connect-4"), 0.0, kept_quiet)
-        played.go_on(course)
+        played = travelled(played, 0.0)
     refused = played.log.events[1]
     assert isinstance(refused, Refused)
     assert quoted(refused.sent) == quoted(sent)

@@ -52,10 +52,13 @@ def test_every_move_is_recorded_with_its_time_and_the_clock_after_it() -> None:
     assert second == Moved(4.5, 1, 2, {"action": "putSymbol", "position": "N"}, 1.5, 10.5)
 
 
-def test_the_next_clock_starts_when_the_prompt_goes_out_not_when_the_move_arrived() -> None:
+@pytest.mark.parametrize(("now", "deadline"), [(4.0, 14.0), (None, 13.0), (2.0, 13.0)])
+def test_the_next_clock_starts_when_the_prompt_goes_out_and_never_before_the_move_arrived(
+    now: float | None, deadline: float
+) -> None:
     played = match()
-    played.play(0, "C", 3.0, now=4.0)
-    assert played.deadline == 14.0
+    played.play(0, "C", 3.0, now=now)
+    assert played.deadline == deadline
 
 
 @pytest.mark.parametrize("game", ["tic-tac-toe", "connect-4"])
@@ -183,6 +186,18 @@ def test_nothing_shows_that_a_match_is_over_until_that_is_announced() -> None:
     assert len(played.moves_and_times()[0]) == 5
 
 
+@pytest.mark.parametrize("plies", [1, 2])
+def test_a_seat_has_moved_if_it_made_the_deciding_move_and_not_if_it_would_be_next(plies: int) -> None:
+    played = match("connect-4", options={"ply_limit": plies}, decided=lambda of, verdict: None)
+    for seat in range(plies):
+        played.play(seat, 3, 1.0)
+    for _ in range(2):  # before its end is announced, and after that
+        assert [played.has_moved(seat) for seat in (0, 1)] == [True, plies == 2]
+        assert played.both_have_moved is (plies == 2)
+        played.announce()
+    assert played.log.closed
+
+
 def test_a_refusal_that_decides_is_told_with_the_ending_too() -> None:
     played = match(decided=lambda of, verdict: None)
     with pytest.raises(Illegal):
@@ -224,6 +239,9 @@ def test_it_says_how_long_whoever_is_gone_is_waited_for() -> None:
     assert played.given_up_at == 10.0, "it is not to move"
     played.away(0, 30.0, 0.0)
     assert played.given_up_at == played.clock.deadline < 30.0
+    played.pause(0.5)
+    assert played.given_up_at == -inf, "nothing runs out in a pause"
+    played.resume(0.5)
     played.here(0, 1.0)
     played.here(1, 1.0)
     assert played.given_up_at == -inf
@@ -239,11 +257,12 @@ def test_whoever_is_away_for_longer_than_its_grace_has_lost() -> None:
     assert ended(played) == (0, Ending.LEFT, why)
 
 
-def test_whoever_is_out_of_the_tournament_loses_by_that_and_not_by_the_clock() -> None:
-    """Even if its opponent is not there just then, and comes back after the clock would have run out."""
+@pytest.mark.parametrize("moves", [1, 2])
+def test_whoever_is_out_of_the_tournament_loses_by_that_and_no_clock_decides(moves: int) -> None:
+    """Even if its opponent is not there just then, and comes back after either clock would have run out."""
     played = match()
-    played.play(0, "C", 1.0)
-    played.play(1, "N", 2.0)
+    for seat, move in enumerate(("C", "N")[:moves]):
+        played.play(seat, move, seat + 1.0)
     played.away(1, 32.0, 2.0)
     played.leave(0, 3.0, out=True)
     played.flag(30.0)
@@ -396,13 +415,23 @@ def test_nothing_runs_out_in_a_pause() -> None:
     played = match()
     played.away(1, 30.0, 0.0)
     played.pause(5.0)
+    played.pause(7.0)  # which changes nothing
     played.flag(1000.0)
     assert played.verdict is None
     played.resume(1005.0)
-    assert played.deadline == 1010.0
+    assert (played.deadline, played.given_up_at) == (1010.0, 1030.0)
     played.play(0, "C", 1006.0)
     played.here(1, 1015.0)
     assert played.verdict is None
+
+
+def test_a_stall_in_a_pause_is_given_back_once() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0, 0.0)
+    played.pause(5.0)
+    played.credit(4.0, 10.0)
+    played.resume(15.0)
+    assert played.deadline == 40.0
 
 
 def test_options_reach_the_game() -> None:

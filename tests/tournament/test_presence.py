@@ -37,6 +37,8 @@ async def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
     assert presence.here(presence.idle())[2:] == [Entrant("dee", free=False)]
     dee.move_to("another")
     assert presence.here(presence.idle())[2:] == []
+    ann.move_to("another")
+    assert [player.name for player in presence.idle()] == ["bob"]
 
 
 async def test_of_thousands_about_whom_something_has_changed_a_few_are_looked_at_at_a_time() -> None:

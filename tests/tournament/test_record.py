@@ -287,6 +287,16 @@ def test_a_record_is_the_same_when_its_facts_have_been_written_and_read() -> Non
     assert vars(one) | {"results": vars(one.results)} == vars(other) | {"results": vars(other.results)}
 
 
+@pytest.mark.parametrize("format", formats())
+def test_a_record_knows_of_how_many_facts_it_consists(format: str) -> None:
+    """By this an export knows where to stop while more is being kept."""
+    opened, facts = history(format, Random(1), 60)
+    known = Record("cup", opened)
+    for fact in facts:
+        known.add(fact)
+    assert known.facts == 1 + len(facts)
+
+
 def test_facts_of_a_tournament_that_was_never_opened_are_refused() -> None:
     with pytest.raises(ValueError, match="before it was opened"):
         fold([Kept("cup", 0.0, Entered("ann"))])

@@ -10,7 +10,7 @@ import trio
 from trio.testing import MockClock
 
 from games.game import Pace
-from tests.tournament.world import Behaviour, World, first, play
+from tests.tournament.world import Behaviour, World, first, play, silent
 from tournament.events import Ending
 from tournament.facts import Concluded, Dealt, Drew, Entered, Opened, RoundBegan, State, Turned
 from tournament.format import Pairing
@@ -194,6 +194,28 @@ async def test_between_rounds_it_is_told_who_is_missing_for_the_next(autojump_cl
         assert not here.tournament.missing()
         players[0].away()
         assert [each.name for each in here.tournament.missing()] == ["ann"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_whoever_has_played_its_match_is_not_missing_before_the_round_is_over(
+    autojump_clock: MockClock,
+) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin", round_every=10 * MINUTE, absent="settle"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in NAMES:
+            await here.tournament.enter(name)
+        players = {name: here.come(name) for name in NAMES}
+        for name, player in players.items():
+            nursery.start_soon(play, player, silent if name == "dee" else first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await trio.sleep(10.0)
+        (over,) = here.concluded()
+        players[over.players[0]].away()
+        assert not here.tournament.missing()
+        await trio.sleep(MINUTE)
+        assert [each.name for each in here.tournament.missing()] == [over.players[0]]
         nursery.cancel_scope.cancel()
 
 

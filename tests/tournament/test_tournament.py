@@ -124,6 +124,22 @@ async def test_whoever_is_away_when_its_match_is_due_has_a_grace_and_then_forfei
     assert match.moves == ()
 
 
+async def test_where_there_is_an_end_whoever_is_gone_before_its_first_move_is_waited_for_as_ever(
+    autojump_clock: MockClock,
+) -> None:
+    """Only where there is none can its opponent play others meanwhile."""
+    players = dict.fromkeys(("ann", "bob"), silent)
+    async with world(players, early_grace=5.0) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        bob = here.lobby.find("bob", "tic-tac-toe")
+        assert bob is not None
+        bob.away()
+        await trio.sleep(10.0)
+        assert not here.concluded()
+        nursery.cancel_scope.cancel()
+
+
 async def test_whoever_comes_within_the_grace_plays(autojump_clock: MockClock) -> None:
     async with world({"ann": first, "bob": first}) as here:
         bob = here.lobby.find("bob", "tic-tac-toe")
@@ -365,6 +381,22 @@ async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: M
             await here.desk.void("cup-9", "what")
 
 
+async def test_a_void_match_is_played_again_at_once_if_its_players_have_nothing_else_to_do(
+    autojump_clock: MockClock,
+) -> None:
+    async with world(dict.fromkeys(("ann", "bob", "cas"), first)) as here, trio.open_nursery() as nursery:
+        cas = here.lobby.find("cas", "tic-tac-toe")
+        assert cas is not None
+        cas.away()
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(10.0)
+        (over,) = here.concluded()
+        await here.desk.void(over.match, "a cable")
+        await trio.sleep(10.0)
+        assert [fact.players for fact in here.concluded()] == [over.players] * 2
+        nursery.cancel_scope.cancel()
+
+
 ORDERS: Mapping[str, Callable[[Desk], Awaitable[None]]] = {
     "delete": Desk.delete,
     "start": Desk.start,
@@ -502,6 +534,27 @@ async def test_it_does_not_start_with_too_few(autojump_clock: MockClock) -> None
     await here.tournament.enter("bob")
     await here.desk.start()
     assert here.tournament.record.state is State.RUNNING
+
+
+async def test_what_is_running_is_not_deleted_before_its_first_match_either(
+    autojump_clock: MockClock,
+) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin"))
+    for name in ("ann", "bob"):
+        await here.tournament.enter(name)
+    await here.desk.start()
+    with pytest.raises(Refusal, match="cup is running: pause it"):
+        await here.desk.delete()
+    await here.desk.pause()
+    assert await here.desk.delete() is State.PAUSED
+
+
+async def test_whoever_is_out_of_a_tournament_can_still_be_described(autojump_clock: MockClock) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin"))
+    await here.tournament.enter("ann")
+    await here.desk.withdraw("ann")
+    await here.desk.describe("ann", About("a school"))
+    assert here.tournament.record.affiliations == {"ann": "a school"}
 
 
 async def test_whoever_was_withdrawn_before_the_start_is_none_of_those_it_needs(

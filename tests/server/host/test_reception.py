@@ -123,6 +123,16 @@ async def test_a_token_that_never_arrived_locks_nobody_out(reception: Reception)
         reception.arrive("ann", GAME, token=lost.token)
 
 
+async def test_whoever_brings_its_token_has_its_name_whether_it_says_anything_or_not(
+    reception: Reception,
+) -> None:
+    visit = reception.arrive("ann", GAME)
+    visit.leave()
+    reception.arrive("ann", GAME, token=visit.token).leave()
+    with pytest.raises(Unwelcome, match="this is not its token"):
+        reception.arrive("ann", GAME)
+
+
 async def test_a_bot_without_a_token_is_not_driven_out_by_one_whose_token_never_arrived(
     reception: Reception, lobby: Lobby
 ) -> None:

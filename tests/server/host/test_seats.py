@@ -6,12 +6,18 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.host.claims import Claims, way_back
 from server.host.host import OPEN, Host
-from server.host.reception import Unwelcome, Visit
+from server.host.reception import Reception, Unwelcome, Visit
+from server.host.roll import Roll
+from server.net.limits import Limits
 from tests.server.host.test_host import GAME, come, running
 from tests.server.protocols.table import Slow
 from tournament.desk import Desk
-from tournament.facts import Claimed, Entered, Opened, Seated, State
+from tournament.facts import Claimed, Dealt, Drew, Entered, Opened, Seated, State
+from tournament.format import Pairing
+from tournament.lobby import Lobby
+from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.store import Memory
 
@@ -234,3 +240,34 @@ async def test_what_cannot_be_released_is_refused_in_words(autojump_clock: MockC
             await Desk(await host.table(GAME)).release("ann")
         with pytest.raises(Refusal, match="has no end"):
             await host.claims.bind(await host.table(GAME), "ann", "the organiser")
+
+
+@pytest.mark.parametrize("brought", [True, False])
+async def test_whoever_brought_its_token_to_a_match_has_its_name_after_a_restart(
+    brought: bool, autojump_clock: MockClock
+) -> None:
+    """And whoever was only given one, and may never have got it, is not locked out."""
+    lobby, roll = Lobby(), Roll()
+    before, after = (Reception(Lobby(), Limits()), Reception(lobby, Limits(), roll))
+    visits = [before.arrive(name, GAME, token=f"{name}'s {TOKEN}") for name in ("ann", "bob")]
+    for visit in visits:
+        visit.resumes = True
+    first, second = (way_back(visit, has_it=brought) or "" for visit in visits)
+    record = Record("table", Opened(GAME, "open"))
+    for fact in (Drew((Pairing(1, 1, "ann", "bob"),)), Dealt("table-1", 1, keys=(first, second))):
+        record.add(fact)
+    Claims(after, roll).restore_players(record)
+    if brought:
+        with pytest.raises(Unwelcome, match="this is not its token"):
+            after.arrive("ann", GAME)
+    else:
+        assert after.arrive("ann", GAME).token
+    assert after.arrive("bob", GAME, token=visits[1].token).player.place == record.name
+
+
+async def test_a_bot_without_a_token_or_that_never_resumes_has_no_way_back() -> None:
+    reception = Reception(Lobby(), Limits())
+    assert way_back(reception.arrive("ann", GAME), has_it=True) is None
+    without = reception.arrive("bob", GAME, keeps=False)
+    without.resumes = True
+    assert way_back(without, has_it=True) is None

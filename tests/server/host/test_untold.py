@@ -143,6 +143,14 @@ def test_what_is_not_known_after_a_restart_is_bounded_by_an_hour_and_by_what_was
     assert not world.hears("bob")
 
 
+def test_who_has_heard_of_an_end_is_remembered_for_as_long_as_it_is_told_and_no_longer() -> None:
+    here = World()
+    for name in ("mon", "tue", "wed"):
+        here.untold.note(name, "ann")
+        here.now += LATE / 2 + 1.0
+    assert [*here.untold.heard()] == [("tue", "ann"), ("wed", "ann")]
+
+
 def test_of_many_that_were_over_within_the_hour_the_last_is_told_and_each_is_looked_at_once() -> None:
     """Catches comparing each with each: a bot may play hundreds of small tournaments in an hour."""
     steps: list[int] = []

@@ -44,12 +44,12 @@ async def test_messages_are_in_the_order_of_their_coming_with_seconds_since_the_
     tape = wires.tape(seat("cup-1"), None)
     await trio.sleep(1.5)
     tape.told(b"your turn\n")
-    tape.heard(b"b2", began + 1.25)  # it was read only now
+    tape.heard(b"b2\n\n", began + 1.25)  # it was read only now
     await trio.sleep(2.0)
     tape.told(b"well\r\n")
     assert messages_of(tape) == [
         {"at": 1.5, "from": "host", "text": "your turn"},
-        {"at": 1.25, "from": "bot", "text": "b2"},
+        {"at": 1.25, "from": "bot", "text": "b2\n\n"},
         {"at": 3.5, "from": "host", "text": "well\r"},
     ]
     assert tape.omitted == 0

@@ -108,6 +108,7 @@ FORBIDDEN = {
     "a size of 2⁶³": (b"\x81\xff\x80" + bytes(7), 1002),
     "a close of one byte": (frame(b"\x03", CLOSE), 1002),
     "a close with a code that nobody may send": (frame(b"\x03\xee", CLOSE), 1002),
+    "a close with a code above all": (frame(b"\x13\x88", CLOSE), 1002),
     "a close with a code below all": (frame(b"\x00\x01", CLOSE), 1002),
     "a close with a reason that is no UTF-8": (frame(b"\x03\xe8\xff", CLOSE), 1007),
     "no UTF-8": (frame(b"\xff"), 1007),

@@ -8,7 +8,7 @@ from trio.testing import MockClock
 
 from server.config import Settings
 from server.pages.desk.door import has_desk
-from server.pages.desk.sessions import Sessions
+from server.pages.desk.sessions import LINKS, SESSIONS, Sessions
 from tests.server.pages.sitting import WHERE, Browser, fields_of, sitting
 
 
@@ -43,6 +43,14 @@ async def test_a_link_is_good_for_a_quarter_of_an_hour(
         await trio.sleep(seconds)
         answer = await browser.ask("POST", "/admin/login", fields_of(page, "/admin/login"))
         assert answer.status == status
+
+
+def test_of_too_many_links_and_sessions_the_oldest_are_good_no_more() -> None:
+    sessions = Sessions()
+    links = [sessions.link(0.0) for _ in range(LINKS + 1)]
+    assert [sessions.open(link, 1.0) is not None for link in links] == [False, *[True] * LINKS]
+    opened = [sessions.open(sessions.link(0.0), 1.0) or "" for _ in range(SESSIONS + 1)]
+    assert [sessions.find(secret, 1.0) is not None for secret in opened] == [False, *[True] * SESSIONS]
 
 
 async def test_the_cookie_is_for_this_host_alone_and_no_script_reads_it(autojump_clock: MockClock) -> None:

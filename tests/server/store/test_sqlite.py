@@ -21,6 +21,7 @@ from server.store.sqlite_database import Connection, connected, reading
 from tests.server.store.faults import little_room
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
+from tournament.asides import Thought
 from tournament.entries import Entry
 from tournament.facts import Concluded, Drew, Entered, Kept
 from tournament.format import Pairing
@@ -351,6 +352,15 @@ def test_moves_that_cannot_be_read_are_damage_and_named(engine: Sqlite, path: Pa
         journal.jotted(engine.jotted())
 
 
+def test_what_was_said_beside_moves_counts_up_to_the_first_piece_that_is_missing() -> None:
+    moves = journal.jot("cup-1", 1, ["NW", "N", "NE"], [0.5, 0.5, 0.5])
+    first, lost, last = (Thought(ply, 0.25) for ply in (1, 2, 3))
+    pieces = [journal.jot_asides("cup-1", number, [each], 0) for number, each in ((3, last), (1, first))]
+    assert journal.jotted([*pieces, moves])["cup-1"].asides == (first,)
+    pieces.insert(1, journal.jot_asides("cup-1", 2, [lost], 0))
+    assert journal.jotted([*pieces, moves])["cup-1"].asides == (first, lost, last)
+
+
 def test_what_a_newer_quintain_has_written_is_left_alone(path: Path) -> None:
     Sqlite(path).close()
     newer = connected(path)
@@ -359,6 +369,8 @@ def test_what_a_newer_quintain_has_written_is_left_alone(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(ConfigError, match="was written by a newer Quintain"):
         Sqlite(path)
+    with pytest.raises(ConfigError, match="was written by a newer Quintain"):
+        sqlite.SqliteReader(path)
     assert path.read_bytes() == before
 
 
