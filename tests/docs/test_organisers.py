@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import Struct, inspect
 
 from server.config import Settings, settings
 from server.host.tournament_settings import TournamentSettings
@@ -30,6 +31,19 @@ def shown(value: object) -> str:
             return str(value)
 
 
+def bounds(settings: type[Struct], *kinds: str) -> dict[str, float]:
+    """What its fields have at least or at most, where that is a bound of one of these kinds."""
+    described = inspect.type_info(settings)
+    assert isinstance(described, inspect.StructType)
+    found = dict[str, float]()
+    for field in described.fields:
+        either = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+        set_here = [getattr(each, kind, None) for each in either for kind in kinds]
+        if given := [bound for bound in set_here if bound is not None]:
+            (found[field.name],) = given
+    return found
+
+
 def test_every_limit_is_there_with_its_default_and_a_reason() -> None:
     rows = re.findall(r"^\| `limits\.(\w+)` \| (.*?) \| (.+) \|$", ORGANISERS, re.MULTILINE)
     assert {name: default for name, default, _ in rows} == {
@@ -47,6 +61,25 @@ def test_the_example_of_a_file_is_one_and_has_every_setting(tmp_path: Path) -> N
     _, _, tournament = example.rpartition("[[tournament]]")
     named = set(re.findall(r"\w+", tournament))
     assert set(TournamentSettings.__struct_fields__) <= named
+
+
+def test_the_largest_values_of_a_tournament_are_there() -> None:
+    (table,) = re.findall(r"^\| setting \| at most \| \|\n((?:\|.*\n)+)", ORGANISERS, re.MULTILINE)
+    listed = dict[str, str]()
+    for names, most in re.findall(r"^\| (`.*?`) \| (.*?) \|", table, re.MULTILINE):
+        listed |= dict.fromkeys(re.findall("`(.*?)`", names), most)
+    largest = bounds(TournamentSettings, "le", "lt", "max_length")
+    assert largest
+    assert all(f"{most:,}" in listed[name] for name, most in largest.items())
+
+
+def test_the_smallest_values_of_limits_are_there() -> None:
+    page = " ".join(ORGANISERS.split())
+    said = re.findall(r"Counts are 0 or more, `(\w+)` 1 or more,.*? only (`.*?`) may be 0\.", page)
+    ((count, times),) = said
+    least, is_a_time = bounds(Limits, "ge"), bounds(Limits, "le")
+    assert {name for name, value in least.items() if value == 1} == {count}
+    assert set(least) & set(is_a_time) == set(re.findall(r"\w+", times)) - {"and"}
 
 
 def test_the_list_of_routes_is_that_of_the_table() -> None:
