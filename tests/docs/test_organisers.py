@@ -12,7 +12,7 @@ from server.config import Settings, settings
 from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits, Rate
 from server.protocols.api.orders import Order
-from server.protocols.api.table import ROUTES, listing
+from server.protocols.api.table import ROUTES, document, listing
 
 DOCS = Path(__file__).parents[2] / "docs"
 ORGANISERS = (DOCS / "organisers.md").read_text()
@@ -86,6 +86,14 @@ def test_the_list_of_routes_is_that_of_the_table() -> None:
     current = "put there what `python -m server.protocols.api.table` prints"
     (section,) = re.findall(r"^## Routes\n\n(\|.*?\n)\n", API, re.DOTALL | re.MULTILINE)
     assert section == listing(), f"to bring it up to date, {current}"
+
+
+def test_every_field_of_an_answer_is_on_the_page() -> None:
+    named = {word for code in re.findall("`([^`]+)`", API) for word in re.findall(r"\w+", code)}
+    schemas = msgspec.json.decode(document())["components"]["schemas"]
+    fields = {field for schema in schemas.values() for field in schema.get("properties", ())}
+    assert "tournament" in fields
+    assert fields - named == set()
 
 
 @pytest.mark.parametrize("path", [route.path for route in ROUTES if route.takes is Order and route.listed])
