@@ -13,6 +13,8 @@ from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits, Rate
 from server.protocols.api.orders import Order
 from server.protocols.api.table import ROUTES, document, listing
+from server.webhooks.told import WebhookBody
+from tournament.match_names import named
 
 DOCS = Path(__file__).parents[2] / "docs"
 ORGANISERS = (DOCS / "organisers.md").read_text()
@@ -86,6 +88,17 @@ def test_the_list_of_routes_is_that_of_the_table() -> None:
     current = "put there what `python -m server.protocols.api.table` prints"
     (section,) = re.findall(r"^## Routes\n\n(\|.*?\n)\n", API, re.DOTALL | re.MULTILINE)
     assert section == listing(), f"to bring it up to date, {current}"
+
+
+def test_they_say_how_a_match_that_is_played_again_is_named() -> None:
+    again = named("friday", 7, 2)
+    assert all(f"`{again}`" in page for page in (ORGANISERS, API))
+
+
+def test_every_field_that_a_webhook_is_told_is_there() -> None:
+    section = ORGANISERS.partition("\n## Webhooks\n")[2].partition("\n## ")[0]
+    told = set(re.findall(r"[`\"](\w+)[`\"]", section))
+    assert set(WebhookBody.__struct_fields__) <= told
 
 
 def test_every_field_of_an_answer_is_on_the_page() -> None:
