@@ -107,14 +107,14 @@ class Desk:
                 raise Refusal(f"{record.name} is {record.state}; only what is running or paused can be ended")
             await self._keep("end", "", [EndedEarly()])
 
-    async def withdraw(self, name: str) -> None:
+    async def withdraw(self, name: str, why: str = "") -> None:
         async with self._deciding():
-            await self._keep("withdraw", name, self.withdrawal(name))
+            await self._keep("withdraw", _because(name, why), self.withdrawal(name))
         self._tournament.expel(name)
 
     async def disqualify(self, name: str, why: str) -> None:
         async with self._deciding():
-            await self._keep("disqualify", f"{name}: {why}", self.disqualification(name, why))
+            await self._keep("disqualify", _because(name, why), self.disqualification(name, why))
         self._tournament.expel(name)
 
     async def void(self, match: str, why: str) -> None:
@@ -142,12 +142,12 @@ class Desk:
                 continue
             live.void(voided(why), trio.current_time())  # again, if another process had it and is gone
             if ordered is None:
-                await self._keep("void", f"{match}: {why}", [])
+                await self._keep("void", _because(match, why), [])
             ordered = live
         if ordered is not None and (await self._tournament.concluded(match)).ending is Ending.VOID:
             return  # otherwise it had ended in another process, which was told too late
         async with self._deciding():
-            await self._keep("void", f"{match}: {why}", await self.voiding(match, why))
+            await self._keep("void", _because(match, why), await self.voiding(match, why))
 
     async def enter(self, name: str, about: About = NOTHING) -> None:
         """Take in a name: late, if the format allows it, or before the start, where that is by invitation.
@@ -355,6 +355,11 @@ def annulled(record: Record, name: str) -> bool:
     pairings = (record.drawn[number] for number in record.results.numbers.get(name, ()))
     counting = [pairing for pairing in pairings if record.annulled.isdisjoint(pairing.names)]
     return 2 * sum(pairing.number in record.results.came_to for pairing in counting) < len(counting)
+
+
+def _because(about: str, why: str) -> str:
+    """What the audit says of an order: whom or what it is about, and why it was given, if that was said."""
+    return f"{about}: {why}" if why else about
 
 
 def _entrants(count: int) -> str:

@@ -18,13 +18,15 @@ from server.programs.interrupts import Interrupts
 from server.programs.terminal import progress, say
 from server.programs.trials import TRIALS, Broke, Ground, Trial
 
+SLOW = 1.5  # seconds that an opponent or a network takes, unless something else is asked for
+
 
 def check(
     *bot: str,
     game: GameName,
     wire: Flag = False,
     timeout: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
-    slow: Annotated[float, Parameter(validator=Number(gt=0))] = 1.5,
+    slow: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     json: Flag = False,
 ) -> int:
     """Test a program or a client, and say what broke.
@@ -56,7 +58,7 @@ def check(
     timeout
         Seconds to wait for an answer.
     slow
-        With --wire: seconds that a slow opponent or a slow network takes.
+        With --wire: seconds that a slow opponent or a slow network takes: 1.5 unless set.
     json
         The result of each trial, as one JSON object.
     """
@@ -64,7 +66,9 @@ def check(
     if wire:
         from server.commands.wire_check import Terms, wire_check
 
-        return wire_check(bot, Terms(rules, timeout, slow), json=json)
+        return wire_check(bot, Terms(rules, timeout, SLOW if slow is None else slow), json=json)
+    if slow is not None:
+        raise Misuse("--slow: expected --wire as well")
     if len(bot) != 1:
         raise Misuse(f"expected one program, with its arguments in quotes, and got {len(bot)} words")
     return _check_program(bot[0], rules, timeout, json=json)

@@ -7,7 +7,7 @@ import msgspec
 from server.commands.flags import Flag
 from server.commands.keeping import KEPT, StoreOptions
 from server.commands.templates import TEMPLATES, Template
-from server.exits import DONE
+from server.exits import DONE, Misuse
 from server.net.escaping import json_line
 from server.programs.terminal import say
 from server.store.address import shown
@@ -35,6 +35,8 @@ def config(*, json: Flag = False, template: Template | None = None, where: Store
         Print a configuration to begin with instead, for a quintain.toml: course, ladder or cup.
     """
     if template is not None:
+        if json or where != KEPT:
+            raise Misuse("--template prints a text that is always the same: it takes no other flag")
         say(TEMPLATES[template].rstrip())
         return DONE
     found = msgspec.to_builtins(where.settings())

@@ -60,7 +60,7 @@ def replay(match: str, *, host: HostOptions | None = None, json: Flag = False, t
     Parameters
     ----------
     match
-        The match: the tournament's name, and a number.
+        The match: the tournament's name, and a number. friday-7.2 is friday-7 played again.
     json
         The match as one JSON object, with every position.
     text

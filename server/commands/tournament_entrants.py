@@ -200,7 +200,13 @@ def release(
 
 
 def withdraw(
-    name: str, bot: str, *, preview: Flag = False, desk: DeskOptions | None = None, json: Flag = False
+    name: str,
+    bot: str,
+    *,
+    why: str = "",
+    preview: Flag = False,
+    desk: DeskOptions | None = None,
+    json: Flag = False,
 ) -> int:
     """Take a bot out of a tournament.
 
@@ -213,7 +219,7 @@ def withdraw(
     json
         The answer as a JSON object.
     """
-    return order(desk, name, "withdraw", {"name": bot, "preview": preview}, json)
+    return order(desk, name, "withdraw", {"name": bot, "why": why, "preview": preview}, json)
 
 
 def disqualify(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server.exports import exported, simulated, text
-from tournament.format import formats
+from tournament.format import Aim, Terms, formats
 from tournament.standings import RULES
 
 PAGE = Path(__file__).parents[2] / "docs/export.md"
@@ -20,6 +20,16 @@ def test_it_names_the_latest_version_of_the_rules_of_each_format_and_of_the_crit
     latest = {name: found.rules for name, found in formats().items() if found.rules > 1}
     said = {name.lower(): int(version) for name, version in re.findall(r"([\w-]+) (\d+)", named)}
     assert said == latest | {"criteria": RULES}
+
+
+def test_it_describes_every_field_of_a_line() -> None:
+    rows = re.findall(r"^\| `([a-z]+)` \| (`.*) \|$", PAGE.read_text(), re.MULTILINE)
+    described = {kind: set(re.findall(r"`(\w+)`", fields)) for kind, fields in rows}
+    for seed in range(1, 10):
+        for everything in (True, False):
+            for line in exported(simulated(seed), everything=everything):
+                assert line.keys() - {"type"} <= described[line["type"]]
+    assert {*Terms.__struct_fields__, *Aim.__struct_fields__} <= described["tournament"]
 
 
 def followed(lines: list[Any]) -> subprocess.CompletedProcess[bytes]:

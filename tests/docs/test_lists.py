@@ -13,6 +13,8 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from server.commands.new import STARTERS
 from server.host.forgetting import NAME_KEPT
+from server.pages.door import FIRST
+from server.pages.door import ROOT as ROOT_PAGES
 from server.protocols.catalogue import dialects
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
 from server.show.conduit import ToPlay, ToShow
@@ -35,6 +37,13 @@ def found(pattern: str, text: str) -> tuple[str, ...]:
     """The groups of the only place where a text has that."""
     (match,) = re.finditer(pattern, text)
     return match.groups()
+
+
+def test_the_pages_are_listed() -> None:
+    """But for what only other pages lead to."""
+    page = (ROOT / "docs/pages.md").read_text()
+    listed = set(re.findall(r"[` ]/([a-z][a-z.-]*)", page))
+    assert FIRST | ROOT_PAGES | {"games"} <= listed | {"", "static", "favicon.ico"}
 
 
 def rows(head: str) -> list[list[str]]:

@@ -124,6 +124,9 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("match", "brain:first", "brain:first", "--game", "quoridor", "--games", "0"), 2, "games"),
         (("check", "./is-not-there", "--game", "quoridor"), 1, "cannot be started"),
         (("check", "'", "--game", "quoridor"), 2, "this is not a command"),
+        (("check", "true", "--game", "quoridor", "--slow", "3"), 2, "--slow: expected --wire as well"),
+        (("config", "--template", "cup", "--json"), 2, "it takes no other flag"),
+        (("config", "--template", "cup", "--data", "elsewhere"), 2, "it takes no other flag"),
         (("check", "--wire", "--game", "quoridor", "--", "'"), 2, "this is not a command"),
         (("check", "--wire", "--game", "quoridor", "--", ""), 2, "got an empty command"),
         (

@@ -76,7 +76,7 @@ class Orders:
             "freeze": desk.freeze,
             "unfreeze": desk.unfreeze,
             "enter": lambda: self._host.claims.enter(tournament, name, who(exchange)),
-            "withdraw": lambda: desk.withdraw(name),
+            "withdraw": lambda: desk.withdraw(name, why),
             "disqualify": lambda: desk.disqualify(name, why),
             "void": lambda: desk.void(match, why),
             "release": lambda: desk.release(name),

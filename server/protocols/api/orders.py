@@ -159,9 +159,10 @@ async def check_in(call: Call, tournament: Tournament, order: Order) -> Response
 async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response:
     name, desk = _named(order, tournament, "the entrant to withdraw"), Desk(tournament, call.by)
     with as_conflict():
+        why = reason(order.why)
         if order.preview:
             return await _preview(call, desk, desk.withdrawal(name))
-        await desk.withdraw(name)
+        await desk.withdraw(name, why)
     return json_response(200, summary(tournament))
 
 

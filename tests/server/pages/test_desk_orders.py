@@ -289,7 +289,7 @@ async def test_what_is_wrong_with_a_form_is_said_and_what_was_typed_stays(
 @pytest.mark.parametrize(
     ("action", "asked"),
     [
-        ("withdraw", {"name": "ann"}),
+        ("withdraw", {"name": "ann", "why": "a broken machine"}),
         ("disqualify", {"name": "ann", "why": "two bots in one"}),
         ("void", {"match": "cup-1", "why": "a cable"}),
     ],

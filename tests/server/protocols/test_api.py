@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -35,7 +36,7 @@ from tests.server.windowed import Weather
 from tests.tournament.world import first, play
 from tests.turns import taking_turns
 from tournament.events import Began, Disconnected, Moved, Refused
-from tournament.facts import Entered
+from tournament.facts import Entered, Ordered
 from tournament.player import Seat
 from tournament.store import Memory
 
@@ -327,6 +328,21 @@ async def test_an_order_about_somebody_that_has_no_preview_is_not_carried_out_wi
         await here.tell("/api/tournaments/cup/describe", 400, name="ann", contact="ann@x", preview=True)
         refused = await here.tell("/api/tournaments/cup/invite", 400, name="eve", bind=True)
         assert refused == {"error": "this order takes no `bind`; nothing was done"}
+
+
+@pytest.mark.parametrize("path", [route.path for route in ROUTES if "why" in (route.fields or ())])
+async def test_the_reason_for_an_order_is_kept_with_it(autojump_clock: MockClock, path: str) -> None:
+    """Catches an order that takes a reason and drops it."""
+    order = path.rpartition("/")[2]
+    what, about = ("match", "cup-1") if order == "void" else ("name", "ann")
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
+        await here.come("ann", "bob")
+        asked = partial(here.tell, path.format(name="cup"), **{what: about})
+        await asked(400, why="x" * 201)
+        await asked(why="a cable")
+        (*_, kept) = [each.fact for each in here.host.audit if isinstance(each.fact, Ordered)]
+    assert (kept.action, kept.detail) == (order, f"{about}: a cable")
 
 
 async def test_a_voided_match_stays_in_the_record_as_void(autojump_clock: MockClock) -> None:
