@@ -129,13 +129,13 @@ class Claim:
 
     __slots__ = ("acknowledged", "called", "digest", "name", "player", "takeovers")
 
-    def __init__(self, name: str, digest: bytes, now: float, limits: Limits) -> None:
+    def __init__(self, name: str, digest: bytes) -> None:
         self.name = name
         self.digest = digest
         self.acknowledged = False  # until then the bot may never have got its token
         self.called = False  # to its matches: that it plays does not show that it has got its token
         self.player: Player | None = None
-        self.takeovers = Bucket(limits.takeovers, now)
+        self.takeovers: Bucket | None = None  # made when needed: few names are ever taken over
 
     def goes_with(self, token: str) -> bool:
         """Whether this is the token that the name belongs to."""
@@ -212,7 +212,7 @@ class Reception:
         if not keeps:
             return self._visit(where, self._lobby.enter(name, game, NOWHERE), None, None, peer, shared)
         token = token if token is not None and is_token(token) else secrets.token_urlsafe(16)
-        claim = self._claims[where] = Claim(name, token_digest(token), trio.current_time(), self._limits)
+        claim = self._claims[where] = Claim(name, token_digest(token))
         claim.player = self._lobby.enter(name, game, NOWHERE)
         return self._visit(where, claim.player, token, claim.digest, peer)
 
@@ -308,7 +308,7 @@ class Reception:
             if player is None or player.retired or (player.place != place and player.seat is None):
                 self._forget(where)
         if where not in self._claims:
-            claim = Claim(name, bytes.fromhex(digest), trio.current_time(), self._limits)
+            claim = Claim(name, bytes.fromhex(digest))
             claim.acknowledged, claim.called = arrived, called
             claim.player = self._lobby.enter(name, game, place)
             claim.player.away()
@@ -341,7 +341,7 @@ class Reception:
             return self.invite(name, game, place)
         token = secrets.token_urlsafe(16)
         if where not in self._claims:
-            self._claims[where] = Claim(name, b"", trio.current_time(), self._limits)
+            self._claims[where] = Claim(name, b"")
         claim = self._claims[where]
         claim.digest, claim.acknowledged, claim.player = token_digest(token), True, here[-1].player
         return token
@@ -408,9 +408,8 @@ class Reception:
 
     def _back(self, where: Key, claim: Claim, token: str, peer: str, *, has_it: bool = True) -> Visit:
         """Let in the bot that has the token, or is given it, and send away any that has the name."""
-        if self._visits.get(where) and not claim.takeovers.take(trio.current_time()):
-            later = wait_for_next(self._limits.takeovers)
-            raise Unwelcome(f"the name {claim.name} is being taken over too often: {later}")
+        if self._visits.get(where):
+            self._expect_takeover(claim)
         for old in self._visits.pop(where, []):
             old.replaced(REPLACED)
         claim.acknowledged = has_it
@@ -422,6 +421,13 @@ class Reception:
         visit = self._visit(where, claim.player, token, claim.digest, peer)
         visit.returned = True
         return visit
+
+    def _expect_takeover(self, claim: Claim) -> None:
+        now, most = trio.current_time(), self._limits.takeovers
+        if claim.takeovers is None:
+            claim.takeovers = Bucket(most, now)
+        if not claim.takeovers.take(now):
+            raise Unwelcome(f"the name {claim.name} is being taken over too often: {wait_for_next(most)}")
 
     def _visit(
         self,

@@ -77,7 +77,6 @@ class Connection(Answers):
         "_exchange",
         "_http",
         "_named",
-        "_objection",
         "_outbox",
         "_parting",
         "_proxy",
@@ -116,7 +115,6 @@ class Connection(Answers):
         self._turn: trio.Event | None = None  # set when the answer has been given
         self._parting = False  # everything was sent; the client may still be reading
         self._visitor = visitor
-        self._objection = None if visitor is None else visitor.objection  # checks how a request names us
         self._named = ""  # the last name to which there was no objection
         self._proxy = visitor if visitor is not None and visitor.proxied else None  # says who is behind it
         self.deadline = self._arrived + http.limits.head_seconds
@@ -308,7 +306,7 @@ class Connection(Answers):
 
     def _misnamed(self, exchange: Exchange, named: str) -> bool:
         """Whether the request is refused because it calls this host by a name that is not its own."""
-        if self._objection is not None and (wrong := self._objection(named)):
+        if self._visitor is not None and (wrong := self._visitor.objection(named)):
             to_browser = bare_page.asks_for_page(exchange.request.headers)
             self.respond(exchange, bare_page.refusal(HttpError(421, wrong), to_browser=to_browser))
             return True

@@ -12,7 +12,6 @@ that is held and the last battle.
 import hmac
 from collections.abc import Generator
 from contextlib import contextmanager
-from functools import partial
 
 import trio
 from msgspec import Struct, structs
@@ -314,7 +313,7 @@ class Guest:
         self._note_called()
         if url is None:
             self._held = exchange
-            exchange.on_gone(partial(self._hung_up, exchange))
+            exchange.on_gone(self._hung_up)
         else:
             self.until = trio.current_time() + self._host.limits.table_seconds
             if player.key is not None and player.key.startswith(UNSEEN):
@@ -442,8 +441,8 @@ class Guest:
         if self.url is not None and self._has_been_here_long and self.attendance.seat is None:
             self._go(for_good=True)
 
-    def _hung_up(self, exchange: Exchange) -> None:
-        if self._held is exchange:
+    def _hung_up(self) -> None:
+        if self._held is not None and self._held.gone:  # and not a request before
             self._held = None
             self._wait_for_return()
 

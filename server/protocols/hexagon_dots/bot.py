@@ -12,7 +12,6 @@ token that says what it knows.
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import structlog
 import trio
@@ -228,11 +227,11 @@ class Bot(EnteredBot):
 
     def _hold(self, exchange: Exchange) -> None:
         self._held = exchange
-        exchange.on_gone(partial(self._hung_up, exchange))
+        exchange.on_gone(self._hung_up)
 
-    def _hung_up(self, exchange: Exchange) -> None:
-        if self._held is not exchange:
-            return
+    def _hung_up(self) -> None:
+        if self._held is None or not self._held.gone:
+            return  # that was a request before
         self._held = None
         if self.attendance.seat is None:
             self._leave()
