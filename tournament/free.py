@@ -1,4 +1,4 @@
-"""Who can be dealt to: the players of a game that are free, those who have waited longest first.
+"""Who can be dealt to: the players of a game that are free at one place, those who have waited longest first.
 
 A tournament without an end asks for them after every match. So an answer takes as long as there are names
 that can meet, up to a bound, and not as long as there are players who wait. Those who came for one opponent
@@ -20,6 +20,10 @@ class Free:
         self._anybody: dict[Key, None] = {}  # of those who take anybody
         self._wanting: dict[str, dict[Key, None]] = {}  # of those who came for one, by its name
         self._mutual: dict[Key, None] = {}  # of those who came for each other
+
+    def __bool__(self) -> bool:
+        """Whether anybody is here."""
+        return bool(self._keys)
 
     def add(self, player: Player) -> None:
         """Put a player at the end, wherever it was."""

@@ -5,10 +5,9 @@ goes or is free again. It deals nothing. A tournament deals (an open table is on
 that never ends), and looks here for players to deal to.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import count
+from itertools import chain, count
 
 from tournament.free import Free
 from tournament.player import NOWHERE, Player
@@ -23,7 +22,7 @@ class Lobby:
     def __init__(self) -> None:
         self.reputation = Reputation()
         self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
-        self._free = defaultdict[str, Free](Free)  # by game
+        self._free: dict[tuple[str, str | None], Free] = {}  # by game and place, where anybody is free
         self._in_rounds: set[str | None] = {NOWHERE}  # places that never ask who is free
         self._arrivals = count()
         self._listeners: dict[str | None, list[Listener]] = {None: []}  # by the place to which they listen
@@ -66,12 +65,15 @@ class Lobby:
         games = self._players.values() if game is None else [self._players.get(game, {})]
         return (player for named in games for players in named.values() for player in players)
 
-    def idle(self, game: str, here: Callable[[Player], bool], *, choosy: bool) -> list[Player]:
-        """Players that can be dealt to and of whom `here` is true, in the order of arrival.
+    def idle(self, game: str, place: str, here: Callable[[Player], bool], *, choosy: bool) -> list[Player]:
+        """Players there, or at no place in particular, that can be dealt to and of whom `here` is true.
 
-        If there are many, these are some that have waited longest: `Free.first` says which.
+        They are in the order of arrival. If there are many, these are some that have waited longest:
+        `Free.first` says which.
         """
-        return self._free[game].first(WAITING, here, choosy=choosy)
+        there = [free for at in (place, None) if (free := self._free.get((game, at))) is not None]
+        found = chain.from_iterable(free.first(WAITING, here, choosy=choosy) for free in there)
+        return sorted(found, key=lambda player: player.arrival)
 
     def _stop_listening(self, listener: Listener, place: str | None) -> None:
         self._listeners[place].remove(listener)
@@ -80,15 +82,26 @@ class Lobby:
             self._in_rounds.discard(place)
 
     def _changed(self, player: Player, before: str | None) -> None:
-        free = self._free[player.game]
-        if player.idle and player.place not in self._in_rounds:
-            free.add(player)
-        else:
-            free.remove(player)
+        free = player.idle and player.place not in self._in_rounds
+        if free:
+            where = player.game, player.place
+            if where not in self._free:
+                self._free[where] = Free()
+            self._free[where].add(player)
+        if not free or before != player.place:
+            self._take_out(player, before)
         if player.retired:
             self._forget(player)
         for listener in self._whom(player.place, before):
             listener(player)
+
+    def _take_out(self, player: Player, place: str | None) -> None:
+        """A player can no longer be dealt to at a place."""
+        where = player.game, place
+        if (free := self._free.get(where)) is not None:
+            free.remove(player)
+            if not free:
+                del self._free[where]
 
     def _whom(self, place: str | None, before: str | None) -> list[Listener]:
         """The listeners who hear of a player at `place` that was at `before` before."""

@@ -118,7 +118,8 @@ class Presence:
 
         If there are many, these are some that have waited longest.
         """
-        return self._lobby.idle(self._game, self._takes_part, choosy=self._record.format.choosy)
+        record = self._record
+        return self._lobby.idle(self._game, record.name, self._takes_part, choosy=record.format.choosy)
 
     def _takes_part(self, player: Player) -> bool:
         entrant = self._entrant(player.name) if self._plays_here(player) else None

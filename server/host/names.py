@@ -37,10 +37,13 @@ class LatelyReserved(BadName):
     """The name of a house player that bots could have before that player was added."""
 
 
-@lru_cache(KNOWN)
 def checked(name: str) -> str:
     """The name without spaces around it; raises `BadName` if nobody may have it."""
-    name = bare(name)
+    return _checked(bare(name))
+
+
+@lru_cache(KNOWN)
+def _checked(name: str) -> str:
     if not name:
         raise BadName("a name has at least one character")
     if len(name) > LONGEST:
@@ -72,7 +75,15 @@ def _reserved() -> frozenset[str]:
     return frozenset(map(key, (*RESERVED, *opponents, *(opponent.name for opponent in SPARRING))))
 
 
-@lru_cache(KNOWN)
 def key(name: str) -> str:
-    """Equal for names that people would take for the same."""
+    """Equal for names that people would take for the same. What is too long for a name is like nothing else.
+
+    Bots say anything, and doors look for somebody of that name before they refuse it.
+    """
+    name = bare(name)
+    return name if len(name) > LONGEST else _key(name)
+
+
+@lru_cache(KNOWN)
+def _key(name: str) -> str:
     return " ".join(skeleton(name).split())

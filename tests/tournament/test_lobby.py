@@ -1,7 +1,9 @@
 """Who is here, and who is dealt a seat."""
 
+import gc
 from functools import partial
 
+import pytest
 import structlog
 import trio
 from trio.testing import MockClock
@@ -9,6 +11,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from tests.steps import steps_taken
 from tournament.events import Ending
+from tournament.free import Free
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.player import NOWHERE, Player, Seat, Taker
@@ -29,16 +32,24 @@ def test_players_are_known_by_game_and_name() -> None:
     assert list(lobby.players("connect-4")) == [ann]
 
 
-def test_who_is_free_at_a_table_is_found_as_soon_however_many_wait_for_a_round() -> None:
-    """Catches a table that looks, after each of its matches, at all who wait for a tournament."""
+def anybody(player: Player) -> bool:
+    return True
+
+
+@pytest.mark.parametrize("choosy", [True, False])
+@pytest.mark.parametrize("in_rounds", [True, False])
+def test_who_is_free_at_a_table_is_found_as_soon_however_many_wait_elsewhere(
+    in_rounds: bool, choosy: bool
+) -> None:
+    """Catches a table that looks, after each of its matches, at all who wait for a tournament or a ladder."""
 
     def effort(count: int) -> int:
         lobby = Lobby()
-        lobby.listen(lambda player: None, "cup", in_rounds=True)
+        lobby.listen(lambda player: None, "cup", in_rounds=in_rounds)
         for number in range(count):
             lobby.enter(f"bot-{number}", "connect-4", NOWHERE).move_to("cup")
         ann = lobby.enter("ann", "connect-4", "table")
-        at_the_table = partial(lobby.idle, "connect-4", lambda player: player.place == "table", choosy=True)
+        at_the_table = partial(lobby.idle, "connect-4", "table", anybody, choosy=choosy)
         assert at_the_table() == [ann]
         return steps_taken(at_the_table)
 
@@ -50,10 +61,34 @@ def test_who_goes_from_a_tournament_to_a_table_is_free_there() -> None:
     stop = lobby.listen(lambda player: None, "cup", in_rounds=True)
     ann, bob = (lobby.enter(name, "connect-4", "cup") for name in ("ann", "bob"))
     ann.move_to("table")
-    assert lobby.idle("connect-4", lambda player: True, choosy=True) == [ann]
+    assert lobby.idle("connect-4", "table", anybody, choosy=True) == [ann]
     stop()
     bob.move_to("table")
-    assert lobby.idle("connect-4", lambda player: True, choosy=True) == [ann, bob]
+    assert lobby.idle("connect-4", "table", anybody, choosy=True) == [ann, bob]
+
+
+def test_who_goes_from_one_table_to_another_is_free_at_the_other_alone() -> None:
+    lobby = Lobby()
+    ann, bob = (lobby.enter(name, "connect-4", "table") for name in ("ann", "bob"))
+    ann.move_to("ladder")
+    assert lobby.idle("connect-4", "table", anybody, choosy=True) == [bob]
+    assert lobby.idle("connect-4", "ladder", anybody, choosy=True) == [ann]
+    ann.retire()
+    assert lobby.idle("connect-4", "ladder", anybody, choosy=True) == []
+
+
+def test_nothing_is_remembered_of_a_place_that_everybody_has_left() -> None:
+    lobby = Lobby()
+    ann = lobby.enter("ann", "connect-4", "ladder-0")
+    before = queues()
+    for number in range(1, 100):
+        ann.move_to(f"ladder-{number}")
+    assert queues() == before
+
+
+def queues() -> int:
+    """The queues of those who are free that there are."""
+    return sum(isinstance(each, Free) for each in gc.get_objects())
 
 
 def test_listeners_hear_of_coming_going_and_being_free() -> None:

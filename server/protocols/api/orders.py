@@ -85,7 +85,7 @@ async def hold(call: Call, settings: TournamentSettings) -> Response:
     except refusals.Refusal as refusal:
         raise HttpError(400, str(refusal)) from None
     location = ("Location", f"/api/tournaments/{settings.name}")
-    return json_response(201, summary(tournament), location)
+    return json_response(201, summary(tournament, tournament.eta()), location)
 
 
 def simply(do: Callable[[Desk], Awaitable[None]]) -> Carried:
@@ -95,7 +95,7 @@ def simply(do: Callable[[Desk], Awaitable[None]]) -> Carried:
     async def answer(call: Call, tournament: Tournament, order: Order) -> Response:
         with as_conflict():
             await do(Desk(tournament, call.by))
-        return json_response(200, summary(tournament))
+        return await _carried_out(tournament)
 
     return answer
 
@@ -117,14 +117,14 @@ async def release(call: Call, tournament: Tournament, order: Order) -> Response:
             token = await call.host.claims.bind(tournament, name, call.by)
             return json_response(201, {"name": name, "token": token}, NO_STORE)
         await Desk(tournament, call.by).release(name)
-    return json_response(200, summary(tournament))
+    return await _carried_out(tournament)
 
 
 @taking()
 async def delete(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         await call.host.delete(tournament, call.by)
-    return json_response(200, summary(tournament))
+    return await _carried_out(tournament)
 
 
 @taking("name", "affiliation", "contact")
@@ -133,7 +133,7 @@ async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         said = about(order.affiliation, order.contact)
         await call.host.claims.enter(tournament, asked, call.by, said)
-    return json_response(200, summary(tournament))
+    return await _carried_out(tournament)
 
 
 @taking("name", "affiliation", "contact")
@@ -144,7 +144,7 @@ async def describe(call: Call, tournament: Tournament, order: Order) -> Response
         if said == NOTHING:
             raise HttpError(400, 'expected {"affiliation": …} or {"contact": …} as well, or both')
         await Desk(tournament, call.by).describe(name, said)
-    return json_response(200, summary(tournament))
+    return await _carried_out(tournament)
 
 
 @taking("name")
@@ -152,7 +152,7 @@ async def check_in(call: Call, tournament: Tournament, order: Order) -> Response
     name = _named(order, tournament, "the entrant who has checked in")
     with as_conflict():
         await Desk(tournament, call.by).check_in(name)
-    return json_response(200, summary(tournament))
+    return await _carried_out(tournament)
 
 
 @taking("name", "why", "preview")
@@ -163,7 +163,7 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
         if order.preview:
             return await _preview(call, desk, desk.withdrawal(name))
         await desk.withdraw(name, why)
-    return json_response(200, summary(tournament))
+    return await _carried_out(tournament)
 
 
 @taking("name", "why", "preview")
@@ -174,7 +174,7 @@ async def disqualify(call: Call, tournament: Tournament, order: Order) -> Respon
         if order.preview:
             return await _preview(call, desk, desk.disqualification(name, why))
         await desk.disqualify(name, why)
-    return json_response(200, summary(tournament))
+    return await _carried_out(tournament)
 
 
 @taking("match", "why", "preview")
@@ -188,7 +188,7 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
             in_play = match in tournament.matches  # a match in play counts for nothing yet
             return await _preview(call, desk, [] if in_play else await desk.voiding(match, why))
         await desk.void(match, why)
-    return json_response(200, summary(tournament))
+    return await _carried_out(tournament)
 
 
 async def admin_link(call: Call, asked: Nothing) -> Response:
@@ -196,6 +196,11 @@ async def admin_link(call: Call, asked: Nothing) -> Response:
         raise HttpError(409, "this host has no desk: it needs loopback, TLS, or admin_anywhere = true")
     await call.host.note(call.by, "admin-link")
     return json_response(201, {"path": call.login()}, NO_STORE)
+
+
+async def _carried_out(tournament: Tournament) -> Response:
+    """The tournament after an order. Others get their turns meanwhile: the order has changed the forecast."""
+    return json_response(200, summary(tournament, await tournament.foresee()))
 
 
 @contextmanager

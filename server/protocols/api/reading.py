@@ -70,7 +70,7 @@ async def game_schema(call: Look, name: str) -> Response:
 async def tournaments(call: Look) -> Response:
     held, page = call.view.shown, asked(call.exchange.request)
     some = islice(held.values(), page.after, page.end)
-    listed = [summary(each) async for each in WithPauses(some, AT_A_TIME)]
+    listed = [summary(each, each.eta()) async for each in WithPauses(some, AT_A_TIME)]
     return json_response(200, {"tournaments": listed, "next": page.next(len(held))})
 
 
@@ -78,7 +78,7 @@ async def tournament(call: Look, found: HeldTournament) -> Response:
     entrants, page = found.record.entrants, asked(call.exchange.request)
     some = islice(entrants.values(), page.after, page.end)
     listed = entrants_shown(found.record, some, everything=call.organiser)
-    shown: dict[str, Any] = summary(found, 0)
+    shown: dict[str, Any] = summary(found, found.eta(), 0)
     shown |= {"entrants": listed, "next": page.next(len(entrants))}
     shown["missing"] = [missing_shown(each) async for each in WithPauses(found.missing(), PIECE)]
     if shown["checking_in"] is not None:
@@ -214,11 +214,10 @@ async def metrics(call: Call) -> Response:
     return text_response(CONTENT_TYPE, await figures(call.host))
 
 
-def summary(tournament: HeldTournament, awaited: int = AWAITED) -> dict[str, Any]:
+def summary(tournament: HeldTournament, eta: float | None, awaited: int = AWAITED) -> dict[str, Any]:
     """A tournament as lists show it, and as the answer to an order about it."""
-    return tournament_summed(
-        tournament.record, list(tournament.matches), tournament.eta(), tournament.missing(), awaited
-    )
+    matches, missing = list(tournament.matches), tournament.missing()
+    return tournament_summed(tournament.record, matches, eta, missing, awaited)
 
 
 async def _give_csv(call: Look, board: Board, record: Record) -> None:

@@ -116,7 +116,7 @@ class Gate:
 
     def has_place_at(self, now: float) -> bool:
         """Whether a bot that is sent here now will find a place, if all come who have just been sent."""
-        return self.open and len(self.waiting) + sum(now - at < COMING for at in self._sent) < 2
+        return not self.taken and len(self.waiting) + sum(now - at < COMING for at in self._sent) < 2
 
     def send_at(self, now: float) -> None:
         """Somebody is sent here: it has looked for a game, or made this one."""

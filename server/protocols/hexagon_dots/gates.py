@@ -45,16 +45,18 @@ class Gates:
         Several may look before the first of them joins: no more are sent to a game than it has places. Only
         when there can be no more games, all others are sent to the same one: the host deals their matches.
         """
-        now = trio.current_time()
-        free = [gate for gate in self._untaken if gate.has_place_at(now)]
-        unused = [gate for gate in free if gate.unused]
-        found = (
-            next((gate for gate in free if gate.waiting), None)
-            or next((gate for gate in unused if gate.fixed and now - gate.at < FRESH), None)
-            or next((gate for gate in unused if not gate.fixed), None)
-            or self._crowded
-            or self.make(FOUND, fixed=False, peer=peer)
-        )
+        now, made, dealt = trio.current_time(), None, None
+        for found in self._untaken:
+            if not found.has_place_at(now):
+                continue
+            if found.waiting:
+                break  # there may be thousands after it
+            if found.unused and not found.fixed:
+                dealt = dealt or found
+            elif found.unused and now - found.at < FRESH:
+                made = made or found
+        else:
+            found = made or dealt or self._crowded or self.make(FOUND, fixed=False, peer=peer)
         found.send_at(now)
         return found
 

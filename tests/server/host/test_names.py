@@ -1,6 +1,8 @@
 """What somebody may be called."""
 
+import sys
 import unicodedata
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,7 +11,8 @@ from hypothesis import strategies as st
 
 from games.catalogue import catalogue
 from games.game import Game
-from server.host.names import BadName, checked, key
+from server.host.names import LONGEST, BadName, checked, key
+from tests.steps import steps_taken
 
 
 @pytest.mark.parametrize("name", ["Ann", "ann@host.example", "my bot 2", "Żółw", "いろは", "a" * 32])
@@ -119,3 +122,22 @@ def test_what_is_let_through_is_short_visible_and_on_one_line(name: str) -> None
     assert allowed == allowed.strip()
     assert all(unicodedata.category(character)[0] != "C" for character in allowed)
     assert checked(allowed) == allowed
+
+
+@pytest.mark.parametrize("letter", ["a", "\ufdfa"])  # the second is written as eighteen others
+def test_a_text_that_is_too_long_for_a_name_costs_the_same_however_long_it_is(letter: str) -> None:
+    """Catches a door that works out what 60,000 letters look like before it refuses them."""
+
+    def effort(length: int) -> int:
+        return steps_taken(partial(key, letter * length))
+
+    assert effort(LONGEST + 1) == effort(1000 * LONGEST)
+    assert key(letter * (LONGEST + 1)) != key(letter * LONGEST)
+
+
+def test_nothing_is_remembered_of_the_blanks_around_a_name() -> None:
+    """Catches thousands of names that are remembered as they came, each with 60,000 blanks."""
+    padded = " " * 60_000 + "Ann"
+    before = sys.getrefcount(padded)
+    assert (checked(padded), key(padded)) == ("Ann", key("ann"))
+    assert sys.getrefcount(padded) == before

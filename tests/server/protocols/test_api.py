@@ -839,6 +839,26 @@ async def test_others_have_their_turns_while_thousands_who_are_awaited_are_told(
     assert await turns(8 * PIECE) > await turns(8) + 4
 
 
+async def test_others_have_their_turns_while_the_end_is_foreseen_for_the_answer_to_an_order(
+    autojump_clock: MockClock,
+) -> None:
+    """Each order about a tournament with four thousand who had not come held up all moves for 50 ms."""
+
+    async def turns(count: int) -> int:
+        async with office() as here:
+            await here.tell(
+                "/api/tournaments", 201, name="cup", game=GAME, format="swiss", by_invitation=True
+            )
+            await here.host.tournaments["cup"].keep(*[Entered(f"bot-{number}") for number in range(count)])
+            await here.tell("/api/tournaments/cup/start")
+            await trio.sleep(1.0)
+            async with taking_turns() as turns:
+                await here.tell("/api/tournaments/cup/describe", name="bot-1", affiliation="Kraków")
+        return turns.taken
+
+    assert await turns(400) > await turns(4) + 4
+
+
 async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_runs(
     autojump_clock: MockClock,
 ) -> None:

@@ -24,7 +24,7 @@ from server.net.wire import Wire
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.bot import Bot
 from server.protocols.hexagon_dots.door import HexagonDots
-from server.protocols.hexagon_dots.gate import COMING
+from server.protocols.hexagon_dots.gate import COMING, EnteredBot
 from server.protocols.hexagon_dots.gates import Gates
 from server.protocols.hexagon_dots.messages import FOUND
 from tests.hang import HANG, SLOWLY
@@ -721,6 +721,33 @@ async def test_a_game_is_found_as_soon_however_many_are_sent_to_the_same_one(
             await trio.sleep(COMING)
             assert found.has_place_at(trio.current_time())
     assert cost[0] == cost[1]
+
+
+async def test_a_game_is_found_as_soon_however_many_wait_at_games_of_their_own(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a look at all games where somebody waits, for one of them."""
+    cost: list[int] = []
+    for many in (5, 50):
+        async with hosting({}, Limits(games=many)) as (host, _):
+            gates = Gates(host)
+            for number in range(many):
+                gate = gates.make({"rows": 3, "cols": 3}, fixed=True, peer="")
+                gate.enter(Waiting(), host.lobby.enter(f"bot-{number}", "hexagon-dots"))
+            first = next(iter(gates))
+            cost.append(steps_taken(partial(gates.find, "")))
+            assert not first.has_place_at(trio.current_time())
+            assert gates.find("").waiting
+    assert cost[0] == cost[1]
+
+
+class Waiting(EnteredBot):
+    """A bot that has joined a game where nobody else has."""
+
+    waits = True
+
+    def is_awaited_with(self, token: str) -> bool:
+        return False
 
 
 async def test_what_was_answered_last_is_forgotten_where_there_were_too_many_since(
