@@ -146,14 +146,15 @@ async def ground(kind: str, folder: Path, store: str = "") -> AsyncGenerator[Gro
 
 def _sockets(pid: int) -> list[str]:
     """The TCP sockets of a process: local and remote address, and state."""
-    rows = [
-        row.split()
-        for net in ("tcp", "tcp6")
-        for row in Path(f"/proc/{pid}/net/{net}").read_text().splitlines()
-    ]
-    known = {f"socket:[{row[9]}]": " ".join(row[1:4]) for row in rows}
     found: list[str] = []
-    for link in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(OSError):
-            found.append(known.get(os.readlink(link), ""))
+    with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        rows = [row.split() for net in ("tcp", "tcp6") for row in _lines(Path(f"/proc/{pid}/net/{net}"))]
+        known = {f"socket:[{row[9]}]": " ".join(row[1:4]) for row in rows}
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                found.append(known.get(os.readlink(link), ""))
     return [*filter(None, found)]
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
