@@ -22,6 +22,7 @@ SETTINGS = """
 away_seconds = 2.0
 resume_seconds = 4.0
 ghost_seconds = 1.0
+heartbeat_seconds = 0.5
 wrong_tokens = { credits = 100000, seconds = 1.0 }
 new_names = { credits = 100000, seconds = 1.0 }
 takeovers = { credits = 100000, seconds = 1.0 }

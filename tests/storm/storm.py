@@ -23,7 +23,7 @@ from tests.storm.visitors import Visitor
 
 LATE = ("late one", "late two")  # bots that come to a table when the storm is over
 READERS = 2
-LOOKS = 20
+LOOKS = 100  # at what a host has open: a stream whose reader is gone is noticed by its heartbeat
 
 Say = Callable[[str], None]
 
