@@ -64,6 +64,7 @@ campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign 
 	$(IN)python -m tests.chaos --kills 100 --how term
 	$(IN)python -m tests.chaos --kills 50 --how restart-postgres
 	$(IN)python -m tests.cluster --faults 200
+	$(IN)python -m tests.storm --seeds 1-50
 	$(IN)python -m tests.soak --minutes 30
 	$(IN)python -m tests.adversaries --seconds 20
 	$(IN)python -m tests.calibration --jobs $(WORKERS)

@@ -11,7 +11,7 @@ from typing import Any
 from tournament.draws import as_drawn
 from tournament.events import NOBODY, Ended, Ending
 from tournament.facts import Concluded, Dealt, Drew
-from tournament.format import Pairing
+from tournament.format import OPEN, Pairing
 from tournament.in_play import Both, InPlay, dealt
 from tournament.keeping import Keep
 from tournament.pairing.drawing import last_round, numbered
@@ -112,10 +112,10 @@ class Dealing:
         void: Sequence[Concluded] = (),
     ) -> None:
         deals: list[tuple[Dealt, Both]] = []
-        at = self._now()
+        at, open_table = self._now(), self._record.opened.format == OPEN
         for pairing, players in meetings:
             players[0].reserved = players[1].reserved = True
-            options = players[0].options or players[1].options
+            options = players[0].options or players[1].options if open_table else None
             name = self._record.match_name(pairing.number)
             deals.append((dealt(name, pairing.number, options, players, at), players))
         await self._keep(*drew, *(fact for fact, _ in deals), *void)

@@ -388,11 +388,13 @@ class Connection(Answers):
     def drain(self, why: str) -> None:
         """End when idle. A request that waits is answered: the client may repeat it when the host is back.
 
+        An order that is being carried out is not: its own answer is the last, or the connection ends without.
         An event stream is over; what is cut off in the middle of anything else must not look whole.
         """
         if (exchange := self._exchange) is not None and not self._streaming:
-            self._lose(exchange)  # before the answer, because after it nobody is told
-            self.respond(exchange, json_response(503, {"error": why}))
+            if not exchange.decides:
+                self._lose(exchange)  # before the answer, because after it nobody is told
+                self.respond(exchange, json_response(503, {"error": why}))
         elif exchange is not None and self._events:
             self.close(exchange)
         elif self._exchange is None and not self._parting and self._requests.stage == "idle":

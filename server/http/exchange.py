@@ -32,16 +32,18 @@ class Exchange:
     """One request, and the right to answer it: once, whole or bit by bit.
 
     `gone` says that the client has hung up. Answering it anyway does no harm. `shared` is set before there
-    is an answer, if pages of any site may read it.
+    is an answer, if pages of any site may read it. `decides` is set where the answer says whether an order
+    was carried out: nobody else can give it, also when the host stops.
     """
 
-    __slots__ = ("_connection", "callbacks", "gone", "over", "request", "shared")
+    __slots__ = ("_connection", "callbacks", "decides", "gone", "over", "request", "shared")
 
     def __init__(self, request: Request, connection: Answers) -> None:
         self.request = request
         self.gone = False
         self.over = False  # the answer is complete
         self.shared = False
+        self.decides = False
         self.callbacks: tuple[Callable[[], None], ...] = ()  # what `on_gone` was given
         self._connection = connection
 

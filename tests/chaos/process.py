@@ -114,17 +114,25 @@ class Host:
         """Where its data are, as commands take it."""
         return ("--data", str(self.folder / "data"), *(("--store", self.store) if self.store else ()))
 
-    async def start(self, fresh: bool) -> None:
-        """Only start it; `ready` waits for it to be so. A fresh one imports all that it needs itself."""
+    def serves(self) -> list[str]:
+        """What it is started with."""
         ports = ("--tcp", str(self.tcp), "--http", str(self.http), "--websocket", "0")
+        return ["serve", *ports, *self.flags(), "--log-level", "warning"]
+
+    async def start(self, fresh: bool = False, ahead: float = 0.0) -> None:
+        """Only start it; `ready` waits for it to be so. A fresh one imports all that it needs itself.
+
+        Its clock is `ahead` by so many seconds.
+        """
         out = self.folder / "out"
         out.write_bytes(b"")
         self._pid = await self._nest.hatch(
-            arguments=["serve", *ports, *self.flags(), "--log-level", "warning"],
+            arguments=self.serves(),
             folder=str(self.folder),
             out=str(out),
             log=str(self.log),
             fresh=fresh,
+            ahead=ahead,
         )
 
     async def ready(self) -> None:

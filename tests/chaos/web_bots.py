@@ -201,7 +201,10 @@ class ArenaBot:
             if "player" not in event:
                 return moved
             event.pop("player")
-            position, plies = position.play(TIC_TAC_TOE.read(event, position)), plies + 1
+            try:
+                position, plies = position.play(TIC_TAC_TOE.read(event, position)), plies + 1
+            except Illegal:
+                return moved  # it is shown to both, and whoever made it has lost
         if position.outcome is not None:
             return moved  # its end is being kept, and is told then
         if not events or TIC_TAC_TOE.seats[position.turn] != events[0]["youAre"] or plies == moved:

@@ -115,7 +115,7 @@ class Cluster:
             for host in self._hosts:
                 await nursery.start(host.cable.run)
             for host in self._hosts:
-                await host.hatch()
+                await host.start()
             for host in self._hosts:
                 await host.settle()
             await nursery.start(self.balancer.run)
@@ -219,7 +219,7 @@ class Cluster:
     async def _begin(self, host: Host, ahead: float = 0.0) -> None:
         """Until it is ready. On a busy machine, others may take from it what it has just taken up."""
         while True:
-            await host.hatch(ahead)
+            await host.start(ahead=ahead)
             with suppress(Ended):
                 await host.settle()
                 return

@@ -22,20 +22,10 @@ class Host(Alone):
         """Whether bots are sent to it, and it has not ended."""
         return self.there and self.code is None
 
-    async def hatch(self, ahead: float = 0.0) -> None:
-        """Only start it; its clock is `ahead` by so many seconds."""
+    def serves(self) -> list[str]:
         ports = ("--tcp", str(self.tcp), "--http", str(self.http), "--websocket", str(self.websocket))
         peers = ("--show", "1", "--peers", f"127.0.0.1:{self._peers}", "--advertise", self.address)
-        out = self.folder / "out"
-        out.write_bytes(b"")
-        self._pid = await self._nest.hatch(
-            arguments=["serve", *ports, *peers, *self.flags(), "--log-level", "warning"],
-            folder=str(self.folder),
-            out=str(out),
-            log=str(self.log),
-            fresh=False,
-            ahead=ahead,
-        )
+        return ["serve", *ports, *peers, *self.flags(), "--log-level", "warning"]
 
     async def settle(self) -> None:
         """Wait until it is ready, and have bots sent to it."""

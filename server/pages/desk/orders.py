@@ -35,6 +35,7 @@ class Orders:
             what = f"Nothing can be kept just now, so nothing is ordered: {self._host.store.trouble}."
             give(self._site, exchange, "desk/away.html", 503, what=what)
             return
+        exchange.decides = True
         match parts:
             case ["create"]:
                 await self._open(exchange, session, fields)

@@ -101,6 +101,7 @@ class Api:
             self._expect_organiser(call)
             if route.takes is not None:
                 self._expect_no_trouble()
+                exchange.decides = True
             game = self._host.vacant(dict(values).get("name", ""))
             if game is not None and route.listed:
                 return self._at_new_table(call, route, values, game)

@@ -264,10 +264,8 @@ class HexagonDots:
         gate, player = bot.gate, visit.player
         bot.join(exchange, visit)
         player.way_back = way_back(DOOR, f"{gate.path} {MADE if gate.fixed else FOUND_BY_HOST} {bot.secret}")
-        if bot.led:
-            player.set_ready(True)
-        elif not gate.fixed:
-            player.options = gate.options
+        player.options = gate.options
+        if bot.led or not gate.fixed:
             player.set_ready(True)
         elif len(both := gate.waiting) == 2:
             gate.take()

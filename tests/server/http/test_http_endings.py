@@ -286,6 +286,24 @@ async def test_a_server_that_drains_sends_away_whoever_waits_and_finishes_what_i
         assert await begun.rest() == HEAD + b"1\r\nConnection: close\r\n\r\n/"
 
 
+async def test_a_server_that_drains_leaves_an_order_to_whoever_carries_it_out() -> None:
+    """It was answered with 503, as if it had not been carried out, and had been."""
+    orders: list[Exchange] = []
+
+    def app(exchange: Exchange) -> None:
+        exchange.decides = True
+        orders.append(exchange)
+
+    async with serving(app) as server:
+        client = server.connect()
+        await client.end.send_all(post(b"void"))
+        assert await client.now() == b""
+        server.http.drain("come again")
+        assert await client.now() == b""
+        orders[0].respond(Response(body=b"done"))
+        assert await client.rest() == HEAD + b"4\r\nConnection: close\r\n\r\ndone"
+
+
 # Who is here.
 
 

@@ -12,6 +12,7 @@ from trio.testing import MockClock
 
 from server.export.verify import verify
 from server.host.boards import WAIT
+from server.host.host import STOPPING
 from server.host.names import LONGEST
 from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
@@ -20,10 +21,12 @@ from server.pages.desk import forms
 from server.pages.desk.inside import PAGE
 from server.programs.report import rendered, report
 from tests.server.exports import exported, text
-from tests.server.pages.sitting import Browser, Sitting, sitting
+from tests.server.pages.sitting import Browser, Sitting, fields_of, sitting
+from tests.server.protocols.table import Slow
+from tests.server.web import Server
 from tests.tournament.world import first, play, silent
 from tournament.desk import Desk
-from tournament.facts import Entered, Ordered, State
+from tournament.facts import Entered, Opened, Ordered, State
 from tournament.folding import fold
 from tournament.format import Aim
 from tournament.sizes import SEED
@@ -85,6 +88,26 @@ async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock
         said = [each.fact for each in here.host.audit]
     assert [each.action for each in said] == ["login", "open", "start", "pause", "resume"]
     assert {each.by for each in said[1:]} == {"the organiser, at the desk from 192.0.2.1"}
+
+
+async def test_an_order_that_is_being_carried_out_when_the_host_stops_is_answered_with_its_own_page(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting(Slow(Opened)) as here:
+        browser = await here.log_in()
+        form = fields_of(await browser.read("/admin/create"), "/admin/create")
+        typed = {"name": "friday", "game": "tic-tac-toe", "format": "round-robin"}
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(drain, here.server)
+            answer = await browser.ask("POST", "/admin/create", form | typed)
+        assert (answer.status, answer.headers["location"]) == (303, "/admin/tournaments/friday")
+        assert "friday" in here.host.tournaments
+
+
+async def drain(server: Server) -> None:
+    """In a moment, have it stop."""
+    await trio.sleep(1.0)
+    server.http.drain(STOPPING)
 
 
 async def test_however_many_tournaments_there_are_each_is_on_a_page_of_the_overview(

@@ -30,13 +30,14 @@ from server.protocols.api.reading import AWAITED, PIECE
 from server.protocols.api.routes import Caller, Route
 from server.protocols.api.table import ROUTES
 from tests.hang import HANG
+from tests.server.protocols.table import Slow
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
 from tests.tournament.world import first, play
 from tests.turns import taking_turns
 from tournament.events import Began, Disconnected, Moved, Refused
-from tournament.facts import Entered, Ordered
+from tournament.facts import Entered, Opened, Ordered
 from tournament.player import Seat
 from tournament.store import Memory
 
@@ -675,6 +676,19 @@ async def test_an_order_that_cannot_be_kept_is_refused_at_once(autojump_clock: M
         here.host.store.trouble = ""
         assert "bowl" not in here.host.tournaments
         await here.tell("/api/tournaments/cup/delete")
+
+
+async def test_an_order_that_is_being_carried_out_when_the_host_stops_says_what_came_of_it(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches 503 for an order that is carried out nevertheless, so that it is given once more."""
+    async with office(Slow(Opened)) as here:
+        async with trio.open_nursery() as nursery:
+            cup = partial(here.tell, "/api/tournaments", 201, name="cup", game=GAME, format="swiss")
+            nursery.start_soon(cup)
+            await trio.sleep(1.0)
+            here.server.http.drain(STOPPING)
+        assert "cup" in here.host.tournaments
 
 
 async def test_what_only_grows_is_a_counter_and_what_takes_time_a_histogram(

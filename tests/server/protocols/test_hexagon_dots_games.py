@@ -494,6 +494,27 @@ async def test_whoever_waits_for_a_match_that_will_not_be_is_told(autojump_clock
         assert await ann.heard() is None, "there is the open table"
 
 
+@pytest.mark.parametrize(("found", "options"), [(True, FOUND), (False, FOUND | {"rows": 3, "cols": 3})])
+async def test_whoever_waits_in_a_tournament_that_is_deleted_gets_the_board_that_it_came_for(
+    found: bool, options: dict[str, object], autojump_clock: MockClock
+) -> None:
+    """Catches a bot of 2011 whose game did not end when it expected, and which lost on time then."""
+    async with table(CUP | {"entrants": "3"}) as here:
+        ann = here.bot("ann")
+        await ann.join(await here.found() if found else await here.made(end="hexagons"))
+        assert await ann.heard() is None
+        await here.host.delete(here.host.tournaments["cup"], "somebody")
+        await here.host.arrive("bob", "hexagon-dots")
+        assert said(await ann.turn())["rows"] == options["rows"]
+        assert playing(here, "ann").options == options
+
+
+async def test_the_options_of_a_tournament_are_its_own(autojump_clock: MockClock) -> None:
+    async with table(CUP | {"entrants": "2"}) as here:
+        await here.pair(await here.found())
+        assert playing(here, "ann").options == {}
+
+
 async def test_whoever_waits_and_is_taken_out_of_its_tournament_is_told(autojump_clock: MockClock) -> None:
     async with table(CUP | {"entrants": "3"}) as here:
         ann = here.bot("ann")
