@@ -8,7 +8,6 @@ kept: nothing here holds on to a match, a player or a connection.
 `server/host/wire_reader.py` decides who may read it and how it is shown.
 """
 
-from collections import deque
 from collections.abc import Collection, Mapping
 
 import trio
@@ -70,7 +69,7 @@ class Tape:
         self.began = began
         self.owner = owner  # the digest of the bot's token; None: it has none
         self.dealt_at = dealt_at  # the match's, by which it differs from others of its name
-        self.messages: deque[Message] = deque()
+        self.messages: list[Message] = []
         self.omitted = 0
         self._kept_by = kept_by
         self._now = trio.current_time if kept_by is None else trio.lowlevel.current_clock().current_time
@@ -137,9 +136,12 @@ class Tape:
             self._room += PIECE
             log.size += PIECE
         if self._room < size:  # the seat has all the room that it may have
-            while self.messages and self._room < size + PIECE:
-                self._room += len(self.messages.popleft().text) + BESIDES
-                self.omitted += 1
+            oldest = 0
+            while oldest < len(self.messages) and self._room < size + PIECE:
+                self._room += len(self.messages[oldest].text) + BESIDES
+                oldest += 1
+            del self.messages[:oldest]
+            self.omitted += oldest
         if self._room < size:
             self.omitted += 1
         else:
