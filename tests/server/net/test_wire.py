@@ -126,6 +126,40 @@ async def test_a_reader_that_gives_up_loses_nothing(kind: str) -> None:
 
 
 @wires
+async def test_a_reader_that_is_interrupted_goes_on_where_it_was(kind: str) -> None:
+    """Interrupted while it waits, from within what it takes, or before it begins: each time once."""
+    async with connected(kind) as (wire, client, _):
+        got = bytearray()
+
+        def take(received: bytes) -> None:
+            got.extend(received)
+            wire.interrupt()
+
+        ended: list[bool] = []
+
+        async def pump(times: int) -> None:
+            nonlocal ended
+            ended += [await wire.pump(take) for _ in range(times)]
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(pump, 1)
+            await trio.testing.wait_all_tasks_blocked()
+            wire.interrupt()
+            wire.interrupt()
+        wire.interrupt()
+        await client.send_all(b"said ")
+        await pump(2)
+        assert (ended, got) == ([False, False, False], b"said ")
+        await client.send_all(b"later")
+        await client.send_eof()
+        await pump(1)
+        assert (ended, got) == ([False] * 4, b"said later")
+        wire.interrupt()
+        await pump(2)
+        assert ended == [False] * 5 + [True]
+
+
+@wires
 async def test_what_came_is_stamped(kind: str) -> None:
     async with connected(kind) as (wire, client, _):
         before = trio.current_time()
