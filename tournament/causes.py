@@ -64,6 +64,9 @@ class Late(Moment, frozen=True, gc=False, omit_defaults=True):
     deadline: float  # seconds that the seat had for this move
     spent: float  # seconds that it spent on it until it was stopped
     begun: int = 0  # bytes of a line that had come without its end: some bots forget the line break
+    meant: int | None = (
+        None  # the ply that its last move was sent for, if that was another: it may have lost count
+    )
 
 
 class Absent(Moment, frozen=True, gc=False):

@@ -82,6 +82,7 @@ class Match:
         "grace",
         "interrupted",
         "log",
+        "meant",
         "moves",
         "name",
         "names",
@@ -160,6 +161,8 @@ class Match:
         self._paused: float | None = None
         # For each seat, how many bytes of a line without its end have come; None: nobody can know.
         self.begun: list[Callable[[], int] | None] = [None, None]
+        # For each seat, the latest ply at which a move came that was sent for another, and which that was.
+        self.meant: list[tuple[int, int] | None] = [None, None]
         self._last: tuple[AnyEvent, Any] | None = None  # the deciding move, held back with the verdict
         self.interrupted = kept is not None
         self.dealt_at = dealt_at
@@ -419,7 +422,9 @@ class Match:
         if clock.deadline <= self._gone_until:
             mover: int = self.position.turn
             begun = 0 if (count := self.begun[mover]) is None else count()
-            late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at), begun)
+            ply, meant = self.meant[mover] or (None, None)
+            meant = meant if ply == self.ply else None
+            late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at), begun, meant)
             lost_at = next((each.since for each in gone if each.seat == mover and each.lost), None)
             self._end(verdicts.out_of_time(names, late, self._led(at), lost_at, clock.deadline))
         elif missing := [names[each.seat] for each in gone if each.returns]:

@@ -36,7 +36,8 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
             return f"the host stood still for {seconds:.1f} s, and gave that time back"
         case {"kind": "late", "seat": int(seat), "deadline": deadline}:
             begun = ", and sent a line without the line break at its end" if cause.get("begun") else ""
-            return f"{players[seat]} had {deadline:.1f} s for this move{begun}"
+            meant = ", and sent a move for another ply" if "meant" in cause else ""
+            return f"{players[seat]} had {deadline:.1f} s for this move{begun}{meant}"
         case {"kind": "absent", "seat": int(seat), "seconds": seconds}:
             return f"the host waited {seconds:.0f} s for {players[seat]}"
         case _:

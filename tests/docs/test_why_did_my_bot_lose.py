@@ -37,6 +37,7 @@ def verdicts_on_ann() -> Iterator[Ended]:
     yield verdicts.illegal(NAMES, refused(REFUSAL.why, 20), [], budget=True)
     yield verdicts.out_of_time(NAMES, LATE, [], None, 0)
     yield verdicts.out_of_time(NAMES, msgspec.structs.replace(LATE, begun=24), [], None, 0)
+    yield verdicts.out_of_time(NAMES, msgspec.structs.replace(LATE, meant=3), [], None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [REFUSAL], None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [REFUSAL] * 16, None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [], -31, 0)

@@ -214,7 +214,9 @@ class HouseTalk:
         if seat is None or said.match not in (None, seat.match.name):
             return self._not_playing(said.match)
         ply = seat.match.ply
-        if said.ply not in (None, ply):
+        if said.ply is not None and said.ply != ply:
+            if seat.to_move:
+                seat.match.meant[seat.index] = ply, said.ply
             return f"ply {said.ply} is not what is asked: the match is at ply {ply}"
         return EARLY if said.ply is None and not fresh else None
 

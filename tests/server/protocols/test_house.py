@@ -1033,6 +1033,35 @@ async def test_whoever_does_not_end_its_line_is_told_so(autojump_clock: MockCloc
     assert [(late["kind"], late["begun"]) for late in end["cause"]] == [("late", 24)]
 
 
+async def test_whoever_has_lost_count_is_told_so(autojump_clock: MockClock) -> None:
+    """Catches an author who looks in vain for what is slow in a bot whose moves named another ply."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say("C")
+        await ann.tell(type="move", move="N", ply=0)  # not its turn: nothing that it could run out of time by
+        await bob.tell(type="move", move="NW", ply=7)
+        await bob.say("NW")
+        for ply in (1, 3):
+            await ann.tell(type="move", move="N", ply=ply)
+        await trio.sleep(61.0)
+        end, *_ = await ann.messages("end")
+    assert end["why"] == ("ann ran out of time; its last move was sent for ply 3, and the match was at ply 2")
+    assert [(late["kind"], late["meant"]) for late in end["cause"]] == [("late", 3)]
+
+
+async def test_whoever_named_another_ply_at_an_earlier_move_has_not_lost_count(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.tell(type="move", move="C", ply=7)
+        await ann.say("C")
+        await bob.say("NW")
+        await trio.sleep(61.0)
+        end, *_ = await ann.messages("end")
+    assert end["why"] == "ann ran out of time"
+
+
 async def test_a_line_that_was_begun_over_an_earlier_connection_is_not_counted(
     autojump_clock: MockClock,
 ) -> None:
