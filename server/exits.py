@@ -55,3 +55,5 @@ class Unusable(ConfigError):
 
     The message is for an organiser.
     """
+
+    remedy = "what is kept is damaged: go back to a backup with `quintain restore`"

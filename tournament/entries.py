@@ -7,7 +7,7 @@ it.
 
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import UNSET, Struct, structs
@@ -51,6 +51,12 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     epoch: int = 0  # of the lease under which the writer holds the tournament; 0: the store is not shared
 
 
+class Typed(Struct):
+    """What every fact says of itself, in any version."""
+
+    type: str
+
+
 _encoder = msgspec.json.Encoder(order="deterministic")
 _decoder = msgspec.json.Decoder[AnyFact](AnyFact)
 _salts: list[str] = []  # not used yet
@@ -81,6 +87,9 @@ def kind(fact: AnyFact | type[AnyFact]) -> str:
     return tag
 
 
+KINDS = frozenset(map(kind, get_args(AnyFact)))
+
+
 def body(fact: AnyFact) -> str:
     """A fact as JSON. Long ones are encoded in pieces, because no other thread gets a turn during one."""
     if isinstance(fact, Concluded) and (micros := _in_micros(fact.times)):
@@ -97,6 +106,15 @@ def fact(body: str) -> AnyFact:
     if isinstance(found, Concluded) and found.times and isinstance(found.times[0], int):
         return structs.replace(found, times=tuple([micros / MICRO for micros in found.times]))
     return found
+
+
+def unknown_kind(body: str) -> str:
+    """The kind of a fact that only a newer Quintain knows; "" where that is not why it cannot be read."""
+    try:
+        found = msgspec.json.decode(body, type=Typed).type
+    except (msgspec.MsgspecError, TypeError):
+        return ""
+    return "" if found in KINDS else found
 
 
 def _in_micros(times: Sequence[float]) -> tuple[int, ...]:

@@ -96,9 +96,7 @@ class Guard(Spawner):
         elif isinstance(error, Unusable):
             if not self.damage:
                 self.damage = str(error)
-                log.error(
-                    "what is kept is damaged: go back to a backup with `quintain restore`", why=self.damage
-                )
+                log.error(error.remedy, why=self.damage)
         else:
             self._count(error)
 

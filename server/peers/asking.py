@@ -12,6 +12,7 @@ import trio
 from server.http.exchange import Answers, App, Chunks, Exchange
 from server.http.head import RETRY_SOON, HttpError, told_of
 from server.http.loan import Loan
+from server.http.undecided import is_order, undecided
 from server.http.wire import Headers, Request, Response, refused
 from server.net.guard import Guard
 from server.peers.channel import Channel
@@ -53,6 +54,7 @@ class Asking(Channel):
         self._complete = False
         self._awaiting = trio.CancelScope()  # around what waits for the answer
         request = exchange.request
+        exchange.decides = is_order(request)
         say(Ask(
             number, request.method, request.path, dict(request.query), dict(request.headers), request.body,
             request.peer, trio.current_time() - request.arrived, request.secure, request.asked, request.old,
@@ -61,7 +63,10 @@ class Asking(Channel):
         exchange.on_gone(self._tell_gone)
 
     async def relay(self) -> None:
-        """Relay until all is answered; raises `HttpError` if the other host is lost before that."""
+        """Relay until all is answered; raises `HttpError` if the other host is lost before that.
+
+        Of an order nobody knows then whether it was carried out, and the client is told so.
+        """
         try:
             with self._awaiting:
                 while not self.over and not self._complete:
@@ -74,6 +79,8 @@ class Asking(Channel):
                     else:
                         await self.news()
             if not self._complete and not self._exchange.gone:
+                if self._exchange.decides and self._chunks is None:
+                    return self._exchange.respond(undecided(self._exchange.request))
                 raise HttpError(503, LOST, RETRY_SOON)
         finally:
             self.say(Closed(self.number))

@@ -2,7 +2,8 @@
 
 Play keeps its own descriptor of every connection that it lends. So it counts them, can end any of
 them, and still has them when show dies. There may be several shows, one after the other. While
-there is none, or it has no room, play itself answers: ask again in a second.
+there is none, or it has no room, play itself answers: ask again in a second. Worker 0 lends to
+the other workers in the same way.
 """
 
 import socket
@@ -14,6 +15,7 @@ import trio
 from server.http.exchange import App, Exchange
 from server.http.head import RETRY_SOON
 from server.http.loan import Loan
+from server.http.undecided import is_order, undecided
 from server.http.wire import TEXT, Request, Response, json_response, typed
 from server.net.admission import Admission
 from server.net.limits import Limits
@@ -148,10 +150,14 @@ class Lending:
                 if (loan := self._end(lent, number)) is None:
                     continue
                 if gone:
-                    loan.lost(self._away(loan.request), trio.current_time())
+                    loan.lost(self._lost(loan.request), trio.current_time())
                 else:
                     loan.close()
             await trio.lowlevel.checkpoint()
+
+    def _lost(self, request: Request) -> Response:
+        """The answer when the other process was lost with a request."""
+        return undecided(request) if is_order(request) else self._away(request)
 
     def _away(self, request: Request) -> Response:
         """The answer while show is not there, or has no room."""

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from server.exits import Unusable
+from server.store.schema import Newer
 from tournament import entries as written
 from tournament.asides import Aside
 from tournament.entries import PAGE, Entry
@@ -138,11 +139,17 @@ class Unreadable(Unusable):
         self.what = what  # cannot be read, and why
 
 
+class TooNew(Unusable, Newer):
+    """A row that a newer Quintain has written. Nothing is damaged, and no backup would be of any use."""
+
+    remedy = "what is kept was written by a newer Quintain: upgrade this one"
+
+
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def fact(row: Entry) -> AnyFact:
-    """The fact in a row; raises `Unusable` if somebody has changed the row so that it cannot be read."""
+    """The fact in a row; raises `Unusable` if it was changed so that nobody can read it, or is too new."""
     return _fact(row.body, f"{row.tournament}, entry {row.number}")
 
 
@@ -197,6 +204,9 @@ def _fact(body: str, where: str) -> AnyFact:
     try:
         return written.fact(body)
     except (msgspec.MsgspecError, TypeError) as error:
+        if kind := written.unknown_kind(body):
+            what = f"{where}: was written by a newer Quintain (this one knows no fact of the kind {kind!r})"
+            raise TooNew(what) from error
         raise _unreadable(where, error) from error
 
 

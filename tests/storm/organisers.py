@@ -11,6 +11,7 @@ from tests.storm.orders import Order, drawn
 from tests.storm.scene import Scene
 
 PAUSE = 0.1  # seconds between two orders, at most
+UNDECIDED = 502  # nobody knows whether it was carried out: as good as no answer
 
 
 async def organise(scene: Scene, ground: Ground, chance: Random) -> None:
@@ -20,10 +21,12 @@ async def organise(scene: Scene, ground: Ground, chance: Random) -> None:
 
 
 async def order(scene: Scene, ground: Ground, order: Order, chance: Random) -> int:
-    """The status of the answer; 0 where there was none."""
+    """The status of the answer; 0 where there was none that says what came of the order."""
     effects, writes = scene.effects, scene.effects.sent(order.effects)
     try:
         answer = await ask(chance.choice(ground.hosts).http, "POST", order.path, order.body)
+        if answer.status == UNDECIDED:
+            raise Gone
     except OSError:
         effects.answered(writes, False)  # nobody was asked
         await trio.sleep(AGAIN)

@@ -11,6 +11,7 @@ from trio.testing import MockClock
 from server.http.exchange import App, Exchange
 from server.http.head import HttpError
 from server.http.service import Http
+from server.http.undecided import UNDECIDED
 from server.http.wire import Response
 from server.net.guard import Guard
 from server.net.limits import Limits
@@ -27,8 +28,9 @@ OWN, THEIRS = "Bearer our-token", "their-token"
 class Asked:
     """A client at one host, whose requests an application at the other answers."""
 
-    def __init__(self, client: trio.abc.Stream, here: Link, guard: Guard) -> None:
+    def __init__(self, client: trio.abc.Stream, http: Http, here: Link, guard: Guard) -> None:
         self.client = client
+        self.http = http
         self.here = here
         self.guard = guard
 
@@ -70,7 +72,7 @@ async def relayed(app: App) -> AsyncIterator[Asked]:
         theirs, ours = trio.testing.lockstep_stream_pair()
         http = Http(ask, guard, Limits())
         guard.start_soon(http.attend, StreamWire(ours, guard, peer="192.0.2.7"))
-        yield Asked(theirs, here, guard)
+        yield Asked(theirs, http, here, guard)
         nursery.cancel_scope.cancel()
 
 
@@ -171,6 +173,44 @@ async def test_a_request_whose_host_is_lost_is_refused_or_cut_off(
         rest = await asked.hear(b"second")
         assert b"0\r\n\r\n" not in rest
         assert rest == b"" if begun else rest.startswith(b"HTTP/1.1 503 ")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/api/tournaments/cup/pause", 502), ("/admin/tournaments/cup/pause", 502), ("/play", 503)],
+)
+async def test_an_order_whose_host_is_lost_may_have_been_carried_out_and_is_not_refused(
+    autojump_clock: MockClock, path: str, status: int
+) -> None:
+    """Catches 503, which says that nothing was done. What bots ask they ask again, so they are told to."""
+    async with relayed(lambda exchange: None) as asked:
+        await asked.say("POST", path, "Content-Length: 0")
+        await trio.testing.wait_all_tasks_blocked()
+        await trio.aclose_forcefully(asked.here._stream)
+        answer = await asked.hear(b"}")
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        assert (UNDECIDED.encode() in answer) == (b"Retry-After" not in answer) == (status == 502)
+
+
+async def test_an_order_that_another_host_carries_out_is_answered_by_it_when_this_host_stops(
+    autojump_clock: MockClock,
+) -> None:
+    held = list[Exchange]()
+    async with relayed(held.append) as asked:
+        await asked.say("POST", "/api/tournaments/cup/pause", "Content-Length: 0")
+        await trio.testing.wait_all_tasks_blocked()
+        asked.http.drain("the host is stopping")
+        held[0].respond(Response(200, (), b"paused"))
+        assert (await asked.hear(b"paused")).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_an_order_whose_long_answer_is_cut_off_ends_there(autojump_clock: MockClock) -> None:
+    async with relayed(lambda exchange: exchange.stream(200).put(b"first")) as asked:
+        await asked.say("POST", "/admin/tournaments/cup/pause", "Content-Length: 0")
+        assert b"first" in await asked.hear(b"first")
+        await trio.aclose_forcefully(asked.here._stream)
+        assert await asked.hear(b"second") == b""
+        assert not asked.guard.caught
 
 
 async def test_a_client_that_hangs_up_is_gone_there_as_well(autojump_clock: MockClock) -> None:

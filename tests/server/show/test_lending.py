@@ -341,6 +341,23 @@ async def test_a_show_that_dies_costs_what_waited_a_503_and_what_was_begun_its_c
         await until(lambda: len(both.admission) == 210)
 
 
+async def test_an_order_may_have_been_carried_out_by_the_process_that_is_lost_with_it() -> None:
+    """Catches 503, which says that nothing was done. What bots ask they ask again, so they are told to."""
+    held = Holds()
+    told = {"/api/tournaments/cup/pause": 502, "/admin/tournaments/cup/pause": 502, "/g/1/moves": 503}
+    async with playing(lambda exchange: both.lending.answer(exchange)) as both:
+        worker = await both.show(held)
+        clients = [await both.connect() for _ in told]
+        for client, path in zip(clients, told, strict=True):
+            await client.end.send_all(get(path, "Content-Length: 0", method="POST"))
+        await until(lambda: len(held.exchanges) == len(told))
+        await worker.kill()
+        for client, status in zip(clients, told.values(), strict=True):
+            answer = await client.answer()
+            assert answer.status == status
+            assert ("retry-after" in answer.headers) == (status == 503)
+
+
 async def test_a_process_that_is_killed_with_two_hundred_requests_in_flight_costs_nobody_more_than_that() -> (
     None
 ):

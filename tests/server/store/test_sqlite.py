@@ -341,6 +341,18 @@ def test_a_row_that_cannot_be_read_is_damage_and_named(engine: Sqlite, path: Pat
         journal.concluded(engine, "cup", PLAYED.match)
 
 
+def test_a_kind_of_fact_that_only_a_newer_quintain_knows_is_no_damage(engine: Sqlite, path: Path) -> None:
+    """Catches the advice to go back to a backup, given by the older of two hosts that share a database."""
+    engine.write([entries.entry(1, "cup", 1.0, PLAYED)])
+    with closing(connected(path)) as other:
+        other.execute("""UPDATE journal SET body = '{"type":"weighed","name":"zoe"}'""")
+    with pytest.raises(
+        journal.TooNew, match=r"cup, entry 1: was written by a newer Quintain .*'weighed'"
+    ) as told:
+        list(map(journal.kept, engine.kept()))
+    assert "backup" not in f"{told.value} {told.value.remedy}"
+
+
 @pytest.mark.parametrize("column", ["moves", "times"])
 def test_moves_that_cannot_be_read_are_damage_and_named(engine: Sqlite, path: Path, column: str) -> None:
     """Catches a host that could not start any more, with a traceback."""
