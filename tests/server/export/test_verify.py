@@ -478,6 +478,20 @@ def test_what_is_not_an_export_is_refused_as_such(source: bytes, said: str) -> N
     assert said in verify(source.splitlines(keepends=True)).findings[0].why
 
 
+@pytest.mark.parametrize("when", ["0001-01-01T00:00:00", "2026-03-01T12:00:00"])
+@pytest.mark.parametrize(
+    ("line", "field"), [(0, "start_at"), (0, "rounds_at"), (4, "began"), (4, "ended"), (4, "cause")]
+)
+def test_a_time_without_a_zone_is_said_with_its_line_and_is_no_moment(
+    line: int, field: str, when: str
+) -> None:
+    """Catches a time that is another moment on each machine, and one in no year, at which this ended."""
+    lines: list[Any] = deepcopy(CUP)
+    lines[line][field] = {"rounds_at": [when], "cause": [REFUSED | {"at": when}]}.get(field, when)
+    found = verdict(lines).findings
+    assert any(each.line == line + 1 and "timezone component" in each.why for each in found), found
+
+
 def test_lines_of_later_days_are_passed_over() -> None:
     lines = exported(simulated(7))
     later = [{"type": "comment", "by": "somebody"}, *({**line, "colour": "green"} for line in lines)]
