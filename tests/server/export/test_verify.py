@@ -14,6 +14,7 @@ import pytest
 
 from games.catalogue import catalogue
 from games.game import Illegal
+from server.export.json_views import BY_THE_ORGANISER
 from server.export.read import LONGEST
 from server.export.read import lines as read_lines
 from server.export.signing import Signer
@@ -137,6 +138,13 @@ def test_an_open_table_may_say_twice_that_it_runs_as_an_early_quintain_had_it_do
     kept = [Kept("open-tic-tac-toe", when, fact) for when, fact in enumerate(twice, 1)]
     found = verdict(exported(kept)).findings
     assert [finding.why for finding in found] == wrong * ["it cannot have turned from running to running"]
+
+
+def test_a_tournament_goes_on_after_its_end_only_if_something_is_left_to_play() -> None:
+    states = [State.RUNNING, State.FINISHED, State.RUNNING]
+    facts = [Opened("tic-tac-toe", "round-robin"), *map(Turned, states)]
+    found = verdict(exported([Kept("cup", when, fact) for when, fact in enumerate(facts, 1)])).findings
+    assert "it cannot have turned from finished to running" in [finding.why for finding in found]
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
@@ -332,6 +340,7 @@ def cup(**changed: Any) -> list[str]:
             {"moves": CUP[4]["moves"][:4], "times": [1.0] * 4, "plies": 4},
             ["not played to an end: bob is to move"],
         ),
+        ({"options": {"ply_limit": 4}}, ["move 5,", "over before it"]),
         ({"times": [1.0, 2.0, 3.0, 0.0, 3.1]}, ["move 5 took 3.100000 seconds, and bob had 3.000000"]),
         ({"times": [1.0, 2.0, 3.0, -1.0, 3.0]}, ["move 4 cannot have taken -1.0 seconds"]),
         ({"times": [1.0]}, ["there are 1 times of 5 moves"]),
@@ -364,6 +373,7 @@ def test_what_is_wrong_with_a_match_is_said_with_its_line(changed: dict[str, Any
         ({"ending": "left", "why": "neither player was there", "winner": None, "score": [0.0, 0.0]}, None),
         ({"ending": "void", "why": "a cable", "winner": None, "score": None}, None),
         ({"ending": "void", "why": "a cable", "score": None}, "what is void has no winner"),
+        ({"ending": "resigned", "why": f"{BY_THE_ORGANISER}: ann resigned"}, "does not say that ann lost"),
     ],
 )
 def test_an_ending_that_the_rules_do_not_decide_has_to_be_possible(
@@ -385,6 +395,8 @@ VOIDED |= {"winner": None, "score": None, "fault": None}
 TIME = {"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0], "fault": "bot"}
 ILLEGAL = {"ending": "illegal", "why": "bob: NW is taken by O", "winner": 1, "score": [0.0, 1.0]}
 ILLEGAL |= {"fault": "bot"}
+FLIP = {"seat": 1, "sent": "flip", "why": "flipped the table although nothing was wrong"}
+FLIPPED = {"ending": "illegal", "why": f"ann: {FLIP['why']}", "fault": "bot"}
 
 
 @pytest.mark.parametrize(
@@ -402,6 +414,9 @@ ILLEGAL |= {"fault": "bot"}
         (TIME | {"cause": [LATE, REFUSED]}, "not in the order in which it happened"),
         (VOIDED | {"cause": [LATE]}, None),
         (ILLEGAL | {"cause": [REFUSED]}, None),
+        (FLIPPED | {"cause": [REFUSED | FLIP]}, None),
+        (FLIPPED | {"cause": [REFUSED | FLIP], "why": "ann: NW is taken by O"}, "bob was to move"),
+        (FLIPPED | {"cause": [REFUSED | FLIP], "winner": None, "score": [0.0, 0.0]}, "bob was to move"),
         (ILLEGAL | {"cause": [REFUSED | {"sent": '{"action":"putSymbol","position":"NW"}'}]}, None),
         (ILLEGAL | {"cause": []}, "no refused move is told of"),
         (ILLEGAL | {"cause": [REFUSED | {"seat": 1}]}, "no refused move is told of"),
