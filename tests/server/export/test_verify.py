@@ -25,7 +25,7 @@ from tests.effort import IS_CAMPAIGN, tries
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
-from tournament.facts import Kept, Opened, State, Turned
+from tournament.facts import CheckedIn, Described, Entered, Kept, NoShow, Opened, State, Turned
 from tournament.format import OPEN, Pairing
 from tournament.sizes import AT_ONCE
 
@@ -145,6 +145,19 @@ def test_a_tournament_goes_on_after_its_end_only_if_something_is_left_to_play() 
     facts = [Opened("tic-tac-toe", "round-robin"), *map(Turned, states)]
     found = verdict(exported([Kept("cup", when, fact) for when, fact in enumerate(facts, 1)])).findings
     assert "it cannot have turned from finished to running" in [finding.why for finding in found]
+
+
+def test_what_is_known_of_entrants_and_of_a_start_follows_without_facts_too() -> None:
+    facts = [
+        Opened("tic-tac-toe", "round-robin", start_at=1e9, check_in=60.0),
+        *map(Entered, ("ann", "bob", "cas")),
+        Described("ann", contact="ann@example.org"),
+        *map(CheckedIn, ("ann", "bob")),
+        NoShow("cas"),
+    ]
+    kept = [Kept("cup", when, fact) for when, fact in enumerate(facts, 1)]
+    for with_facts in (True, False):
+        assert verdict(exported(kept, with_facts)).findings == []
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
