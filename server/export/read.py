@@ -8,10 +8,10 @@ may raise an exception here. Whether a section is consistent is decided elsewher
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from games.game import Pace, quoted
 from server.export.on_disk import OnDisk
@@ -24,6 +24,8 @@ from tournament.notes import Notes
 
 # Bytes of a line. The draw of the largest round robin is one: a million pairings, each of two names.
 LONGEST = 256 * 1024 * 1024
+
+Moment = Annotated[datetime, Meta(tz=True)]  # without a zone, it would be another one on each machine
 
 
 class Finding(Struct, frozen=True):
@@ -45,9 +47,9 @@ class TournamentLine(Struct, frozen=True, tag="tournament"):
     frozen: bool = False
     kept_as: str = ""
     absent: Absent | None = None
-    start_at: datetime | None = None
+    start_at: Moment | None = None
     group: str | None = None
-    rounds_at: tuple[datetime, ...] | None = None
+    rounds_at: tuple[Moment, ...] | None = None
     round_every: float | None = None
     check_in: float | None = None
     by_invitation: bool = False
@@ -83,8 +85,8 @@ class MatchLine(Struct, frozen=True, tag="match"):
     options: dict[str, Any]
     moves: tuple[Any, ...]
     times: tuple[float, ...]
-    began: datetime | None = None
-    ended: datetime | None = None
+    began: Moment | None = None
+    ended: Moment | None = None
     fault: Fault | None = None
     cause: tuple[dict[str, Any], ...] = ()
     thought: Sides = UNKNOWN
@@ -226,7 +228,7 @@ class Section(Struct):
 
 
 def _cause(shown: dict[str, Any]) -> Cause:
-    return msgspec.convert(shown | {"at": seconds(msgspec.convert(shown.get("at"), datetime))}, Cause)
+    return msgspec.convert(shown | {"at": seconds(msgspec.convert(shown.get("at"), Moment))}, Cause)
 
 
 def seconds(moment: datetime) -> float:

@@ -133,8 +133,12 @@ class Roll:
         """A tournament goes on that was long over."""
         self._past.discard(record.name)
         for name in record.entrants:
-            _remove(self._laid_by, (record.opened.game, name), record)
-            _add(self._records, (record.opened.game, name), record)
+            where = record.opened.game, name
+            _remove(self._laid_by, where, record)
+            _remove(
+                self._records, where, record
+            )  # nobody has asked for this one since it was found to be past
+            _add(self._records, where, record)
         for seated in record.seats.values():
             self._seat(record, seated)
 

@@ -10,7 +10,6 @@ leases lapse.
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from math import inf
 
 import trio
 
@@ -29,7 +28,6 @@ class Overdue:
         self._leases = leases
         self._hold = hold
         self._now = now
-        self._asked = -inf
         self._ended = threading.Event()
 
     async def run(self) -> None:
@@ -42,13 +40,12 @@ class Overdue:
                 self._ended.set()
 
     def step(self) -> float:
-        """Renew if that is overdue; returns for how many seconds it will not be."""
+        """Renew if that is overdue; returns the seconds until it has to be looked at again."""
         leases, now = self._leases, self._now()
-        due = max(leases.asked + LATE, self._asked) + EVERY
+        due = leases.asked + LATE + EVERY
         if now < due:
             return due - now
         if now < leases.asked + HANGS:
-            self._asked = now
             with suppress(Unavailable):  # the event loop will ask as well, and say so
                 leases.still_held(now, self._hold(leases.host))
         return EVERY

@@ -232,3 +232,11 @@ def test_it_draws_the_same_as_whoever_goes_through_all_that_was_drawn(seed: int)
     assert LADDER.draw(entrants, past, results, terms) == expected
     latest = Latest(past, random.sample(results, len(results)))
     assert LADDER.draw(entrants, latest, latest.results, terms) == expected
+
+
+@pytest.mark.parametrize("idle", "abc")
+def test_whoever_has_wasted_the_time_of_others_is_left_over_if_anybody_is(idle: str) -> None:
+    there = [Entrant(name, last=name == idle) for name in "abc"]
+    for seed in range(20):
+        (drawn,) = LADDER.draw(there, [], [], Terms(seed=seed))
+        assert {*drawn.names} == {*"abc"} - {idle}

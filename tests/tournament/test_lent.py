@@ -1,5 +1,6 @@
 """A match that goes from one process to another stands there as it stood; and what stands in its place."""
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -7,10 +8,11 @@ import msgspec
 import pytest
 
 from games.game import Illegal, Pace, quoted
-from tournament.events import Disconnected, Ended, Ending, Refused
+from tournament.events import Disconnected, Ended, Ending, Fault, Refused
 from tournament.lent import Beginning, Course, Lent, Report, Travelling
 from tournament.match import LOSSES, Match
 from tournament.notes import MOST, size
+from tournament.thinking import UNTOLD
 
 GAMES = ("connect-4", "quoridor", "santorini", "tic-tac-toe")
 
@@ -135,6 +137,52 @@ def test_a_stand_in_has_its_match_come_home_before_anything_is_done_with_it() ->
     assert home.moves is stand_in.moves, "the store goes on with the list that it has"
 
 
+ORDERS: dict[str, Callable[[Match], None]] = {
+    "hold": lambda match: match.hold(1, 3.0, 2.0, lost=True),
+    "hold one that has moved": lambda match: match.hold(0, 3.0, 2.0),
+    "away": lambda match: match.away(1, min(90.0, 2.0 + match.early_grace(1)), 2.0),
+    "away for less long": lambda match: match.away(0, 3.0, 2.0, lost=False),
+    "cut off": lambda match: match.cut_off(1, "too many messages", 2.0),
+    "leave": lambda match: match.leave(1, 2.0, out=True),
+    "here": lambda match: match.here(1, 2.0),
+    "resign": lambda match: match.resign(1, 2.0),
+    "forfeit": lambda match: match.forfeit(1, "flip", "nothing was wrong", 2.0),
+    "void": lambda match: match.void("a cable", 2.0, Fault.HOST),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+def test_what_is_ordered_of_a_stand_in_happens_to_its_match_as_if_it_had_never_been_away(
+    order: Callable[[Match], None],
+) -> None:
+    told: list[str] = []
+    stand_in, stays, leaves = lent(told), *(Travelling(beginning("connect-4"), 0.0, kept_quiet) for _ in "ab")
+    for played in (stays, leaves):
+        played.away(1, 30.0, 0.5)
+        played.play(0, 3, 1.0, note="so it is")
+    order(stand_in)
+    assert told == ["recalled"]
+    assert stand_in.asides == []
+    home = stand_in.come_home(leaves.course, 2.0)
+    stand_in.carry_out(home)
+    order(stays)
+    assert seen(home, 2.0) == seen(stays, 2.0)
+    assert home.asides == stays.asides
+    for match in (home, stays):
+        match.flag(4.0)
+        match.flag(1e9)
+    assert seen(home, 1e9) == seen(stays, 1e9)
+
+
+def test_a_stand_in_knows_only_what_it_has_heard_until_its_match_is_over() -> None:
+    stand_in = lent([])
+    stand_in.hear((3, 2), (1.0, 0.5), ())
+    assert stand_in.moves_and_times() == ((3, 2), (1.0, 0.5))
+    assert not stand_in.has_moved(0)
+    assert not stand_in.has_moved(1)
+    assert (stand_in.thinking(), stand_in.notes) == (UNTOLD, ())
+
+
 def test_a_stand_in_reports_what_was_played_and_waits_for_both_bots() -> None:
     told: list[str] = []
     stand_in, played = lent(told), Travelling(beginning("connect-4"), 0.0, kept_quiet)
@@ -173,3 +221,6 @@ def test_what_no_message_can_hold_travels_as_everybody_sees_it() -> None:
     refused = played.log.events[1]
     assert isinstance(refused, Refused)
     assert quoted(refused.sent) == quoted(sent)
+    played.resign(0, 2.0)
+    assert played.verdict is not None
+    assert len(played.verdict.cause) == 1, "it may have led to the end, though nobody has moved"

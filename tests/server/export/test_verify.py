@@ -14,6 +14,7 @@ import pytest
 
 from games.catalogue import catalogue
 from games.game import Illegal
+from server.export.json_views import BY_THE_ORGANISER
 from server.export.read import LONGEST
 from server.export.read import lines as read_lines
 from server.export.signing import Signer
@@ -24,7 +25,7 @@ from tests.effort import IS_CAMPAIGN, tries
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
-from tournament.facts import Kept, Opened, State, Turned
+from tournament.facts import CheckedIn, Described, Entered, Kept, NoShow, Opened, State, Turned
 from tournament.format import OPEN, Pairing
 from tournament.sizes import AT_ONCE
 
@@ -137,6 +138,26 @@ def test_an_open_table_may_say_twice_that_it_runs_as_an_early_quintain_had_it_do
     kept = [Kept("open-tic-tac-toe", when, fact) for when, fact in enumerate(twice, 1)]
     found = verdict(exported(kept)).findings
     assert [finding.why for finding in found] == wrong * ["it cannot have turned from running to running"]
+
+
+def test_a_tournament_goes_on_after_its_end_only_if_something_is_left_to_play() -> None:
+    states = [State.RUNNING, State.FINISHED, State.RUNNING]
+    facts = [Opened("tic-tac-toe", "round-robin"), *map(Turned, states)]
+    found = verdict(exported([Kept("cup", when, fact) for when, fact in enumerate(facts, 1)])).findings
+    assert "it cannot have turned from finished to running" in [finding.why for finding in found]
+
+
+def test_what_is_known_of_entrants_and_of_a_start_follows_without_facts_too() -> None:
+    facts = [
+        Opened("tic-tac-toe", "round-robin", start_at=1e9, check_in=60.0),
+        *map(Entered, ("ann", "bob", "cas")),
+        Described("ann", contact="ann@example.org"),
+        *map(CheckedIn, ("ann", "bob")),
+        NoShow("cas"),
+    ]
+    kept = [Kept("cup", when, fact) for when, fact in enumerate(facts, 1)]
+    for with_facts in (True, False):
+        assert verdict(exported(kept, with_facts)).findings == []
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
@@ -332,6 +353,7 @@ def cup(**changed: Any) -> list[str]:
             {"moves": CUP[4]["moves"][:4], "times": [1.0] * 4, "plies": 4},
             ["not played to an end: bob is to move"],
         ),
+        ({"options": {"ply_limit": 4}}, ["move 5,", "over before it"]),
         ({"times": [1.0, 2.0, 3.0, 0.0, 3.1]}, ["move 5 took 3.100000 seconds, and bob had 3.000000"]),
         ({"times": [1.0, 2.0, 3.0, -1.0, 3.0]}, ["move 4 cannot have taken -1.0 seconds"]),
         ({"times": [1.0]}, ["there are 1 times of 5 moves"]),
@@ -364,6 +386,7 @@ def test_what_is_wrong_with_a_match_is_said_with_its_line(changed: dict[str, Any
         ({"ending": "left", "why": "neither player was there", "winner": None, "score": [0.0, 0.0]}, None),
         ({"ending": "void", "why": "a cable", "winner": None, "score": None}, None),
         ({"ending": "void", "why": "a cable", "score": None}, "what is void has no winner"),
+        ({"ending": "resigned", "why": f"{BY_THE_ORGANISER}: ann resigned"}, "does not say that ann lost"),
     ],
 )
 def test_an_ending_that_the_rules_do_not_decide_has_to_be_possible(
@@ -385,6 +408,8 @@ VOIDED |= {"winner": None, "score": None, "fault": None}
 TIME = {"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0], "fault": "bot"}
 ILLEGAL = {"ending": "illegal", "why": "bob: NW is taken by O", "winner": 1, "score": [0.0, 1.0]}
 ILLEGAL |= {"fault": "bot"}
+FLIP = {"seat": 1, "sent": "flip", "why": "flipped the table although nothing was wrong"}
+FLIPPED = {"ending": "illegal", "why": f"ann: {FLIP['why']}", "fault": "bot"}
 
 
 @pytest.mark.parametrize(
@@ -402,6 +427,9 @@ ILLEGAL |= {"fault": "bot"}
         (TIME | {"cause": [LATE, REFUSED]}, "not in the order in which it happened"),
         (VOIDED | {"cause": [LATE]}, None),
         (ILLEGAL | {"cause": [REFUSED]}, None),
+        (FLIPPED | {"cause": [REFUSED | FLIP]}, None),
+        (FLIPPED | {"cause": [REFUSED | FLIP], "why": "ann: NW is taken by O"}, "bob was to move"),
+        (FLIPPED | {"cause": [REFUSED | FLIP], "winner": None, "score": [0.0, 0.0]}, "bob was to move"),
         (ILLEGAL | {"cause": [REFUSED | {"sent": '{"action":"putSymbol","position":"NW"}'}]}, None),
         (ILLEGAL | {"cause": []}, "no refused move is told of"),
         (ILLEGAL | {"cause": [REFUSED | {"seat": 1}]}, "no refused move is told of"),
@@ -476,6 +504,20 @@ def test_a_file_of_anything_gives_sentences() -> None:
 )
 def test_what_is_not_an_export_is_refused_as_such(source: bytes, said: str) -> None:
     assert said in verify(source.splitlines(keepends=True)).findings[0].why
+
+
+@pytest.mark.parametrize("when", ["0001-01-01T00:00:00", "2026-03-01T12:00:00"])
+@pytest.mark.parametrize(
+    ("line", "field"), [(0, "start_at"), (0, "rounds_at"), (4, "began"), (4, "ended"), (4, "cause")]
+)
+def test_a_time_without_a_zone_is_said_with_its_line_and_is_no_moment(
+    line: int, field: str, when: str
+) -> None:
+    """Catches a time that is another moment on each machine, and one in no year, at which this ended."""
+    lines: list[Any] = deepcopy(CUP)
+    lines[line][field] = {"rounds_at": [when], "cause": [REFUSED | {"at": when}]}.get(field, when)
+    found = verdict(lines).findings
+    assert any(each.line == line + 1 and "timezone component" in each.why for each in found), found
 
 
 def test_lines_of_later_days_are_passed_over() -> None:

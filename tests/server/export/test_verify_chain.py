@@ -184,7 +184,16 @@ def test_a_receipt_that_is_only_written_into_the_file_is_no_head_of_it(lines: li
     receipt = "ab" * 32
     index = next(number for number, line in enumerate(lines) if line["type"] == "fact")
     said = [*lines[:index], {**lines[index], "head": receipt}, *lines[index + 1 :]]
-    assert verdict(said, receipt).receipt_found is False
+    found = verdict(said, receipt)
+    assert found.receipt_found is False
+    assert any(finding.why.endswith(f"not {receipt[:16]}…") for finding in found.findings)
+
+
+def test_a_chain_without_its_end_is_a_finding_and_says_how_far_it_goes(lines: list[Any]) -> None:
+    *others, _, standings = lines
+    found = verdict([*others, standings])
+    assert any("which says where the chain ends" in finding.why for finding in found.findings)
+    assert f"up to the head {others[-1]['head']}, signed by nobody" in str(found.chains[0])
 
 
 def test_what_another_key_has_signed_or_nobody_is_told_apart(lines: list[Any]) -> None:

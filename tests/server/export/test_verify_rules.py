@@ -19,11 +19,11 @@ OPENED = Opened("tic-tac-toe", SWISS.name)
 BEFORE: list[AnyFact] = [OPENED, *map(Entered, "abcd"), Turned(State.RUNNING)]
 
 
-def objection(drew: Drew) -> str | None:
-    record = Record("cup", OPENED)
+def objection(drew: Drew, opened: Opened = OPENED) -> str | None:
+    record = Record("cup", opened)
     for fact in BEFORE[1:]:
         record.add(fact)
-    return decided(record, list(enumerate([*BEFORE, drew], 1)), len(BEFORE))
+    return decided(record, list(enumerate([opened, *BEFORE[1:], drew], 1)), len(BEFORE))
 
 
 def finished(before: list[AnyFact]) -> str | None:
@@ -46,6 +46,14 @@ def drawn() -> tuple[Pairing, ...]:
 @pytest.mark.parametrize("rules", [1, SWISS.rules, 99])
 def test_a_draw_that_follows_from_todays_rules_is_let_pass_whatever_its_version(rules: int) -> None:
     assert objection(Drew(drawn(), rules)) is None
+
+
+@pytest.mark.parametrize("format", [name for name, format in formats().items() if format.endless])
+def test_what_a_format_without_an_end_draws_is_let_pass_because_nobody_knows_who_was_there(
+    format: str,
+) -> None:
+    for names in (("a", "d"), ("d", "a"), ("c", "b")):
+        assert objection(Drew((Pairing(1, 1, *names),)), Opened("tic-tac-toe", format)) is None
 
 
 def test_a_draw_that_follows_from_no_known_rules_is_told_from_one_by_other_rules() -> None:

@@ -120,6 +120,17 @@ def test_what_is_long_over_is_known_of_and_looked_at_once_until_it_goes_on_again
     assert books.roll.seats("ann", GAME) == [SEATED]
 
 
+def test_what_goes_on_after_it_was_long_over_is_there_once_for_each_of_its_bots() -> None:
+    """Also for those of whom nobody has asked meanwhile."""
+    books = Books("cup")
+    books.add("cup", Entered("ann"), Entered("bob"), SEATED, Turned(State.FINISHED))
+    books.roll.is_past = is_over
+    assert not books.roll.of("ann", GAME)
+    books.add("cup", Turned(State.RUNNING))
+    assert books.roll.of("ann", GAME) == books.roll.of("bob", GAME) == [books.records["cup"]]
+    assert books.awaiting("ann") == books.awaiting("bob") == ["cup"]
+
+
 def test_what_was_long_over_at_the_start_is_not_looked_at_for_each_bot() -> None:
     books, again, looked_at = Books("cup"), Roll(), list[str]()
     books.add("cup", Entered("ann"), Entered("bob"), SEATED, Turned(State.FINISHED))

@@ -152,6 +152,15 @@ def test_a_host_asks_again_when_the_leases_of_another_lapse_and_not_only_a_quart
     assert lapses == pytest.approx(0.1 + 0.13 + AFTER), "from when it was told"
 
 
+def test_a_host_asks_again_when_the_first_of_several_others_lapses() -> None:
+    """Catches a tournament that stands still for longer because the leases of a third host lapse later."""
+    host = hearing(0.2, THEM, since=-1.6)
+    third = Peer(3, "c:1", "cc", "", "1", left=0.1)
+    held = {"cup": Lease(THEM, 1), "league": Lease(third.id, 1)}
+    host.granted(0.0, Granted(2, (*host.peers, third), held))
+    assert host.next_request(0.0, 0.1) == pytest.approx(0.1 + third.left + AFTER)
+
+
 def test_a_host_asks_again_soon_while_something_waits_that_it_may_take() -> None:
     assert hearing(-0.1, US, THEM, since=-1.6).next_request(0.0, 0.1) == 0.1 + SOON
     assert hearing(0.9, US, None).next_request(0.0, 0.1) == 0.1 + SOON, "what was given up"

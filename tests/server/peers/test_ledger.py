@@ -1,6 +1,6 @@
 """What a host that shares its database may keep, on a virtual clock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import pytest
@@ -32,12 +32,17 @@ class Rows:
         self.stale = False
         self.epochs: list[int] = []
         self.whens: list[float] = []
+        self.jots_read = 0
 
     def last(self) -> int:
         return 0
 
     def latest(self) -> dict[str, float]:
         return {}
+
+    def jotted(self) -> Iterator[Jot]:
+        self.jots_read += 1
+        return iter(())
 
     def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
         if self.away:
@@ -72,6 +77,32 @@ async def test_a_tournament_is_held_before_it_is_opened_and_one_that_is_there_is
         with pytest.raises(NameTaken, match="there is a tournament cup already"):
             await ledger.keep("cup", 1.0, [OPENED])
         assert len(rows.epochs) == 2
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_this_host_has_claimed_it_may_claim_again_and_open(autojump_clock: MockClock) -> None:
+    """Catches a table that a bot can never come to, because this host held it before it could be kept."""
+    async with trio.open_nursery() as nursery:
+        ledger, rows = await shared(nursery)
+        assert [await ledger.claim("league") for _ in range(2)] == [True, True]
+        assert not await ledger.claim("cup")
+        await ledger.keep("league", 1.0, [OPENED])
+        assert rows.epochs == [5]
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_was_in_play_is_read_once_for_all_that_are_taken_over_and_then_forgotten(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches the moves of all matches that are read again, on the event loop, for each tournament."""
+    async with trio.open_nursery() as nursery:
+        ledger, rows = await shared(nursery)
+        await ledger.look_at_moves()
+        assert ledger.jotted() is ledger.jotted()
+        assert rows.jots_read == 1
+        ledger.forget_moves()
+        assert ledger.jotted() == {}
+        assert rows.jots_read == 2
         nursery.cancel_scope.cancel()
 
 

@@ -449,6 +449,18 @@ async def test_in_a_tournament_whoever_hung_up_and_starts_at_once_is_let_in(
         assert [message["type"] for message in back.heard()] == ["state"]
 
 
+async def test_a_name_that_waits_at_the_open_table_may_enter_a_tournament_over_another_connection(
+    autojump_clock: MockClock,
+) -> None:
+    async with place() as host:
+        at_table, in_cup = Bot(host), Bot(host)
+        await at_table.start("Ann")
+        cup = await host.open("cup", Opened("connect-4", "round-robin", 2))
+        assert await in_cup.start("Ann") == []
+        assert list(cup.record.entrants) == ["Ann"]
+        assert (at_table.cut, in_cup.cut) == (None, None)
+
+
 async def test_in_a_tournament_a_name_is_one_bots_while_it_waits_or_plays(autojump_clock: MockClock) -> None:
     """Catches somebody who takes a seat by starting under the name of an entrant."""
     async with place(CUP | {"entrants": "2"}) as host:
