@@ -134,10 +134,8 @@ class Roll:
         self._past.discard(record.name)
         for name in record.entrants:
             where = record.opened.game, name
-            _remove(self._laid_by, where, record)
-            _remove(
-                self._records, where, record
-            )  # nobody has asked for this one since it was found to be past
+            for index in (self._laid_by, self._records):  # where it is, if nobody has asked for that name since
+                _remove(index, where, record)
             _add(self._records, where, record)
         for seated in record.seats.values():
             self._seat(record, seated)
