@@ -134,7 +134,7 @@ class Roll:
         self._past.discard(record.name)
         for name in record.entrants:
             where = record.opened.game, name
-            for index in (self._laid_by, self._records):  # where it is, if nobody has asked for that name since
+            for index in (self._laid_by, self._records):  # the latter where nobody has asked meanwhile
                 _remove(index, where, record)
             _add(self._records, where, record)
         for seated in record.seats.values():
