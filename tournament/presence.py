@@ -289,6 +289,10 @@ class Presence:
         else:
             self._absences.went(name, plays=self._record.open.count(name) > 0, now=self._now())
 
+    def knows(self, name: str) -> bool:
+        """Whether a player of that name is here or may come back: of thousands, the first will do."""
+        return any(map(self._plays_here, self._lobby.named(name, self._game)))
+
     def named(self, name: str) -> list[Player]:
         return [each for each in self._lobby.named(name, self._game) if self._plays_here(each)]
 

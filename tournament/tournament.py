@@ -252,7 +252,7 @@ class Tournament:
     def _heard(self, player: Player) -> None:
         """A player came, went or is free again."""
         if player.game == self.game.name:
-            if player.retired and self._lobby.find(player.name, player.game, self.record.name) is None:
+            if player.retired and not self._presence.knows(player.name):
                 self._newcomers.pop(player.name, None)
             self._presence.changed(player)
             self.wake()

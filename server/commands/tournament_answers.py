@@ -1,6 +1,6 @@
 """Sending an organiser's orders to a host, and printing the host's answers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from shlex import quote
 from typing import Any
 
@@ -10,6 +10,7 @@ from server.net.escaping import json_line
 from server.programs.terminal import say, table
 
 MISSING = 10  # who are listed by name, on two lines each
+LISTED = 100  # names on a line: as many as fill a screen with their affiliations
 COLUMNS = ("tournament ", "game ", "format ", "state ", "entrants", "played", "open")
 
 
@@ -43,9 +44,9 @@ def shown(found: dict[str, Any]) -> str:
     waits = found["state"] == "registering"  # then only those with whom it would begin count
     counted = sum(not (waits and each["gone"]) for each in entrants)
     lines = [table(COLUMNS, [cells(found | {"entrants": counted})]), ""]
-    lines.append(f"entrants: {', '.join(map(_entrant, entrants)) or 'nobody yet'}")
+    lines.append(f"entrants: {_some(map(_entrant, entrants)) or 'nobody yet'}")
     if found["playing"]:
-        lines.append(f"being played: {', '.join(found['playing'])}")
+        lines.append(f"being played: {_some(found['playing'])}")
     if found["eta"] is not None:
         left = f"about {found['eta']:.0f} s"
         lines.append(f"over in {left}" if found["state"] == "running" else f"{left} to go once it is resumed")
@@ -65,13 +66,20 @@ def shown(found: dict[str, Any]) -> str:
         after = ", if the one before is over" if next_round["round"] > 1 else ""
         lines.append(f"round {next_round['round']} begins at {next_round['at']}{after}")
     if (checking_in := found["checking_in"]) is not None:
-        waited = ", ".join(checking_in["missing"])
+        waited = _some(checking_in["missing"])
         lines.append(f"entrants check in from {checking_in['from']}; still to come: {waited or 'nobody'}")
     if found["missing"] is None:
         lines.append("missing: a data folder does not say who; a running host does")
     elif found["missing"]:
         lines += _missing(found["tournament"], found["missing"])
     return "\n".join(lines)
+
+
+def _some(names: Iterable[str]) -> str:
+    """As many names as can be read."""
+    every = [*names]
+    more = [f"and {len(every) - LISTED} more; --json lists all of them"] if len(every) > LISTED else []
+    return ", ".join(every[:LISTED] + more)
 
 
 def _missing(tournament: str, missing: list[dict[str, Any]]) -> Iterator[str]:

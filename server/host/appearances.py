@@ -65,6 +65,15 @@ def _finished(record: Record, matches: Sequence[int]) -> bool:
     return any(record.matches[record.endings[number]].ending is not Ending.VOID for number in matches)
 
 
+def shows(record: Record, name: str, ending: Ending | None) -> bool:
+    """Whether the record, or a match with this ending, says that something is known of a bot of that name.
+
+    That is so for all who play in a tournament with an end. At a table, somebody may be playing for the first
+    time, for which `ending` is None, or have come only to matches that were void.
+    """
+    return ending not in (None, Ending.VOID) or name in record.public.entrants
+
+
 def unseen(name: str) -> str:
     """Why nothing is known of a bot: it may be playing its first match just now."""
     return (

@@ -8,7 +8,7 @@ connection is gone, they are gone too.
 
 import hmac
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from itertools import islice
 from math import ceil
@@ -153,6 +153,7 @@ class Reception:
         self._limits = limits
         self._roll = roll or Roll()
         self._visits: dict[Key, list[Visit]] = {}  # those that hold a player now
+        self._shared = Counter[tuple[Key, str]]()  # how many of them share a name, spelled like that
         self._claims: dict[Key, Claim] = {}
         self._gone: OrderedDict[Key, float] = OrderedDict()  # claims whose bots are away: since when
         self._failures = Budgets(limits.wrong_tokens)
@@ -202,7 +203,7 @@ class Reception:
         if claim is not None and (claim.acknowledged or here or claim.plays_on):
             self.failed(peer, token)
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
-        if here and not (shared and all(visit.shared and visit.player.name == name for visit in here)):
+        if here and not (shared and self._shared[where, name] == len(here)):
             raise Unwelcome(f"the name {name} is taken: somebody is here under it")
         self.expect_no_seat_of_others(name, game, door, peer, token)
         if not here and not self._roll.knows(name, game):
@@ -352,6 +353,7 @@ class Reception:
         self._visits[visit.key].remove(visit)
         if not self._visits[visit.key]:
             del self._visits[visit.key]
+        self._share_no_more(visit)
         self.moved(visit.key)
         claim = self._claims.get(visit.key)
         if claim is not None and claim.player is visit.player:
@@ -411,6 +413,7 @@ class Reception:
         if self._visits.get(where):
             self._expect_takeover(claim)
         for old in self._visits.pop(where, []):
+            self._share_no_more(old)
             old.replaced(REPLACED)
         claim.acknowledged = has_it
         self._gone.pop(where, None)
@@ -440,7 +443,17 @@ class Reception:
     ) -> Visit:
         visit = Visit(self, where, player, token, digest, peer, shared)
         self._visits.setdefault(where, []).append(visit)
+        if shared:
+            self._shared[where, player.name] += 1
         return visit
+
+    def _share_no_more(self, visit: Visit) -> None:
+        """A visit is over: a name may be shared by thousands, so they are counted and not looked at."""
+        spelled = visit.key, visit.player.name
+        if visit.shared:
+            self._shared[spelled] -= 1
+            if not self._shared[spelled]:
+                del self._shared[spelled]
 
     def failed(self, peer: str, token: str | None) -> None:
         """Count a wrong token; raises `Guessing` for an address that has come with too many."""

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.host.appearances import Found, Index
+from server.host.appearances import Found, Index, shows
 from server.host.grading import GradedMoves
 from server.host.grouping import frozen
 from server.host.latest_first import latest_first
@@ -50,6 +50,7 @@ class OwnMatch(Struct, frozen=True):
     match: str
     title: str  # of the game
     opponent: str
+    opponent_known: bool  # whether it has a page
     called: str  # the seat
     score: float | None
     ending: str
@@ -151,8 +152,8 @@ def _played(record: Record, match: Concluded, name: str) -> OwnMatch:
     score = match.score[seat] if match.score is not None and counts else None
     ending = "void" if match.match in record.voided else str(match.ending)
     opponent, plies = match.players[1 - seat], match.plies
-    seat_called, ended = game.seats[seat], match.ended
-    return OwnMatch(match.match, game.title, opponent, seat_called, score, ending, plies, ended)
+    seat_called, ended, known = game.seats[seat], match.ended, shows(record, opponent, match.ending)
+    return OwnMatch(match.match, game.title, opponent, known, seat_called, score, ending, plies, ended)
 
 
 def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rated) -> Career:

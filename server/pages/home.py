@@ -1,6 +1,6 @@
 """What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from heapq import nlargest
 from typing import Any
 
@@ -53,6 +53,7 @@ class Table(Struct, frozen=True):
     title: str
     name: str  # of its tournament
     here: PresentBots
+    known: Collection[str]  # those who have pages
     playing: int
     decided: int
     begun: bool
@@ -140,7 +141,9 @@ class HomeLook:
             here = self._host.here(OPEN + name)
             playing = len(tournament.matches) if tournament else 0
             over = tournament.record.ended if tournament else 0
-            found.append(Table(name, game.title, OPEN + name, here, playing, over, tournament is not None))
+            known = tournament.record.public.entrants if tournament else ()
+            begun = tournament is not None
+            found.append(Table(name, game.title, OPEN + name, here, known, playing, over, begun))
         return found
 
 

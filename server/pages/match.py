@@ -52,7 +52,8 @@ class Side(Struct, frozen=True):
     thought: float | None  # by its own clock, once the match is over, if the bot said so for every move …
     network: float | None  # … and by how much longer its moves took
     score: float | None  # once the match is over, if it counts
-    sort: str | None = None  # of player, once the match is over, if it is no bot
+    sort: str | None  # of player, once the match is over, if it is no bot
+    known: bool  # whether the bot has a page
 
 
 class MatchLook:
@@ -156,7 +157,8 @@ def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -
         name, called = story.players[seat], story.game.seats[seat]
         thought, network = (None, None) if over is None else (over.thought[seat], over.network[seat])
         sort = None if over is None else SORTS.get(over.kinds[seat])
-        found.append(Side(name, called, left, until, used[seat], thought, network, _score(story, seat), sort))
+        score, known = _score(story, seat), story.knows(name)
+        found.append(Side(name, called, left, until, used[seat], thought, network, score, sort, known))
     return found
 
 

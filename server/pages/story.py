@@ -16,6 +16,7 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from games.game import Game
 from server.export.json_views import causes_shown
+from server.host.appearances import shows
 from server.pages.formatting import plural
 from tournament.causes import moved_by
 from tournament.events import Ended, Moved
@@ -63,6 +64,10 @@ class Story:
     def deleted(self) -> bool:
         """Whether its tournament was deleted, and its page is no more."""
         return self._record.state is State.DELETED
+
+    def knows(self, name: str) -> bool:
+        """Whether one of its players has a page."""
+        return shows(self._record, name, None if self.ended is None else self.ended.ending)
 
     @property
     def causes(self) -> list[dict[str, Any]]:

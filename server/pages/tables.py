@@ -14,6 +14,7 @@ from msgspec import Struct
 from server.export import decision_views
 from server.export.json_views import PRECISION, out_shown
 from server.export.words import out_in_words
+from server.host.appearances import shows
 from server.pages import drawings, formatting
 from server.pages.paging import page_of
 from tournament.check_in import opens_at
@@ -79,6 +80,7 @@ class Meeting(Struct, frozen=True):
     round: int
     first: str
     second: str | None
+    known: Sequence[bool]  # whether they have pages
     match: str | None  # to link to
     score: tuple[float, float] | None
     state: str  # "over", "live" or "open"
@@ -205,15 +207,18 @@ def meetings(record: Record, pairings: Sequence[Pairing]) -> list[Meeting]:
 def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
     result, name = record.public.results.came_to.get(pairing.number), record.match_of(pairing.number)
     state = "live" if live else "open" if pairing.number in record.open else "over"
+    over = record.matches[name] if name is not None and state == "over" else None
+    ending = None if over is None else over.ending
     return Meeting(
         pairing.number,
         pairing.round,
         pairing.first,
         pairing.second,
+        [shows(record, each, ending) for each in pairing.names],
         live or name,
         None if result is None else result.score,
         state,
-        record.matches[name].ended if name is not None and state == "over" else None,
+        None if over is None else over.ended,
     )
 
 

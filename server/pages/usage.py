@@ -6,6 +6,7 @@ of the matches. The matches that count are the latest, which the record remember
 
 from msgspec import Struct
 
+from server.host.appearances import shows
 from tournament.record import Record
 
 FIGURES = ("tokens", "seconds", "tries", "by_lot")
@@ -20,6 +21,7 @@ class Used(Struct):
     seconds: float = 0
     tries: float = 0
     by_lot: float = 0  # moves that were not the model's
+    known: bool = True  # whether it has a page
 
 
 def usage(record: Record) -> list[Used]:
@@ -30,7 +32,8 @@ def usage(record: Record) -> list[Used]:
         for noted in over.notes:
             if isinstance(noted.note, dict) and not noted.note.keys().isdisjoint(FIGURES):
                 bot = over.players[noted.seat]
-                used = found.setdefault(bot, Used(bot))
+                used = found.setdefault(bot, Used(bot, known=False))
+                used.known = used.known or shows(record, bot, over.ending)
                 used.moves += 1
                 for figure in FIGURES:
                     setattr(used, figure, getattr(used, figure) + noted.note.get(figure, 0))

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 CUP = "the-annual-championship-of-very-long-names"
 GROUP = "a-group-whose-name-has-as-many-characters-as-one-may-have"
+PILED_UP = "\u0302" * 31
 WIDE, SHORT = "W" * 32, "bea"  # the widest letter there is
 LEFTWARDS = "אריאלה מבית הספר הגבוה לתכנות עש", "דבורה"  # written from right to left
 LEFTWARDS_CUP = {"name": "leftwards", "game": "tic-tac-toe", "entrants": 2}
@@ -145,3 +146,14 @@ def test_names_that_are_written_from_right_to_left_keep_their_places_and_their_b
         frame, letter = shown.bounding_box(), shown.evaluate(PLACE, LEFTWARDS[0][0])
         assert frame is not None
         assert frame["x"] <= letter["left"] <= letter["right"] <= frame["x"] + frame["width"] + 1
+
+
+def test_accents_that_are_piled_up_stay_within_their_row(browser: Browser, host: Served) -> None:
+    """Catches a name that writes over the row above it, which is somebody else's."""
+    with visitor(browser, host.http) as spectator:
+        page = spectator.open(f"/tournaments/{CUP}/standings")
+        above, name = page.locator(".standings tbody tr").first, page.locator(".standings a").last
+        name.evaluate("(name) => { name.textContent = 'e'; }")
+        before = above.screenshot()
+        name.evaluate("(name, marks) => { name.textContent += marks; }", PILED_UP)
+        assert above.screenshot() == before

@@ -38,6 +38,7 @@ from tournament.tournament import Tournament
 
 PAGE = 100  # tournaments on a page of the overview, and orders on one of the audit
 LATELY = 8  # orders on the page of a tournament
+MISSING = 12  # entrants who are missing, in a sentence: the list of entrants says it of all
 MATCHES = 30  # matches that are over, to choose from on the page of a tournament
 PREVIEWED = ("withdraw", "disqualify", "void")
 SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that need no preview
@@ -120,13 +121,15 @@ class Inside:
         board = await self._board(record)
         table = None if board is None else await self._run(partial(_table, record, board))
         latest = (record.matches[name] for name in reversed(record.recent))
+        missing = tournament.missing()
         audit = (each for each in reversed(self._host.audit) if each.tournament == record.name)
         seen: dict[str, Any] = {
             "record": record,
             "game": tournament.game,
             "can": possible(record),
             "entrants": self._entrants(tournament),
-            "missing": tournament.missing(),
+            "missing": missing[:MISSING],
+            "more_missing": len(missing[MISSING:]),
             "checks_in": None if record.state is not State.REGISTERING else opens_at(record.opened),
             "next_round": coming(record),
             "wanting": tables.wanting(record),

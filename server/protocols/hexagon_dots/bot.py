@@ -50,8 +50,8 @@ def plain(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
 class Bot(EnteredBot):
     """A bot, from a join to the end of the match to which it led.
 
-    `tokens` has the bot of each token; `done` is called when nothing more can come but the same
-    answers to the same requests.
+    `tokens` has the bot of each token; `hung_up` is called when it is away and may come back, and `done`
+    when nothing more can come but the same answers to the same requests.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class Bot(EnteredBot):
         gate: Gate,
         peer: str,
         tokens: dict[str, "Bot"],
+        hung_up: Callable[["Bot"], None],
         done: Callable[["Bot"], None],
         secret: str | None = None,
     ) -> None:
@@ -76,9 +77,10 @@ class Bot(EnteredBot):
         self.gate = gate
         self.secret = secret or secrets.token()  # of its tokens
         self._own = Tokens(self.secret)
-        self._came_to = gate  # where it joined first
+        self.came_to = gate  # where it joined first
         self._tokens = tokens
         self._host = host
+        self._now_away = hung_up
         self._done = done
         self._tape = NO_TAPE  # of its match, even after the end: late requests belong there as well
         self._token: str | None = None  # of its present turn
@@ -109,7 +111,7 @@ class Bot(EnteredBot):
     @property
     def home(self) -> Gate | None:
         """The gate of a game that somebody made, if it plays one."""
-        return self._came_to if self._came_to.fixed and not self.led else None
+        return self.came_to if self.came_to.fixed and not self.led else None
 
     @property
     def has_played(self) -> bool:
@@ -134,6 +136,7 @@ class Bot(EnteredBot):
         """Await a bot that was playing when the host stopped."""
         self.gate.enter(self, visit.player)
         self.attendance.await_return(visit)
+        self._now_away(self)
 
     def is_awaited_with(self, token: str) -> bool:
         """Whether it has not been heard since the host's restart, and was given this token before."""
@@ -237,6 +240,7 @@ class Bot(EnteredBot):
             self._leave()
         else:
             self.attendance.away()
+            self._now_away(self)
 
     def _come_back(self, exchange: Exchange) -> None:
         if not exchange.gone:

@@ -10,7 +10,8 @@ table; a name may play several of those at once. At an address from `GET /match`
 the host deals the match to a bot whose name nobody shares. A bot whose name a
 tournament awaits, or may take, is led there from any address.
 
-`bot.py` has what a bot is told, `gates.py` the addresses, and `gate.py` what others see of a game;
+`bot.py` has what a bot is told, `namesakes.py` which bots there are, `gates.py` the addresses, and `gate.py`
+what others see of a game;
 `docs/protocols/hexagon-dots.md` is the page for authors.
 """
 
@@ -26,7 +27,7 @@ from games.game import BadOption, Game
 from server.host.abroad import Wanted as Led
 from server.host.host import STOPPING, Host
 from server.host.misfits import UNREADABLE, unreadable
-from server.host.names import BadName, checked, key
+from server.host.names import BadName, checked
 from server.host.opening import OPEN
 from server.host.reception import Unwelcome, Visit
 from server.host.returning import Awaited, way_back
@@ -42,6 +43,7 @@ from server.protocols.hexagon_dots.bot import Bot, plain
 from server.protocols.hexagon_dots.gate import EnteredBot, Gate
 from server.protocols.hexagon_dots.gates import Gates
 from server.protocols.hexagon_dots.messages import GameWanted, Joiner
+from server.protocols.hexagon_dots.namesakes import Namesakes
 
 DOOR = "hexagon-dots"
 MADE, FOUND_BY_HOST = "made", "found"  # kinds of addresses in a way back, by who arranges the match
@@ -67,7 +69,7 @@ class HexagonDots:
         self._game = game
         self._in_order = lru_cache(SIZES)(self._check)
         self._gates = Gates(host)
-        self._bots: dict[str, list[Bot]] = {}  # bots that wait or play, by the key of their name
+        self._namesakes = Namesakes()  # bots that wait or play
         self._tokens: dict[str, Bot] = {}
         self._done: deque[Bot] = deque()  # bots whose last requests can still be repeated
         self._elsewhere: Mapping[str, Mapping[str, Action]] = {
@@ -181,7 +183,7 @@ class HexagonDots:
             name = checked(_read(exchange, Joiner, '{"name":"ann"}').name)
         except BadName as error:
             raise Bad(str(error)) from None
-        if any(not bot.away for bot in self._bots.get(key(name), ())):
+        if self._namesakes.anybody(name):
             return self._join_after_hang_ups(gate, exchange, name)
         return self._take_in(gate, exchange, name)
 
@@ -193,7 +195,7 @@ class HexagonDots:
             await joining
 
     def _take_in(self, gate: Gate, exchange: Exchange, name: str) -> Awaitable[object] | None:
-        if (back := self._coming_back(gate, name)) is not None:
+        if (back := self._namesakes.coming_back(name, gate)) is not None:
             try:
                 self._host.reception.expect_no_seat_of_others(
                     name, self._game.name, DOOR, exchange.request.peer
@@ -201,12 +203,13 @@ class HexagonDots:
             except Unwelcome as refusal:
                 exchange.respond(plain(409, str(refusal)))
                 return None
+            self._namesakes.be_at(back, gate)
             _serve(back, exchange, back.join_again, gate)
         elif self._is_nowhere(gate, name):
             if not gate.awaits_somebody:
                 self._gates.forget(gate)
             exchange.respond(plain(404, f"there is no game at {safe(exchange.request.path)}"))
-        elif self._is_at(gate, name):
+        elif self._namesakes.is_at(name, gate):
             exchange.respond(_twice(name))
         elif self._takes_in(gate) or self._host.placing.tournament_for(name, self._game.name) is not None:
             return self._let_in(exchange, gate, name)
@@ -214,17 +217,8 @@ class HexagonDots:
             exchange.respond(plain(410, gate.why_not))
         return None
 
-    def _coming_back(self, gate: Gate, name: str) -> Bot | None:
-        """A bot that hung up and goes on with its match; not from another game that somebody made."""
-        away = [bot for bot in self._bots.get(key(name), ()) if bot.away]
-        here = next((bot for bot in away if bot.is_at(gate)), None)
-        return here or next((bot for bot in away if bot.home is None or not gate.fixed), None)
-
     def _takes_in(self, gate: Gate) -> bool:
         return gate.takes_in_at(trio.current_time())
-
-    def _is_at(self, gate: Gate, name: str) -> bool:
-        return any(bot.is_at(gate) for bot in self._bots.get(key(name), ()))
 
     async def _let_in(self, exchange: Exchange, gate: Gate, name: str) -> None:
         with gate.letting_in():
@@ -233,7 +227,8 @@ class HexagonDots:
     async def _arrive(self, exchange: Exchange, gate: Gate, name: str) -> None:
         game = self._game.name
         shared = gate.fixed and self._host.placing.tournament_for(name, game) is None
-        bot = Bot(self._host, name, gate, exchange.request.peer, self._tokens, self._leave)
+        peer, hung_up = exchange.request.peer, self._namesakes.hung_up
+        bot = Bot(self._host, name, gate, peer, self._tokens, hung_up, self._leave)
         try:
             visit = await bot.attendance.arrive(
                 name, game, keeps=False, shared=shared, ready=False, door=DOOR
@@ -246,12 +241,12 @@ class HexagonDots:
             bot.attendance.lost()
             exchange.respond(plain(410, gate.why_not))
             return
-        if self._is_at(gate, name):  # another request was quicker
+        if self._namesakes.is_at(name, gate):  # another request was quicker
             bot.attendance.lost()
             exchange.respond(_twice(name))
             return
         self._gates.keep(gate)
-        self._bots.setdefault(key(name), []).append(bot)
+        self._namesakes.add(bot)
         _serve(bot, exchange, partial(self._enter, bot), visit)
 
     def _answer_to(self, refusal: Unwelcome) -> Response:
@@ -298,17 +293,15 @@ class HexagonDots:
         player, match = awaited.player, awaited.seat.match
         gate = self._gates.at(path) or self._gates.open(path, match.options, made == MADE)
         self._host.on_key_of_game(path)
-        bot = Bot(self._host, player.name, gate, "", self._tokens, self._leave, secret)
-        self._bots.setdefault(key(player.name), []).append(bot)
+        hung_up = self._namesakes.hung_up
+        bot = Bot(self._host, player.name, gate, "", self._tokens, hung_up, self._leave, secret)
+        self._namesakes.add(bot)
         at_open_table = (player.place or "").startswith(OPEN)
         bot.await_return(self._host.reception.await_return(player, shared=gate.fixed and at_open_table))
 
     def _leave(self, bot: Bot) -> None:
         """Let a bot go. For a while its last requests get the same answers as before."""
-        here = self._bots[key(bot.name)]
-        here.remove(bot)
-        if not here:
-            del self._bots[key(bot.name)]
+        self._namesakes.remove(bot)
         if bot.has_played:
             self._done.append(bot)
             if len(self._done) > self._host.limits.games:

@@ -202,6 +202,21 @@ async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_th
         assert 'href="/admin/tournaments/cup/withdraw?name=bob"' in page
 
 
+async def test_who_is_missing_is_one_sentence_however_many_are(autojump_clock: MockClock) -> None:
+    """Catches a sentence with a thousand names before everything that an organiser can order."""
+    names = [f"bot-{number}" for number in range(300)]
+    async with sitting() as here:
+        await here.hold(entrants=300, format="swiss", by_invitation=True)
+        await here.host.tournaments["cup"].keep(*map(Entered, names))
+        page = await (await here.log_in()).read("/admin/tournaments/cup")
+    sentence = page.partition("Missing: ")[2].partition("</p>")[0]
+    named = re.findall(">(bot-[0-9]+)<", sentence)
+    assert named == names[: len(named)]
+    assert 0 < len(named) < 30
+    assert f"; and {len(names) - len(named)} others" in sentence
+    assert [cells[0] for _, cells in table(page, "list entrants")] == names
+
+
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [

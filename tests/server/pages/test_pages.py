@@ -141,6 +141,29 @@ async def test_everything_that_a_page_links_to_is_there(autojump_clock: MockCloc
             assert answer.status == 200, link
 
 
+@pytest.mark.parametrize("over", [False, True], ids=["they play", "they have left before both had moved"])
+async def test_nothing_links_to_a_bot_of_whom_nothing_is_known(over: bool, autojump_clock: MockClock) -> None:
+    """Everybody is in a first match, which may count for nothing; Bob has a page in the end."""
+    table, names = f"open-{GAME}", ("bob", "cas", "dan", "eve")
+    async with gallery() as here:
+        visits = [await here.host.arrive(name, GAME) for name in names]
+        for visit in visits:
+            here.nursery.start_soon(play, visit.player, silent)
+        await trio.sleep(1.0)
+        addresses = ["/", f"/wall/{table}", f"/tournaments/{table}", f"/tournaments/{table}/schedule"]
+        addresses += (f"/matches/{match}" for match in here.host.tournaments[table].matches)
+        if over:
+            for visit in visits:
+                visit.leave(for_good=True)
+            await trio.sleep(1.0)
+            await played(here, "bob", "zoe")
+            addresses.append("/bots/bob")
+        pages = [await here.read(address) for address in addresses]
+        assert sum(len(re.findall("(cas|dan|eve)</span>", page)) for page in pages) >= len(names)
+        for link in {link for page in pages for link in re.findall(r'href="(/bots/[^"]*)"', page)}:
+            assert (await here.ask(link)).status == 200, link
+
+
 async def test_the_standings_and_the_last_positions_can_be_read_without_a_script(
     autojump_clock: MockClock,
 ) -> None:

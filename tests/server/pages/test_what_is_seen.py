@@ -222,6 +222,13 @@ async def test_a_tournament_waits_for_others_in_the_place_of_those_who_were_take
     assert "2 entrants; begins with 4" in wall
 
 
+async def test_thousands_are_written_alike_wherever_they_stand(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=1000, format="swiss")
+        pages = [await here.read(path) for path in ("/", "/tournaments/cup", "/wall")]
+    assert all("1,000" in page and "1000" not in page.partition("<main")[2] for page in pages)
+
+
 async def test_the_first_round_by_the_clock_does_not_wait_for_one_before(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await here.hold(rounds_at=(1e10, 2e10))

@@ -1005,6 +1005,29 @@ async def test_a_thousand_who_are_missing_are_counted_and_ten_of_them_named(
     assert len(many) == len(few) + 1
 
 
+async def test_a_thousand_entrants_and_matches_are_counted_and_a_hundred_of_them_named(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a line of fifty thousand characters in a terminal."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=12)
+        whole = await here.read("/api/tournaments/cup")
+    names = [f"bot {number}" for number in range(1, 1001)]
+    checking_in = {"from": "2026-03-01T12:00:00Z", "missing": names}
+    for most in (100, 1000):
+        entrants = [{"name": name, "gone": False} for name in names[:most]]
+        found = whole | {"entrants": entrants, "playing": names[:most], "checking_in": checking_in}
+        lines = shown(found).splitlines()
+        rest = ", and 900 more; --json lists all of them" if most > 100 else ""
+        listed = ", ".join(names[:100])
+        assert f"entrants: {listed}{rest}" in lines
+        assert f"being played: {listed}{rest}" in lines
+        assert any(
+            line.endswith("still to come: " + listed + ", and 900 more; --json lists all of them")
+            for line in lines
+        )
+
+
 async def test_every_table_says_whose_results_a_withdrawal_has_annulled(autojump_clock: MockClock) -> None:
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3)

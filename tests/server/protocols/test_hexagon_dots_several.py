@@ -1,10 +1,21 @@
 """Hexagon Dots over HTTP: a name in several games that somebody made, and one player everywhere else."""
 
+from collections.abc import Coroutine
+from functools import partial
+from typing import cast
+
 import pytest
 import trio
 import trio.testing
 from trio.testing import MockClock
 
+from games.hexagondots import GAME
+from server.host.host import Host
+from server.host.reception import Visit
+from server.http.exchange import Exchange
+from server.http.routes import routed
+from server.protocols.hexagon_dots.door import HexagonDots
+from server.protocols.hexagon_dots.gate import Gate
 from tests.server.protocols.table import (
     OPEN,
     SIDES,
@@ -19,6 +30,9 @@ from tests.server.protocols.table import (
     sides_drawn,
     table,
 )
+from tests.server.transcripts import hosting
+from tests.server.web import serving
+from tests.steps import steps_taken
 from tournament.events import Ending
 from tournament.facts import Entered, Opened
 from tournament.folding import fold
@@ -221,3 +235,41 @@ async def test_in_a_tournament_a_name_is_one_players(autojump_clock: MockClock) 
 async def answered(bot: Dots) -> tuple[int, bytes]:
     answer = await bot.told()
     return answer.status, answer.body
+
+
+@pytest.mark.parametrize("hung_up", [False, True], ids=["they play", "they have hung up"])
+async def test_a_name_comes_and_goes_as_soon_however_many_games_it_is_in(
+    hung_up: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a look at all games of a name whenever it joins one more or leaves one."""
+    cost: list[tuple[int, ...]] = []
+    for many in (1, 3, 30):  # the first time, something is made that is kept
+        async with hosting({}) as (host, _):
+            door = HexagonDots(host, GAME)
+            async with serving(routed((door,))) as server:
+                for number in range(many):
+                    ann, _ = await pair(Table(host, server), "ann", f"bob {number}")
+                    await ann.move(SIDES[0])
+                    if hung_up:
+                        await ann.hang_up()
+                gate = door._gates.make({"rows": 3, "cols": 3}, fixed=True, peer="")
+                visits: list[Visit] = []
+                cost.append(
+                    (
+                        steps_taken(partial(_begin_to_let_in, door, gate)),
+                        steps_taken(lambda: visits.append(_arrived(host))),  # noqa: B023
+                        steps_taken(visits[0].leave),
+                    )
+                )
+    assert cost[1] == cost[2]
+
+
+def _begin_to_let_in(door: HexagonDots, gate: Gate) -> None:
+    letting_in = door._take_in(gate, cast("Exchange", None), "ann")
+    cast("Coroutine[None, None, None]", letting_in).close()
+
+
+def _arrived(host: Host) -> Visit:
+    visit = host.reception.arrive("ann", GAME.name, keeps=False, shared=True)
+    visit.player.move_to(OPEN)
+    return visit
