@@ -43,7 +43,7 @@ def attend(host: Host, wire: Wire, visitor: Visitor) -> Coroutine[object, object
 class Connection(Passable):
     """One connection: bytes in, lines to its dialect, and an orderly end."""
 
-    __slots__ = ("_expected_by", "_host", "_lines", "_over", "_settled", "_visitor", "_way")
+    __slots__ = ("_expected_by", "_handed", "_host", "_lines", "_over", "_settled", "_visitor", "_way")
 
     door = "tcp"
 
@@ -65,6 +65,7 @@ class Connection(Passable):
         self._settled = settled
         self._expected_by = trio.current_time() + host.limits.hello_seconds  # infinite once the bot is in
         self._over = False  # whether we have hung up
+        self._handed = False  # whether another process serves it, from which it may come back
 
     async def attend(self) -> None:
         """Serve it. This is one frame and not two, because a silent bot keeps them."""
@@ -171,10 +172,12 @@ class Connection(Passable):
 
     async def _hand_over(self, leaves: Leaves) -> bool:
         """Have another process serve the connection; False if it has ended."""
+        self._handed = True
         if not await may_go(leaves, self._begin_anew, self._outbox, self._host.limits):
             return False
         handed = Handed("tcp", self._wire, "", leaves.pieces, self._authenticated)
         self._ahead = await leaves.holder.take(handed)
+        self._handed = False
         if self._expected_by != inf:
             self._expected_by = trio.current_time() + self._host.limits.hello_seconds
         return bool(self._ahead)
@@ -211,12 +214,17 @@ class Connection(Passable):
 
     def _hang_up(self, reason: str) -> None:
         self._over = True
-        self._wire.interrupt()
+        self._look_again()
 
     def _authenticated(self) -> None:
         self._expected_by = inf
-        self._wire.interrupt()  # to wait for ever
+        self._look_again()  # to wait for ever
         self._visitor.authenticated()
+
+    def _look_again(self) -> None:
+        """Have the task that serves the connection see what has changed; another process is not disturbed."""
+        if not self._handed:
+            self._wire.interrupt()
 
 
 def _way(line: bytes) -> OverTcp:

@@ -265,7 +265,7 @@ def serve(host: Host) -> Served:
         return {
             "HTTP connections": len(http._connections),
             "sessions of the house protocol": len(play._sessions),
-            "bots at Hexagon Dots": len(dots._bots),
+            "bots at Hexagon Dots": len(dots._namesakes._count),
             "bots at the Arena": sum(not host.roll.awaits(bot.name, bot.game) for bot in guests() - called()),
             "spectators of pages": len(pages.live),
             "battles": len(arena._battles) + len(arena._sides),

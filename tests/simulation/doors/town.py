@@ -160,7 +160,7 @@ class Town(talk.Town):
             "matches": sum(len(each.matches) for each in host.tournaments.values()),
             "HTTP connections": len(self._http._connections),
             "sessions of the house protocol": len(self._house._sessions),
-            "bots at Hexagon Dots": len(self._dots._bots),
+            "bots at Hexagon Dots": len(self._dots._namesakes._count),
             "bots at the Arena": len(guests) - len(called),
             "battles": len(self._arena._battles) + len(self._arena._sides),
         }
