@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 import trio
+import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
@@ -66,6 +67,20 @@ class Elsewhere:
     @property
     def read(self) -> bytes:
         return b"".join(piece for piece, _ in self.handed[0].pieces)
+
+
+class Serves(Elsewhere):
+    """Its holder lets every bot in, and reads what it says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = bytearray()
+
+    async def take(self, handed: Handed) -> Sequence[Piece]:
+        handed.authenticated()
+        await super().take(handed)
+        assert await handed.wire.pump(self.heard.extend), "reading was interrupted"
+        return ()
 
 
 class Late(Elsewhere):
@@ -177,6 +192,26 @@ async def test_what_comes_back_is_served_from_where_it_was(autojump_clock: MockC
         await end.say(HELLO)
         assert '"welcome"' in (await end.hear() or "")
         assert len(abroad.handed) == 1
+        nursery.cancel_scope.cancel()
+
+
+async def test_whoever_serves_a_connection_is_not_interrupted_by_the_door_that_handed_it_over(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a door that goes on with the connection when its bot is in, or when this host stops."""
+    async with trio.open_nursery() as nursery:
+        abroad = Serves()
+        host = await running(nursery, abroad)
+        end = await in_memory(host, tcp.attend)()
+        await end.say(HELLO)
+        await abroad.taken.wait()
+        await end.say("a move")
+        await trio.testing.wait_all_tasks_blocked()
+        await host.stop()
+        await end.say("another")
+        await trio.testing.wait_all_tasks_blocked()
+        assert abroad.heard == b"a move\nanother\n"
+        assert not host.guard.caught
         nursery.cancel_scope.cancel()
 
 
