@@ -141,7 +141,7 @@ def test_names_that_are_written_from_right_to_left_keep_their_places_and_their_b
         expect(pair).to_be_visible()
         first, second = (pair.evaluate(PLACE, name[:5]) for name in players)
         assert (first["top"], first["left"]) < (second["top"], second["left"])
-        shown = page.locator(".seat a").filter(has_text=LEFTWARDS[0])
+        shown = page.locator(".seat .unknown").filter(has_text=LEFTWARDS[0])
         expect(shown).to_be_visible()
         frame, letter = shown.bounding_box(), shown.evaluate(PLACE, LEFTWARDS[0][0])
         assert frame is not None
