@@ -23,7 +23,8 @@ from tests.storm.visitors import Visitor
 
 LATE = ("late one", "late two")  # bots that come to a table when the storm is over
 READERS = 2
-LOOKS = 100  # at what a host has open: a stream whose reader is gone is noticed by its heartbeat
+LOOKS = 100  # at what a host has open: a stream whose reader is gone is noticed by its heartbeat …
+ENOUGH = 20  # … and after so many looks with the same result nothing more is about to be noticed
 
 Say = Callable[[str], None]
 
@@ -219,8 +220,12 @@ class Storm:
 
     async def _sockets(self, host: Host) -> list[str]:
         """What it has open when nothing is asked of it: the fewest of some looks."""
-        looks: list[list[str]] = []
+        fewest, same = host.sockets(), 0
         for _ in range(LOOKS):
             await trio.sleep(AGAIN)
-            looks.append(host.sockets())
-        return min(looks, key=len)
+            found = host.sockets()
+            same = same + 1 if len(found) == len(fewest) else 0
+            fewest = min(fewest, found, key=len)
+            if same == ENOUGH:
+                break
+        return fewest
