@@ -246,7 +246,8 @@ async def _serve(
         listens = " ".join(f"{name}={address}" for name, address in where.items())
         with signals_to_the_end(), trio.open_signal_receiver(*SIGNALS) as signals:
             with printing():
-                print(f"ready {listens} data={settings.data}", flush=True)  # noqa: T201
+                # In one piece, also where nothing is buffered: the log may go to the same place.
+                print(f"ready {listens} data={settings.data}\n", end="", flush=True)  # noqa: T201
             supervised.notify(supervised.READY)
             async with trio.open_nursery() as watching:
                 if output is not None:
