@@ -70,7 +70,7 @@ Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments the
 
 
 class Stops(Protocol):
-    """A connection."""
+    """Whatever bots are told through, when the host stops."""
 
     def say_goodbye(self) -> None:
         """The host stops."""
