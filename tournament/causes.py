@@ -64,9 +64,7 @@ class Late(Moment, frozen=True, gc=False, omit_defaults=True):
     deadline: float  # seconds that the seat had for this move
     spent: float  # seconds that it spent on it until it was stopped
     begun: int = 0  # bytes of a line that had come without its end: some bots forget the line break
-    meant: int | None = (
-        None  # the ply that its last move was sent for, if that was another: it may have lost count
-    )
+    meant: int | None = None  # the ply for which its last move was sent, if that was another
 
 
 class Absent(Moment, frozen=True, gc=False):
