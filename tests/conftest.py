@@ -19,6 +19,7 @@ from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
 from tests.scheduling import OneWorkerEach
 from tests.server.served import Served
+from tests.watchdog import Watchdog
 
 EXAMPLES = 6  # for each law and each game: the laws take some seconds in all
 CAMPAIGN = 500  # times as many
@@ -52,6 +53,10 @@ settings.register_profile("quick", settings.get_profile("default"), max_examples
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Watchdog())
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneWorkerEach:
     return OneWorkerEach(config, log)
@@ -80,6 +85,13 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(*GARBAGE)
         gc.enable()
+
+
+@pytest.fixture(scope="module")
+def nothing_old() -> None:
+    """The collector looks at what comes from now on alone, and not again and again at all there is."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

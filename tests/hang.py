@@ -6,8 +6,8 @@ seconds, which is so long that only what hangs takes it, on a busy machine too.
 Nothing else in the tests is bounded by a clock that a busy machine holds up:
 how fast something is, `make bench` measures.
 
-`faulthandler_timeout` in pyproject.toml is longer: it shows where a test that
-waits for something without a deadline of its own is standing, and ends its process.
+The watchdog (`watchdog.py`) waits longer: it shows where a test that waits for
+something without a deadline of its own is standing, and ends its process.
 """
 
 import os

@@ -186,7 +186,7 @@ def test_an_import_needs_less_memory_than_the_tournament_does(tmp_path: Path) ->
 def test_an_export_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
     peaks, size = list[int](), 0
     for matches in (1, 3 * LATEST // 2, 5 * LATEST // 2):  # a record has more of its latest matches
-        table_of_long_matches(tmp_path / f"{matches}.sqlite", matches, plies=50)
+        table_of_long_matches(tmp_path / f"{matches}.sqlite", matches, plies=20)
         size = (tmp_path / f"{matches}.sqlite").stat().st_size
         with closing(SqliteReader(tmp_path / f"{matches}.sqlite")) as reader:
             peaks.append(peak_of(lambda: all(leaving(reader, ()))))
@@ -196,7 +196,7 @@ def test_an_export_needs_less_memory_than_the_tournament_does(tmp_path: Path) ->
 def test_verify_needs_less_memory_than_the_tournament_does(tmp_path: Path) -> None:
     """Catches a gigabyte for fifty thousand matches, of a command that an author of a bot may run as well."""
     peaks, size = list[int](), 0
-    for matches in (1, 100, 300):
+    for matches in (1, 40, 120):
         table_of_long_matches(tmp_path / f"{matches}.sqlite", matches)
         (tmp_path / "exported.jsonl").write_bytes(b"".join(moved(tmp_path / f"{matches}.sqlite")))
         size = (tmp_path / "exported.jsonl").stat().st_size

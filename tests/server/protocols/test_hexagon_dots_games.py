@@ -573,6 +573,7 @@ async def test_the_later_of_two_matches_at_one_address_is_seen(
             assert bool(await watcher.client.now()) is told
 
 
+@pytest.mark.usefixtures("nothing_old")
 @pytest.mark.slow
 async def test_whoever_has_gone_is_remembered_by_nothing(autojump_clock: MockClock) -> None:
     """Catches a host that grows with everybody who ever looked in."""

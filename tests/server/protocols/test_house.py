@@ -670,6 +670,7 @@ async def test_two_bots_with_one_token_cannot_kick_each_other_for_ever(autojump_
         assert await reasons(late) == ["the name ann is being taken over too often: wait for a minute"]
 
 
+@pytest.mark.usefixtures("nothing_old")
 @pytest.mark.slow
 async def test_a_connection_that_is_gone_is_forgotten_while_play_goes_on(
     autojump_clock: MockClock,

@@ -7,7 +7,7 @@ that leaves such a circle with each connection fills the memory.
 
 import gc
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
@@ -23,14 +23,7 @@ from tournament.meetings import Meetings
 LONG = 4300.0  # seconds after which nobody is awaited or remembered
 OURS = ("server.", "tournament.", "trio_websocket.", "h11.")
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _nothing_old() -> Iterator[None]:
-    """Have the collector look at what these tests make alone, and not again and again at all there is."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("nothing_old")
 
 
 @contextmanager

@@ -684,6 +684,7 @@ async def test_whoever_does_not_take_the_last_line_in_is_not_waited_for(autojump
             await stranger.send(b"0 0\n" * 10)
 
 
+@pytest.mark.usefixtures("nothing_old")
 @pytest.mark.slow
 async def test_connections_that_are_gone_leave_nothing_behind(autojump_clock: MockClock) -> None:
     """But for the last match, which whoever looked at it last still has in its hands."""

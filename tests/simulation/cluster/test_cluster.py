@@ -19,7 +19,7 @@ ENOUGH = range(1, 601)  # seeds in which a planted bug has to show …
 LATE = {  # … and where to begin with those that are known to show late: the seeds before are in vain
     "moves_left_behind": 4,
     "never_patient": 41,
-    "renewed_too_late": 6,
+    "renewed_too_late": 37,
     "what_was_robbed_meanwhile_is_kept": 504,
 }
 FIRST = tries(200, 1000)
