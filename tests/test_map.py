@@ -69,7 +69,6 @@ ELSEWHERE = {
     "tournament/dealing.py": "tournament/test_tournament.py",
     "tournament/draws.py": "tournament/test_tournament.py",
     "tournament/in_play.py": "tournament/test_tournament.py",
-    "tournament/keeping.py": "tournament/test_tournament.py",
     "tournament/refusals.py": "tournament/test_tournament.py",
     "tournament/resuming.py": "tournament/test_going_on.py",
     "tournament/store.py": "tournament/test_tournament.py",

@@ -14,7 +14,7 @@ AT_ONCE = 0.1  # of these seconds, for all tests that begin meanwhile
 
 
 class Watchdog:
-    """A plugin of pytest. Another process takes the place of one that has ended, and goes on with the others."""
+    """A plugin of pytest. Another process takes the place of one that ends."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         assert sys.__stderr__ is not None

@@ -1,6 +1,6 @@
 """Keeping facts: the store has each before it is added to the record, and before anybody hears of it."""
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from itertools import count
@@ -27,7 +27,9 @@ class Keeper:
         self._wall = wall
         self._added = added
         self._tickets = count()
-        self._asked: dict[int, tuple[AnyFact, ...]] = {}  # asked of the store, and not yet confirmed
+        # Asked of the store, and not yet confirmed. To find the first of a plain dictionary takes the longer
+        # the more were taken out of it.
+        self._asked: OrderedDict[int, tuple[AnyFact, ...]] = OrderedDict()
         self._kept: deque[AnyFact] = deque()  # confirmed, not yet added to the record
         self._adding = trio.Lock()
 
@@ -53,8 +55,8 @@ class Keeper:
         except BaseException:
             self._asked.pop(ticket, None)
             raise
-        for earlier in [each for each in self._asked if each <= ticket]:
-            self._kept += self._asked.pop(earlier)
+        while self._asked and next(iter(self._asked)) <= ticket:
+            self._kept += self._asked.popitem(last=False)[1]
         await self._add_what_is_kept()
         return receipts
 
