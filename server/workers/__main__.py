@@ -267,7 +267,7 @@ class Working:
         host = self.host
         while True:
             figures = counted(await of_the_host(host))
-            self._say(Status(await self._teller.seen(), host.timekeeper.moves, figures))
+            self._say(Status(host.timekeeper.moves, figures))
             self._places.tell_gone()
             await trio.sleep(EVERY)
 

@@ -33,6 +33,14 @@ def families(status: Status) -> list[Family]:
     ]
 
 
+def together(earlier: Status | None, ended: Status) -> Status:
+    """What processes have counted that have ended, and one more of them: so many may end in a year."""
+    if earlier is None:
+        return ended
+    figures = counted(added(families(earlier), [], [families(ended)]))
+    return Status(earlier.moves + ended.moves, figures)
+
+
 def added(
     own: Iterable[Family], now: Sequence[Sequence[Family]], past: Sequence[Sequence[Family]]
 ) -> Iterator[Family]:

@@ -15,7 +15,6 @@ from server.net.wire import Piece
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session
 from server.show.conduit import Back, Gone, Known, NoRoom
-from server.show.feed import Seen
 from tournament.asides import Aside
 from tournament.facts import AnyFact
 
@@ -182,7 +181,6 @@ class Figures(Struct, frozen=True, array_like=True):
 class Status(Struct, tag="status", frozen=True, array_like=True):
     """How things are, once in a while."""
 
-    seen: Seen
     moves: int  # how many were played in all
     figures: tuple[Figures, ...]
 

@@ -26,6 +26,7 @@ from server.show.hanging import processor_time, until_it_hangs
 from server.show.lending import RELAYED, Lending
 from server.show.process import LASTED, PAUSES, ended
 from server.workers.clerk import Clerk
+from server.workers.figures import together
 from server.workers.messages import (
     Alive,
     Begin,
@@ -92,7 +93,7 @@ class Worker:
         self.number = number
         self.lending = lending  # lends requests to it
         self.status: Status | None = None  # the latest report
-        self.past: list[Status] = []  # the last reports of processes that have ended
+        self.past: Status | None = None  # the last reports of all its processes that have ended
         self._clerk = clerk
         self._know = know
         self._open_table = open_table
@@ -200,7 +201,7 @@ class Worker:
         if self._ready.is_set():  # otherwise the event is being waited for already
             self._ready = trio.Event()
         if self.status is not None:
-            self.past.append(self.status)
+            self.past = together(self.past, self.status)
             self.status = None
         for out in tuple(self._out.values()):
             out.done.set()

@@ -258,7 +258,7 @@ class Workers:
     def figures(self, own: Iterable[Family]) -> Iterator[Family]:
         """The host's figures, with those of the workers added."""
         now = [families(status) for status in self._now()]
-        past = [families(status) for worker in self._workers.values() for status in worker.past]
+        past = [families(worker.past) for worker in self._workers.values() if worker.past is not None]
         return added(own, now, past)
 
     def _now(self) -> Iterator[Status]:
@@ -266,9 +266,7 @@ class Workers:
 
     def _ever(self) -> Iterator[Status]:
         for worker in self._workers.values():
-            yield from worker.past
-            if worker.status is not None:
-                yield worker.status
+            yield from (status for status in (worker.past, worker.status) if status is not None)
 
     # What happens
 

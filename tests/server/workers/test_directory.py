@@ -12,7 +12,8 @@ from server.host.histogram import Histogram
 from server.host.reception import Present
 from server.host.secrets import token_digest
 from server.workers.directory import OWN, SOON, Directory, Served
-from server.workers.figures import added
+from server.workers.figures import added, counted, families, together
+from server.workers.messages import Status
 from tests.server.workers.records import record
 from tests.steps import steps_taken
 from tournament.facts import AnyFact, Claimed, Dealt, Drew, Entered, Opened, Seated, State, Turned, Withdrew
@@ -208,6 +209,28 @@ def test_figures_add_up_and_counters_outlive_their_process() -> None:
     now = {each.kind: each.samples[0].value for each in added(own, [other], [other])}
     assert (now["counter"], now["gauge"]) == (5, 30)
     histogram = now["histogram"]
+    assert isinstance(histogram, Histogram)
+    assert histogram.up_to()[-1] == 3
+
+
+def test_processes_that_have_ended_are_one_report_with_what_all_of_them_counted() -> None:
+    """Catches a report for each, and there may be one a second for as long as a worker cannot live."""
+
+    def family(kind: str, value: float | Histogram) -> Family:
+        return Family(f"a_{kind}", kind, "", (Sample(value, {}),))  # pyright: ignore
+
+    def ended(seconds: float) -> Status:
+        delays = Histogram()
+        delays.observe(seconds)
+        return Status(7, counted([family("counter", 2), family("histogram", delays)]))
+
+    past = None
+    for seconds in (0.001, 3.0, 0.2):
+        past = together(past, ended(seconds))
+    assert past is not None
+    assert past.moves == 21
+    counter, histogram = [sample.value for each in families(past) for sample in each.samples]
+    assert counter == 6
     assert isinstance(histogram, Histogram)
     assert histogram.up_to()[-1] == 3
 
