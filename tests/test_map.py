@@ -103,7 +103,6 @@ ELSEWHERE = {
     "server/commands/flags.py": "server/test_commands.py",
     "server/commands/games.py": "server/test_commands.py",
     "server/commands/hosts.py": "server/test_commands_host.py",
-    "server/commands/tournament_answers.py": "server/test_commands_host.py",
     "server/commands/tournament_entrants.py": "server/test_commands_host.py",
     "server/commands/match.py": "server/test_match_command.py",
     "server/commands/new.py": "clients/test_new.py",
