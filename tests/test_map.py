@@ -160,6 +160,8 @@ ELSEWHERE = {
     "server/pages/desk/door.py": "server/pages/test_desk.py",
     "server/pages/desk/forms.py": "server/pages/test_desk_orders.py",
     "server/pages/desk/answers.py": "server/pages/test_desk.py",
+    "server/pages/desk/entrants.py": "server/pages/test_desk_lists.py",
+    "server/pages/desk/place.py": "server/pages/test_desk_lists.py",
     "server/pages/desk/inside.py": "server/pages/test_desk_orders.py",
     "server/pages/desk/orders.py": "server/pages/test_desk_orders.py",
     "server/pages/desk/cookies.py": "server/pages/test_desk.py",
