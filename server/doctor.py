@@ -164,7 +164,7 @@ def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         yield Diagnosis("journal", Severity.FAULT, f"{wrong[0]}{more}", restore)
     else:
-        yield Diagnosis("journal", Severity.OK, f"sound; {count} facts")
+        yield Diagnosis("journal", Severity.OK, f"sound; {count:,} facts")
     if newest > time.time() + AHEAD:
         advice = "set the clock: matches are told with the times at which they ended"
         yield Diagnosis("clock", Severity.WARNING, "what is kept is from the future", advice)
@@ -273,5 +273,5 @@ def _files(limits: Limits) -> Diagnosis:
     if why := shortage(files, limits):
         return Diagnosis("files", Severity.FAULT if too_few(files, limits) else Severity.WARNING, why)
     return Diagnosis(
-        "files", Severity.OK, f"{'any number' if files == math.inf else f'{files:.0f}'} may be open"
+        "files", Severity.OK, f"{'any number' if files == math.inf else f'{files:,.0f}'} may be open"
     )

@@ -79,7 +79,7 @@ def listed(text: str) -> list[Invited]:
             raise Failure(f"line {number}: {safe(one.name)} is on the list twice")
         found[one.name] = one
     if not 0 < len(found) <= MOST:
-        raise Failure(f"expected 1 to {MOST} bots on the list, not {len(found)}")
+        raise Failure(f"expected 1 to {MOST:,} bots on the list, not {len(found):,}")
     return [*found.values()]
 
 

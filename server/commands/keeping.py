@@ -135,7 +135,7 @@ def import_(file: File = "-", /, *, where: StoreOptions = KEPT) -> int:
             note(f"quintain: {name} is there already, and not as in this file: it is left as it is")
             continue
         which = f"{name}, number {number} of that name" if anew else name
-        say(f"{which or 'the host itself'}: {count} new facts")
+        say(f"{which or 'the host itself'}: {count:,} new facts")
     return FAILED if None in new.values() else DONE
 
 
@@ -173,7 +173,7 @@ def backup(file: str | None = None, /, *, where: StoreOptions = KEPT) -> int:
             raise Failure(f"{path}: cannot be written: {error.strerror}") from None
         except sqlite3.Error as error:
             raise Failure(f"{path}: no copy could be made: {error}") from None
-    say(f"{path}: {path.stat().st_size} bytes")
+    say(f"{path}: {path.stat().st_size:,} bytes")
     return DONE
 
 

@@ -14,7 +14,8 @@ from server.exits import DONE, Failure, Misuse
 from server.export.words import FAULTS, LAST, before_move, in_words, whose
 from server.net.escaping import json_line
 from server.programs.report import rendered
-from server.programs.terminal import say, table
+from server.programs.table import table
+from server.programs.terminal import say
 
 
 def standings(

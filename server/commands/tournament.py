@@ -16,7 +16,8 @@ from server.commands.hosts import DeskOptions, HostOptions
 from server.commands.tournament_answers import COLUMNS, cells, order, shown, tell
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
-from server.programs.terminal import expect_consent, note, say, table
+from server.programs.table import table
+from server.programs.terminal import expect_consent, note, say
 
 HELP = """Manage the tournaments of a running host.
 
@@ -276,7 +277,7 @@ def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = 
         output.write_text(lines, encoding="utf-8")
     except OSError as error:
         raise Failure(f"{output}: cannot be written: {error.strerror}") from None
-    note(f"{len(lines.splitlines())} lines are in {output}")
+    note(f"{len(lines.splitlines()):,} lines are in {output}")
     return DONE
 
 

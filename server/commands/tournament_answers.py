@@ -7,17 +7,18 @@ from typing import Any
 from server.commands.hosts import DeskOptions
 from server.exits import DONE
 from server.net.escaping import json_line
-from server.programs.terminal import say, table
+from server.programs.table import table
+from server.programs.terminal import say
 
 MISSING = 10  # who are listed by name, on two lines each
-LISTED = 100  # names on a line: as many as fill a screen with their affiliations
+LISTED = 100  # names on a line, or lines of a preview: as many as fill a screen with their affiliations
 COLUMNS = ("tournament ", "game ", "format ", "state ", "entrants", "played", "open")
 
 
 def order(desk: DeskOptions | None, name: str, action: str, body: dict[str, Any], as_json: bool) -> int:
     answer = (desk or DeskOptions()).remote().post("tournaments", name, action, body=body)
     if "before" in answer and not as_json:
-        say(_preview(answer["before"], answer["after"], f"{name}: what it would change"))
+        say(preview(answer["before"], answer["after"], f"{name}: what it would change"))
     else:
         tell(answer, as_json)
     return DONE
@@ -30,7 +31,7 @@ def tell(answer: dict[str, Any], as_json: bool) -> None:
 def cells(found: dict[str, Any]) -> tuple[object, ...]:
     entered = found["entrants"]
     waits = found["wanted"] is not None and found["state"] == "registering"  # later on, more may be let in
-    coming = f"{entered} of {found['wanted']}" if waits else entered
+    coming = f"{entered:,} of {found['wanted']:,}" if waits else entered
     return (
         *(found[key] for key in ("tournament", "game", "format", "state")),
         coming,
@@ -78,7 +79,7 @@ def shown(found: dict[str, Any]) -> str:
 def _some(names: Iterable[str]) -> str:
     """As many names as can be read."""
     every = [*names]
-    more = [f"and {len(every) - LISTED} more; --json lists all of them"] if len(every) > LISTED else []
+    more = [f"and {len(every) - LISTED:,} more; --json lists all of them"] if len(every) > LISTED else []
     return ", ".join(every[:LISTED] + more)
 
 
@@ -87,7 +88,7 @@ def _missing(tournament: str, missing: list[dict[str, Any]]) -> Iterator[str]:
     for each in missing[:MISSING]:
         yield f"missing: {each['name']}, since {each['since']}"
     if (left_out := len(missing) - MISSING) > 0:
-        yield f"missing: {left_out} more; --json lists all of them"
+        yield f"missing: {left_out:,} more; --json lists all of them"
     yield "to take somebody out who is missing:"
     for each in missing[:MISSING]:
         yield f"    quintain tournament withdraw {tournament} {_argument(each['name'])}"
@@ -104,12 +105,24 @@ def _entrant(found: dict[str, Any]) -> str:
     return f"{found['name']} ({about})" if about else found["name"]
 
 
-def _preview(before: list[dict[str, Any]], after: list[dict[str, Any]], title: str) -> str:
+def preview(before: list[dict[str, Any]], after: list[dict[str, Any]], title: str) -> str:
+    """The table before and after: the top of it, and who else has other points."""
     old = {row["name"]: row for row in before}
-    rows: list[tuple[object, ...]] = []
-    for row in after:
-        was = old.pop(row["name"], None)
-        rank, points = (None, None) if was is None else (was["rank"], f"{was['points']:g}")
-        rows.append((row["name"], rank, row["rank"], points, f"{row['points']:g}"))
-    rows += ((name, row["rank"], None, f"{row['points']:g}", None) for name, row in old.items())
-    return table(("name ", "rank", "new rank", "points", "new points"), rows, title)
+    pairs: list[tuple[dict[str, Any] | None, ...]] = [(old.pop(row["name"], None), row) for row in after]
+    pairs += ((row, None) for row in old.values())
+    below = [pair for pair in pairs[LISTED:] if _points(pair[0]) != _points(pair[1])]
+    listed = pairs[:LISTED] + below[:LISTED]
+    shown = table(
+        ("name ", "rank", "new rank", "points", "new points"), (_change(*pair) for pair in listed), title
+    )
+    left_out = len(pairs) - len(listed)
+    return shown + (f"\nand {left_out:,} more; --json lists all of them" if left_out else "")
+
+
+def _change(was: dict[str, Any] | None, now: dict[str, Any] | None) -> tuple[object, ...]:
+    ranks = [None if row is None else str(row["rank"]) for row in (was, now)]
+    return (now or was or {})["name"], *ranks, _points(was), _points(now)
+
+
+def _points(row: dict[str, Any] | None) -> float | None:
+    return None if row is None else row["points"]

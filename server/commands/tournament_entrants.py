@@ -85,7 +85,7 @@ def _invite_all(desk: DeskOptions, name: str, source: Path, folder: Path, json: 
     elif len(written) == 1:
         say(f"1 bot is invited to {name}; its invitation is in {folder}")
     else:
-        say(f"{len(written)} bots are invited to {name}; their invitations are in {folder}")
+        say(f"{len(written):,} bots are invited to {name}; their invitations are in {folder}")
     if is_oneself(urlsplit(remote.url).netloc):
         note(
             f"the invitations lead to {remote.url}, which only programs on this machine reach: for others, "

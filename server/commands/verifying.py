@@ -58,10 +58,10 @@ def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> 
         what = ", ".join(_number(count, one) for count, one in counted)
         wrong = "everything follows"
         if found := len(verdict.findings):
-            wrong = "1 thing does not follow" if found == 1 else f"{found} things do not follow"
+            wrong = "1 thing does not follow" if found == 1 else f"{found:,} things do not follow"
         say(f"{safe(file)}: {wrong}: {what}")
     return FAILED if verdict.findings else DONE
 
 
 def _number(count: int, one: str) -> str:
-    return f"1 {one}" if count == 1 else f"{count} {'matches' if one == 'match' else one + 's'}"
+    return f"1 {one}" if count == 1 else f"{count:,} {'matches' if one == 'match' else one + 's'}"

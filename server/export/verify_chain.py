@@ -36,7 +36,7 @@ class Chain(Struct, frozen=True):
         name = quoted(self.tournament)
         if self.head is None:
             return f"{name} carries no chain: nothing proves that its facts were never changed"
-        return f"{name} is a chain of {self.facts} facts up to the head {self.head}, {self._signed_by}"
+        return f"{name} is a chain of {self.facts:,} facts up to the head {self.head}, {self._signed_by}"
 
     @property
     def _signed_by(self) -> str:

@@ -227,6 +227,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "bot_address": bot_address,
     "group_address": group_address,
     "units": units,
+    "paged": paged,
 }
 FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "plural": plural,

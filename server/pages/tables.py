@@ -88,21 +88,17 @@ class Meeting(Struct, frozen=True):
 
 
 def standings(record: Record, board: Board, page: int | None = None) -> dict[str, Any]:
-    """The first rows of a board, or one page of it, counted from 1; with page 0 all of it."""
+    """The first rows of a board, or one page of it, counted from 1."""
     total = len(board.rows)
     number, pages = page_of(total, PAGE, page or 1)
-    if page is None:
-        rows = board.rows[:ROWS]
-    elif page == 0:
-        rows, pages = board.rows, 1
-    else:
-        rows = board.rows[(number - 1) * PAGE : number * PAGE]
+    rows = board.rows[:ROWS] if page is None else board.rows[(number - 1) * PAGE : number * PAGE]
     on = drawings.scale([end for row in rows if row.interval is not None for end in row.interval])
     return {
         "record": record,
         "frozen": record.frozen is not None,
         "lines": [_line(record, row, on) for row in rows],
         "more": total - len(rows),
+        "address": f"/tournaments/{record.name}/standings",  # of all of it
         "page": number,
         "pages": pages,
         "criteria": [_column(name) for name in record.format.order if name != "points"],

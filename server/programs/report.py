@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from server.export.words import out_in_words
 from server.net.escaping import json_line
-from server.programs.terminal import table
+from server.programs.table import table
 
 if TYPE_CHECKING:
     from tournament.record import Record  # whose import takes longer than many a command
@@ -49,4 +49,4 @@ def _cells(row: dict[str, Any]) -> tuple[object, ...]:
         low, high = row["interval"]
         strength += f" ± {(high - low) / 2:.0f}"
     counts = (row["played"], row["wins"], row["draws"], row["losses"])
-    return row["rank"], row["name"], f"{row['points']:g}", *counts, strength
+    return str(row["rank"]), row["name"], row["points"], *counts, strength

@@ -4,10 +4,9 @@ Everything that is printed has gone through `safe`. Colours and progress
 are for a terminal only, and colours not where `NO_COLOR` is set.
 """
 
-import io
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import BinaryIO
 
@@ -19,8 +18,6 @@ from server.programs.printing import printing
 Step = Callable[..., None]
 More = Callable[[float], None]
 HUNDREDTHS = 100
-WIDTH = 100  # characters of a table, unless the words in it need more
-ENDLESS = 10**6  # characters, wider than any table
 WIDE_ENOUGH = 60  # characters: below, there is no bar, or nothing would be left for words and figures
 FIGURES = 24  # characters, for how many of how many and how long it takes
 
@@ -46,47 +43,6 @@ def expect_consent(question: str) -> None:
     tell(f"{safe(question, cut=None)} [y/N] ", sys.stderr)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Failure("nothing was changed")
-
-
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> str:
-    """Rows under headings. A heading that ends in a space is for words, flush left; others are for figures.
-
-    Where there are no rows, there are no headings either. Sentences may go on on the next line. Names are
-    whole, however long they are: they are copied from here, and searched for.
-    """
-    lines = [["" if cell is None else safe(str(cell), cut=None) for cell in row] for row in rows]
-    if not lines:
-        return safe(title or "", cut=None)
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(box=box.SIMPLE_HEAD)
-    for heading, cells in zip(headings, zip(*lines, strict=True), strict=True):
-        words = "left" if heading.endswith(" ") else "right"
-        sentences = any(" " in cell for cell in cells)
-        drawn.add_column(heading.rstrip(), justify=words, no_wrap=not sentences, overflow="fold")
-    for line in lines:
-        drawn.add_row(*map(Text, line))
-    out = io.StringIO()
-    console = Console(file=out, width=WIDTH, color_system=None)
-    least = console.measure(drawn, options=console.options.update(width=ENDLESS)).minimum
-    console.width = max(WIDTH, least)
-    console.print(drawn)
-    shown = "\n".join(line.rstrip() for line in out.getvalue().rstrip().split("\n"))
-    if not _has("─"):
-        shown = shown.replace("─", "-")
-    return f"{safe(title, cut=None)}\n{shown}" if title else shown
-
-
-def _has(letter: str) -> bool:
-    """Whether the encoding of standard output has this letter; a file on Windows has but 256 of them."""
-    try:
-        letter.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @contextmanager

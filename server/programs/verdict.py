@@ -42,20 +42,20 @@ def _lines(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None) -
     if not games:
         yield f"{first} against {second}: no game of {game} is over"
         return
-    yield f"{first} against {second}, {games} game{'' if games == 1 else 's'} of {game}:"
+    yield f"{first} against {second}, {games:,} game{'' if games == 1 else 's'} of {game}:"
     score = (tally.wins + tally.draws / 2) / games
-    yield f"  {tally.wins} won, {tally.draws} drawn, {tally.losses} lost: {score:.1%}"
+    yield f"  {tally.wins:,} won, {tally.draws:,} drawn, {tally.losses:,} lost: {score:.1%}"
     if any(tally.pairs):
         kinds = zip(("0", "½", "1", "1½", "2"), tally.pairs, strict=True)
-        yield "  pairs by points: " + ", ".join(f"{count} with {points}" for points, count in kinds)
+        yield "  pairs by points: " + ", ".join(f"{count:,} with {points}" for points, count in kinds)
         yield f"  {_elo(found.elo)} Elo, 95 % {_between(found)}: {_verdict(found, names)}"
         yield f"  LOS {found.los:.2%}, normalised Elo {_elo(found.nelo)}"
     if sprt is not None:
         yield f"  {_sprt_in_words(sprt, tally)}"
     if tally.repeats:
         yield (
-            f"  {tally.repeats} of {sum(tally.pairs)} pairs repeat an earlier one move by move and add no "
-            "certainty; --plies or --openings would make them differ"
+            f"  {tally.repeats:,} of {sum(tally.pairs):,} pairs repeat an earlier one move by move and add "
+            "no certainty; --plies or --openings would make them differ"
         )
     for seat, name in enumerate(names):
         yield from _losses(name, [each for each in tally.in_order() if _lost(each, seat)])
@@ -65,7 +65,7 @@ def _losses(name: str, lost: list[Played]) -> Iterator[str]:
     """How often a program lost in other ways than by the rules, and how it ended then."""
     for ending, way in WAYS.items():
         if count := sum(each.ending is ending for each in lost):
-            yield f"  {name} lost {count} by {way}"
+            yield f"  {name} lost {count:,} by {way}"
     ends = dict.fromkeys(each.why for each in lost if each.ending is Ending.LEFT)
     yield from (f"    {why}" for why in [*ends][:SHOWN])
 

@@ -36,5 +36,5 @@ def page(
 
 def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:
     """Redirect the browser, so that reloading the page does not repeat the order."""
-    kept = (("Location", quote(where, safe="/?=")), NO_STORE, *headers)
+    kept = (("Location", quote(where, safe="/?=&%#+")), NO_STORE, *headers)
     exchange.respond(Response(303, own=kept))  # as its own: the cache of headers must not hold a cookie

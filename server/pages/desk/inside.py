@@ -3,7 +3,7 @@
 `door.py` beside this has already checked who may come in; `orders.py` carries out what the forms order.
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import signature
 from itertools import islice
@@ -15,11 +15,14 @@ from server.host.descriptions import WHY
 from server.host.host import Host
 from server.host.names import LONGEST
 from server.host.opening import OPEN
+from server.host.view import HeldTournament
 from server.http.exchange import Exchange
 from server.pages import rendering, tables
 from server.pages.desk import forms
 from server.pages.desk.answers import give, page
 from server.pages.desk.changes import compared
+from server.pages.desk.entrants import listed
+from server.pages.desk.place import back, place
 from server.pages.desk.sessions import Session
 from server.pages.home import ORDER
 from server.pages.paging import asked_for, page_of
@@ -28,7 +31,7 @@ from server.protocols.api import giving
 from tournament.check_in import opens_at
 from tournament.desk import AFFILIATION, CONTACT, Desk
 from tournament.events import Ending
-from tournament.facts import AnyFact, State, Withdrew
+from tournament.facts import AnyFact, Kept, State, Withdrew
 from tournament.format import offered
 from tournament.record import Record
 from tournament.refusals import Refusal
@@ -38,8 +41,8 @@ from tournament.tournament import Tournament
 
 PAGE = 100  # tournaments on a page of the overview, and orders on one of the audit
 LATELY = 8  # orders on the page of a tournament
-MISSING = 12  # entrants who are missing, in a sentence: the list of entrants says it of all
-MATCHES = 30  # matches that are over, to choose from on the page of a tournament
+MISSING = 12  # entrants who are missing, in a sentence: a part of the list of entrants has all of them
+MATCHES = 30  # matches in play, and as many that are over, to choose from on the page of a tournament
 PREVIEWED = ("withdraw", "disqualify", "void")
 SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that need no preview
 
@@ -54,13 +57,15 @@ class Inside:
         query = exchange.request.query
         match parts:
             case [] | [""]:
-                self._overview(exchange, session)
+                return self._overview(exchange, session)
             case ["create"]:
                 self.create(exchange, session, {**forms.EMPTY, "game": query.get("game", "")})
             case ["audit"]:
                 self._audit(exchange, session)
             case ["tournaments", name] if name in self._host.tournaments:
                 return self.tournament(exchange, session, self._host.tournaments[name])
+            case ["tournaments", name, "standings"] if name in self._host.tournaments:
+                return self._standings(exchange, session, self._host.tournaments[name].record)
             case ["tournaments", name, "delete" | "end" as action] if name in self._host.tournaments:
                 record = self._host.tournaments[name].record
                 self.give(exchange, session, action, record=record, decided=record.decided)
@@ -71,13 +76,10 @@ class Inside:
                 self.nothing(exchange)
         return None
 
-    def _overview(self, exchange: Exchange, session: Session) -> None:
-        held = sorted(
-            self._host.known.values(),
-            key=lambda each: (each.record.name.startswith(OPEN), ORDER.index(each.record.state)),
-        )
-        number, pages = page_of(len(held), PAGE, asked_for(exchange.request, "page") or 1)
-        records = [each.record for each in held[(number - 1) * PAGE : number * PAGE]]
+    async def _overview(self, exchange: Exchange, session: Session) -> None:
+        where, known = place(exchange.request), [*self._host.known.values()]
+        records = await self._run(partial(_in_order, known, where.named))
+        number, pages = page_of(len(records), PAGE, where.page)
         games = catalogue()
         lines = [
             {
@@ -86,9 +88,16 @@ class Inside:
                 "can": possible(record),
                 "decided": record.decided,
             }
-            for record in records
+            for record in records[(number - 1) * PAGE : number * PAGE]
         ]
-        self.give(exchange, session, "overview", lines=lines, page=number, pages=pages)
+        seen: dict[str, Any] = {
+            "lines": lines,
+            "where": where,
+            "page": number,
+            "pages": pages,
+            "total": len(known),
+        }
+        await self._give_long(exchange, session, "overview", **seen)
 
     def create(self, exchange: Exchange, session: Session, given: Mapping[str, str], wrong: str = "") -> None:
         options = {
@@ -117,19 +126,20 @@ class Inside:
         self, exchange: Exchange, session: Session, tournament: Tournament, wrong: str = ""
     ) -> None:
         """Show a tournament, and what was `wrong` with an order for it."""
-        record = tournament.record
+        record, where = tournament.record, place(exchange.request)
         board = await self._board(record)
         table = None if board is None else await self._run(partial(_table, record, board))
+        entrants = await listed(tournament, self._host.lobby, where, self._run)
+        orders = await self._run(partial(_latest_orders, self._host.audit, record.name))
         latest = (record.matches[name] for name in reversed(record.recent))
         missing = tournament.missing()
-        audit = (each for each in reversed(self._host.audit) if each.tournament == record.name)
         seen: dict[str, Any] = {
             "record": record,
             "game": tournament.game,
             "can": possible(record),
-            "entrants": self._entrants(tournament),
+            "listed": entrants,
             "missing": missing[:MISSING],
-            "more_missing": len(missing[MISSING:]),
+            "more_missing": max(0, len(missing) - MISSING),
             "checks_in": None if record.state is not State.REGISTERING else opens_at(record.opened),
             "next_round": coming(record),
             "wanting": tables.wanting(record),
@@ -139,14 +149,21 @@ class Inside:
             "deletes": not record.format.endless and record.state is not State.RUNNING,
             "invites": not record.format.endless and record.state is not State.FINISHED,
             "enters": enters(record),
-            "live": list(tournament.matches.values()),
+            "live": [*islice(tournament.matches.values(), MATCHES)],
+            "playing": len(tournament.matches),
             "over": [each for each in islice(latest, MATCHES) if voidable(record, each.match)],
             "decided": record.decided,
-            "orders": list(islice(audit, LATELY)),
+            "orders": orders,
         }
-        late = board is not None and board.version < record.version
-        seen |= {"wrong": wrong, "standings": table, "late": late}
+        seen |= {"wrong": wrong, "standings": table, "late": _is_late(record, board)}
         await self._give_long(exchange, session, "tournament", 409 if wrong else 200, **seen)
+
+    async def _standings(self, exchange: Exchange, session: Session, record: Record) -> None:
+        board, number = await self._board(record), asked_for(exchange.request, "page") or 1
+        table = None if board is None else await self._run(partial(_table, record, board, number))
+        await self._give_long(
+            exchange, session, "standings", record=record, standings=table, late=_is_late(record, board)
+        )
 
     async def _board(self, record: Record) -> Board | None:
         """The present standings, or the latest if these take long; None if there are none yet.
@@ -158,27 +175,6 @@ class Inside:
         except NoBoard:
             return None
 
-    def _entrants(self, tournament: Tournament) -> list[dict[str, Any]]:
-        record = tournament.record
-        players = {each.name: each for each in self._host.lobby.players(record.opened.game) if each.present}
-        since = {each.name: each.since for each in tournament.missing()}
-        return [
-            {
-                "name": name,
-                "gone": entrant.gone,
-                "disqualified": name in record.disqualified,
-                "here": name in players,
-                "since": since.get(name),
-                "invited": name in record.invited,
-                "affiliation": record.affiliations.get(name, ""),
-                "contact": record.contacts.get(name, ""),
-                "no_show": name in record.no_shows,
-                "checked_in": name in record.checked_in,
-                "seated": name in record.seats and record.state is not State.FINISHED,
-            }
-            for name, entrant in record.entrants.items()
-        ]
-
     async def _preview(
         self,
         exchange: Exchange,
@@ -188,7 +184,7 @@ class Inside:
         asked: Mapping[str, str],
     ) -> None:
         """Show the standings before and after, or why the order cannot be carried out at all."""
-        desk, record = Desk(tournament), tournament.record
+        desk, record, where = Desk(tournament), tournament.record, place(exchange.request)
         name, match, why = asked.get("name", ""), asked.get("match", ""), asked.get("why", "")
         changes: list[AnyFact] = []
         try:
@@ -201,7 +197,8 @@ class Inside:
         except Refusal as refusal:
             await self.tournament(exchange, session, tournament, str(refusal))
             return
-        lines = compared(*await self._run(await desk.preview(changes, lambda _, rows: rows)))
+        ranked = await desk.preview(changes, lambda _, rows: rows)
+        change = await self._run(lambda: compared(*ranked()))
         annulled = any(isinstance(each, Withdrew) and each.annulled for each in changes)
         await self._give_long(
             exchange,
@@ -212,10 +209,11 @@ class Inside:
             name=name,
             match=match,
             why=why,
-            lines=lines,
+            where=where,
+            back=back(record, where),
+            change=change,
             live=match in tournament.matches,
             again=not (record.format.endless or record.ended_early),
-            changed=sum(line.marked for line in lines),
             annulled=annulled,
             left=0 if annulled else record.left_to_play(name),
         )
@@ -234,7 +232,7 @@ class Inside:
     async def _give_long(
         self, exchange: Exchange, session: Session, template: str, status: int = 200, **seen: Any
     ) -> None:
-        """As `give`, for a page with all entrants: ten thousand of them are nine megabytes."""
+        """As `give`, for a page of a hundred lines or more, which takes its time: it is made in a thread."""
         seen |= self._framed(session)
         made = partial(page, self._site, exchange, f"desk/{template}.html", status, **seen)
         if (rest := giving.give(exchange, await self._run(made))) is not None:
@@ -286,7 +284,21 @@ def voidable(record: Record, match: str) -> bool:
     return match not in record.voided and record.matches[match].ending is not Ending.VOID
 
 
-def _table(record: Record, board: Board) -> object:
-    return rendering.part(
-        "standings", tables.standings(record, board, page=0) | {"whole": True, "frozen": False}
-    )
+def _is_late(record: Record, board: Board | None) -> bool:
+    return board is not None and board.version < record.version
+
+
+def _in_order(known: Iterable[HeldTournament], named: str) -> list[Record]:
+    """The tournaments whose names contain that, as an organiser looks for them: open tables come last."""
+    found = [each.record for each in known if named.casefold() in each.record.name.casefold()]
+    return sorted(found, key=lambda record: (record.name.startswith(OPEN), ORDER.index(record.state)))
+
+
+def _table(record: Record, board: Board, page: int | None = None) -> object:
+    """The top of the table, or a page of it, as it stands now."""
+    seen = tables.standings(record, board, page) | {"whole": page is not None, "frozen": False}
+    return rendering.part("standings", seen | {"address": f"/admin/tournaments/{record.name}/standings"})
+
+
+def _latest_orders(audit: Sequence[Kept], tournament: str) -> list[Kept]:
+    return [*islice((each for each in reversed(audit) if each.tournament == tournament), LATELY)]

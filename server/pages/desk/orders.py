@@ -14,6 +14,7 @@ from server.http.exchange import Exchange
 from server.pages.desk import forms
 from server.pages.desk.answers import give, go
 from server.pages.desk.inside import Inside
+from server.pages.desk.place import back, place
 from server.pages.desk.sessions import Session
 from server.pages.site import Site
 from tournament.desk import Desk
@@ -90,11 +91,13 @@ class Orders:
             token = await give_token(tournament, name, who(exchange))
             hello = {"type": "hello", "name": name, "game": tournament.game.name, "token": token}
             seen: dict[str, Any] = {"record": tournament.record, "name": name, "token": token, "hello": hello}
+            seen["back"] = back(tournament.record, place(exchange.request))
             self._inside.give(exchange, session, "invited", invited=action == "invite", **seen)
         elif action in orders:
             await orders[action]()
             to_all = action == "delete" or fields.get("to", "") == "overview"
-            go(exchange, "/admin" if to_all else f"/admin/tournaments/{tournament.record.name}")
+            where = place(exchange.request)
+            go(exchange, f"/admin{where.query}" if to_all else back(tournament.record, where))
         else:
             self._inside.nothing(exchange)
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from games.catalogue import catalogue
 from server.net.escaping import CUT, in_quotes, json_line, safe
-from server.programs.terminal import say, table
+from server.programs.table import table
+from server.programs.terminal import say
 
 ROOT = Path(__file__).parents[3]
 NASTY = st.text(

@@ -26,6 +26,8 @@ from tournament.store import Store
 WHERE = "desk.example:7080"
 FORM = re.compile(r'<form[^>]* action="(?P<action>[^"]*)">(?P<body>.*?)</form>', re.DOTALL)
 FIELD = re.compile(r'<input[^>]* name="(?P<name>[^"]*)"(?:[^>]* value="(?P<value>[^"]*)")?')
+ROW = re.compile(r"<tr(?P<class>[^>]*)>(?P<cells>.*?)</tr>", re.DOTALL)
+CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL)
 
 
 class Browser:
@@ -62,7 +64,9 @@ class Browser:
         """Fill in a form of a page, and follow where it leads: the answer is the page that is then seen."""
         answer = await self.ask("POST", action, fields_of(page, action) | typed)
         assert answer.status == status, answer.body.decode()
-        return await self.ask("GET", answer.headers["location"]) if answer.status == 303 else answer
+        if answer.status != 303:
+            return answer
+        return await self.ask("GET", answer.headers["location"].partition("#")[0])
 
 
 def fields_of(page: str, action: str) -> dict[str, str]:
@@ -71,6 +75,19 @@ def fields_of(page: str, action: str) -> dict[str, str]:
         if unescape(found["action"]) == action:
             return {name: unescape(value) for name, value in FIELD.findall(found["body"])}
     raise AssertionError(f"there is no form for {action}")
+
+
+def table(page: str, kind: str) -> list[tuple[bool, list[str]]]:
+    """The rows of a table: whether each is marked, and its cells."""
+    body = re.search(rf'<table class="{kind}">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    assert body is not None
+    return [
+        (
+            "changed" in row["class"],
+            [unescape(re.sub("<[^>]*>", "", each)).strip() for each in CELL.findall(row["cells"])],
+        )
+        for row in ROW.finditer(body[1])
+    ]
 
 
 class Sitting(Gallery):

@@ -18,35 +18,18 @@ from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits
 from server.pages.desk import forms
-from server.pages.desk.inside import PAGE
 from server.programs.report import rendered, report
 from tests.server.exports import exported, text
-from tests.server.pages.sitting import Browser, Sitting, fields_of, sitting
+from tests.server.pages.sitting import Browser, Sitting, fields_of, sitting, table
 from tests.server.protocols.table import Slow
 from tests.server.web import Server
 from tests.tournament.world import first, play, silent
 from tournament.desk import Desk
-from tournament.facts import Entered, Opened, Ordered, State
+from tournament.facts import Opened, Ordered, State
 from tournament.folding import fold
 from tournament.format import Aim
 from tournament.sizes import SEED
 from tournament.store import Memory
-
-ROW = re.compile(r"<tr(?P<class>[^>]*)>(?P<cells>.*?)</tr>", re.DOTALL)
-CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL)
-
-
-def table(page: str, kind: str) -> list[tuple[bool, list[str]]]:
-    """The rows of a table: whether each is marked, and its cells."""
-    body = re.search(rf'<table class="{kind}">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
-    assert body is not None
-    return [
-        (
-            "changed" in row["class"],
-            [unescape(re.sub("<[^>]*>", "", each)).strip() for each in CELL.findall(row["cells"])],
-        )
-        for row in ROW.finditer(body[1])
-    ]
 
 
 async def played(here: Sitting, *names: str, **chosen: Any) -> None:
@@ -110,40 +93,6 @@ async def drain(server: Server) -> None:
     server.http.drain(STOPPING)
 
 
-async def test_however_many_tournaments_there_are_each_is_on_a_page_of_the_overview(
-    autojump_clock: MockClock,
-) -> None:
-    """Catches an overview so long that the connection was cut off over it, and nobody could open the desk."""
-    names = [f"cup-{number:03}" for number in range(2 * PAGE + 1)]
-    async with sitting() as here:
-        for name in names:
-            await here.hold(name)
-        browser = await here.log_in()
-        pages = [await browser.read(f"/admin?page={page}") for page in (1, 2, 3)]
-        assert 'href="?page=3"' in await browser.read("/admin")
-    shown = [[cells[0] for _, cells in table(page, "list")] for page in pages]
-    assert [*map(len, shown)] == [PAGE, PAGE, 1]
-    assert [name for page in shown for name in page] == names
-
-
-async def test_a_page_longer_than_what_is_kept_for_a_client_is_given_bit_by_bit(
-    autojump_clock: MockClock,
-) -> None:
-    """Catches a connection that was cut off over a large tournament, so that nothing could be ordered."""
-    names = [f"bot-{number}" for number in range(1500)]
-    async with sitting() as here:
-        await here.hold(entrants=2000, format="swiss")
-        await here.host.tournaments["cup"].keep(*map(Entered, names))
-        browser = await here.log_in()
-        answer = await browser.ask("GET", "/admin/tournaments/cup")
-        preview = await browser.ask("GET", "/admin/tournaments/cup/withdraw?name=bot-7")
-    assert len(answer.body) > Limits().outbox_bytes
-    for each in (answer, preview):
-        assert "content-length" not in each.headers
-    shown = table(answer.body.decode(), "list entrants")
-    assert [cells[0] for _, cells in shown] == names
-
-
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
@@ -200,21 +149,6 @@ async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_th
             r"Missing: .*bob.*, since <time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</time>", page
         )
         assert 'href="/admin/tournaments/cup/withdraw?name=bob"' in page
-
-
-async def test_who_is_missing_is_one_sentence_however_many_are(autojump_clock: MockClock) -> None:
-    """Catches a sentence with a thousand names before everything that an organiser can order."""
-    names = [f"bot-{number}" for number in range(300)]
-    async with sitting() as here:
-        await here.hold(entrants=300, format="swiss", by_invitation=True)
-        await here.host.tournaments["cup"].keep(*map(Entered, names))
-        page = await (await here.log_in()).read("/admin/tournaments/cup")
-    sentence = page.partition("Missing: ")[2].partition("</p>")[0]
-    named = re.findall(">(bot-[0-9]+)<", sentence)
-    assert named == names[: len(named)]
-    assert 0 < len(named) < 30
-    assert f"; and {len(names) - len(named)} others" in sentence
-    assert [cells[0] for _, cells in table(page, "list entrants")] == names
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ import os
 import pty
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext, redirect_stderr, redirect_stdout
-from io import BytesIO, StringIO, TextIOWrapper
+from contextlib import nullcontext, redirect_stderr
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import pytest
 
 from server.exits import Failure
-from server.programs.terminal import expect_consent, progress, say, share, size_of, table
+from server.programs.terminal import expect_consent, progress, share, size_of
 
 
 class Screen:
@@ -98,38 +98,6 @@ def test_no_color_takes_the_colours_and_leaves_the_bar(
     plain = screen.written()
     assert ("━" in coloured, "━" in plain) == (True, True)
     assert ("\x1b[3" in coloured, "\x1b[3" in plain) == (True, False)
-
-
-NAME = "spring-course-2026-week-14-double-round-robin-of-connect-4"
-
-
-def test_a_name_in_a_table_is_whole_however_long_it_is() -> None:
-    """Catches `spring-course-2026-we…` in a list of tournaments, which is copied into the next command."""
-    shown = table(
-        ("tournament ", "format ", "figure"), [(NAME, "double-round-robin" * 3, 1)], f"{NAME}: " * 4
-    )
-    assert shown.count(NAME) == 5
-    assert "…" not in shown
-
-
-def test_a_cell_of_a_table_has_all_of_its_lines() -> None:
-    """Catches a line break that was shown as two characters, and a reason that ended after 128 of them."""
-    lines = ["ann: 9 was refused: " + "a move is the number of a column, " * 5 + "or so", "ann came back"]
-    shown = table(("ply", "before it "), [(1, "\n".join(lines))])
-    assert "\\n" not in shown
-    assert " ".join(shown.split()).endswith(" ".join(lines))
-
-
-def test_what_a_terminal_would_obey_is_escaped_in_a_table() -> None:
-    assert "\x1b" not in table(("name ",), [("\x1b[31mann",)], "\x1b[2J")
-
-
-@pytest.mark.parametrize(("encoding", "line"), [("utf-8", "─"), ("cp1252", "-"), ("ascii", "-")])
-def test_the_line_under_the_headings_is_one_that_the_output_can_hold(encoding: str, line: str) -> None:
-    out = TextIOWrapper(BytesIO(), encoding)
-    with redirect_stdout(out):
-        say(table(("name ", "points"), [("ann", 1)]))
-    assert line * 10 in out.buffer.getvalue().decode(encoding)
 
 
 @pytest.mark.parametrize(("answer", "agreed"), [("y", True), ("YES", True), ("n", False), ("", False)])

@@ -69,6 +69,7 @@ def test_before_anything_is_over_nothing_is_claimed() -> None:
         ([FIRST] * 40, "H1: at least 40"),
         ([SECOND] * 40, "H0: at most 0"),
         ([FIRST] * 4, "not decided yet"),
+        ([FIRST] * 1001, "1,001 won, 0 drawn, 0 lost"),
     ],
 )
 def test_people_are_told_who_is_stronger_and_how_sure_that_is(points: list[float], words: str) -> None:

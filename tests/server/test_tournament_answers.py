@@ -1,0 +1,36 @@
+"""What `quintain tournament` prints of large tournaments: no more than somebody can read."""
+
+from typing import Any
+
+from server.commands.tournament_answers import LISTED, cells, preview
+
+
+def row(rank: int, name: str, points: float) -> dict[str, Any]:
+    return {"rank": rank, "name": name, "points": points}
+
+
+def test_the_preview_of_a_small_tournament_is_all_of_its_table() -> None:
+    before = [row(1, "ann", 2.5), row(2, "bob", 1.0), row(3, "cas", 1.0)]
+    after = [row(1, "bob", 2.0), row(2, "cas", 1.0)]
+    lines = preview(before, after, "cup: what it would change").splitlines()
+    assert [line.split() for line in lines[4:]] == [
+        ["bob", "2", "1", "1", "2"],
+        ["cas", "3", "2", "1", "1"],
+        ["ann", "1", "2.5"],
+    ]
+
+
+def test_the_preview_of_a_large_one_is_the_top_of_its_table_and_whose_points_change_below() -> None:
+    """Catches a preview of twenty thousand lines, of which three mattered."""
+    before = [row(rank, f"bot-{rank}", 9000.0 - rank) for rank in range(1, 5001)]
+    after = [row(rank - 1, f"bot-{rank}", 9000.0 - rank + (rank == 4000)) for rank in range(2, 5001)]
+    lines = preview(before, after, "cup").splitlines()
+    names = [line.split()[0] for line in lines[4:-1]]
+    assert names == [*(f"bot-{rank}" for rank in range(2, LISTED + 2)), "bot-4000", "bot-1"]
+    assert lines[-1] == f"and {5000 - len(names):,} more; --json lists all of them"
+
+
+def test_counts_are_written_as_on_the_pages() -> None:
+    found = dict.fromkeys(("tournament", "game", "format"), "")
+    waits = found | {"state": "registering", "entrants": 1200, "wanted": 10000, "played": 0, "open": 0}
+    assert cells(waits)[4] == "1,200 of 10,000"
