@@ -22,10 +22,7 @@ from tournament.record import Record
 from tournament.tournament import Tournament
 
 PAGE = 100  # entrants on a page of the list
-MISSING, UNCHECKED = (
-    "missing",
-    "unchecked",
-)  # parts of it: those for whom an organiser may have to do something
+MISSING, UNCHECKED = "missing", "unchecked"  # parts of it: those for whom an organiser may have to act
 
 
 class Listed(Struct, frozen=True):
