@@ -124,7 +124,6 @@ ELSEWHERE = {
     "server/export/signing.py": "server/export/test_verify_chain.py",
     "server/export/transfer.py": "server/test_keeping.py",
     "server/export/verify_causes.py": "server/export/test_verify.py",
-    "server/export/verify_facts.py": "server/export/test_verify.py",
     "server/export/verify_lines.py": "server/export/test_verify.py",
     "server/export/verify_match.py": "server/export/test_verify.py",
     "server/export/write.py": "server/test_keeping.py",

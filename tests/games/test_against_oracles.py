@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from games.catalogue import catalogue
 from games.game import Game, Illegal, typed
 from tests.effort import tries
-from tests.games.play import Options, titled, variants
+from tests.games.play import Options, refusal, titled, variants
 from tests.games.rarities import MOODS, RARE, SEEN, chosen
 from tests.oracles import OPEN
 from tests.oracles.connect4 import Connect4
@@ -132,6 +132,37 @@ def test_a_game_and_its_oracle_agree_wherever_a_match_leads(
         position, oracle = position.play(game.read(typed(move), position)), oracle.play(move)
         compare(game, position, oracle)
     compare_every_try(game, position, oracle)
+
+
+@pytest.mark.parametrize(
+    ("name", "played", "sent", "told"),
+    [
+        ("tic-tac-toe", ["NW"], "NW", "NW is taken by O"),
+        ("tic-tac-toe", ["NW", "N"], "NW", "NW is taken by O"),
+        ("tic-tac-toe", ["NW", "N"], "N", "N is taken by X"),
+        ("tic-tac-toe", ["NW", "SW", "N", "S", "NE"], "C", "the game is over"),
+        ("tic-tac-toe", ["NW", "SW", "N", "S", "NE"], "N", "the game is over"),
+        (
+            "tic-tac-toe",
+            [],
+            {"action": "putSymbol"},
+            '"position" has to be one of NW N NE W C E SW S SE',
+        ),
+        ("tic-tac-toe", [], {"action": "flip"}, '"flip" is not an action of this game; expected "putSymbol"'),
+        ("connect-4", [0] * 6, 0, "column 0 is full"),
+        ("connect-4", [0, 1, 0, 1, 0, 1, 0], 0, "the game is over"),
+        ("connect-4", [], 7, "there is no column 7; the columns are 0 to 6"),
+        ("connect-4", [], True, "a move is the number of a column, 0 to 6, not true"),
+    ],
+)
+def test_a_refusal_names_the_rule_and_the_place(
+    name: str, played: list[object], sent: object, told: str
+) -> None:
+    game = catalogue()[name]
+    position = game.start()
+    for move in played:
+        position = position.play(game.read(move, position))
+    assert refusal(game, position, sent) == told
 
 
 @each_twin

@@ -6,7 +6,7 @@ tested in files of their own, and against the oracles.
 
 import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from random import Random
@@ -24,6 +24,7 @@ from msgspec import structs
 from games.brains import BRAINS
 from games.catalogue import catalogue
 from games.game import Game, Illegal, typed
+from games.svg import MARK, SEATS
 from tests.games.junk import KNOWN, LARGE, anything, near_misses, other_words, reordered, says
 from tests.games.play import (
     Options,
@@ -325,6 +326,44 @@ def test_the_last_move_is_marked(game: Game[Any, Any], options: Options) -> None
     opening = game.opening(options)
     for move in opening.moves():
         assert game.draw(opening.play(move), move) != game.draw(opening.play(move))
+
+
+@each_variant
+def test_the_title_of_a_drawing_says_how_it_ended_or_whose_turn_it_is(
+    game: Game[Any, Any], options: Options
+) -> None:
+    first, *_, last_but_one, last = random_match(game, options, Random(1)).positions
+    for position in (first, last_but_one, last):
+        title = ElementTree.fromstring(game.draw(position))[0].text or ""  # noqa: S314
+        said = position.outcome.why if position.outcome else f"{game.seats[position.turn]} to "
+        assert said in title
+
+
+@pytest.mark.parametrize("name", ["connect-4", "tic-tac-toe"])
+def test_what_is_put_on_the_board_is_drawn_and_marked_where_it_is_pressed(name: str) -> None:
+    game = catalogue()[name]
+    played = random_match(game, {}, Random(1))
+    for before, move, after in zip(played.positions, played.moves, played.positions[1:], strict=False):
+        assert game.spot is not None
+        place = ElementTree.fromstring(game.spot(move, before))  # noqa: S314
+        left, top, width, height = (float(place.get(name, 0)) for name in ("x", "y", "width", "height"))
+        for colour in (MARK, SEATS[before.turn]):
+            new = [*middles(game.draw(after, move), colour)]
+            for known in middles(game.draw(before), colour):
+                new.remove(known)
+            assert new
+            assert all(0 < x - left < width and 0 < y - top < height for x, y in new)
+
+
+def middles(drawing: str, colour: str) -> Iterator[tuple[float, float]]:
+    """The middle of each shape that has this colour."""
+    for shape in ElementTree.fromstring(drawing).iter():  # noqa: S314
+        if colour in (shape.get("fill"), shape.get("stroke")):
+            x, y, width, height, cx, cy, x1, y1, x2, y2 = (
+                float(shape.get(name, 0))
+                for name in ("x", "y", "width", "height", "cx", "cy", "x1", "y1", "x2", "y2")
+            )
+            yield x + width / 2 + cx + (x1 + x2) / 2, y + height / 2 + cy + (y1 + y2) / 2
 
 
 # What a game declares

@@ -386,6 +386,7 @@ def test_nobody_is_ever_without_a_step(before: Quoridor) -> None:
         (position(walls="e3h"), "e3v", "e3v crosses e3h"),
         (position(walls="b6h"), "c6h", "c6h overlaps b6h"),
         (position(walls="c7v"), "c6v", "c6v overlaps c7v"),
+        (position(walls="a1h h8v c7v"), "c6v", "c6v overlaps c7v"),
         (position(walls="c6h"), "c6h", "there is a wall at c6h already"),
         (position("e5", "e6", "e5h"), "e7", "a wall lies between e5 and e6"),
         (position("e5", "e6", "e6h"), "e7", "a wall lies between e6 and e7"),

@@ -1,7 +1,9 @@
 """The format that stops by itself: what it draws, when it stops, and what it says then."""
 
+from itertools import permutations
 from random import Random
 
+import numpy as np
 import pytest
 from msgspec import structs
 
@@ -11,7 +13,7 @@ from tests.steps import steps_taken
 from tests.tournament.holding import Held, Scorer, field
 from tournament.deciding import EACH, Outlook, claims, decision, evidence
 from tournament.format import Aim, Pairing, Result, Score, Terms, formats
-from tournament.pairing.decide import GONE, aim_objection, decided_by, outlook_on
+from tournament.pairing.decide import GONE, aim_objection, decided_by, in_doubt, outlook_on, unplayed
 from tournament.pairing.drawing import Sides
 from tournament.standings import standings
 
@@ -116,6 +118,25 @@ def test_near_equals_further_down_do_not_keep_the_first_place_open() -> None:
     assert min(settled) == 1
 
 
+def test_in_doubt_are_two_who_may_have_a_place_that_is_to_be_settled() -> None:
+    """P0 beats everybody, and nothing else is known: the first place is in no doubt, and the second is."""
+    names = ["p0", "p1", "p2"]
+    won = [Result(Pairing(number, number, "p0", names[number]), (1.0, 0.0)) for number in (1, 2)]
+    outlook = outlook_on(names, 1000 * won)
+    for seed in range(10):
+        assert in_doubt(outlook, names, 1, np.random.default_rng(seed)) is None
+    found = {frozenset(in_doubt(outlook, names, 2, np.random.default_rng(seed)) or ()) for seed in range(10)}
+    assert found == {frozenset(("p1", "p2"))}
+
+
+def test_matches_not_played_are_counted_in_the_order_of_drawing_and_from_the_last_that_was() -> None:
+    lost, played, again = (Pairing(number, number, "p0", "p1") for number in (1, 2, 3))
+    results = [Result(lost, (0.0, 1.0), played=False), Result(played, (0.0, 1.0))]
+    results.append(Result(again, (0.0, 1.0), played=False))
+    for order in permutations(results):
+        assert unplayed(order) == {"p0": 1, "p1": 0}
+
+
 def test_an_event_without_results_decides_nothing() -> None:
     known = decided_by(field(5), (), Terms(seed=1, aim=Aim()))
     assert not known.decided
@@ -217,13 +238,16 @@ def test_evidence_for_what_is_false_is_seldom_found_however_often_one_looks() ->
 
 def test_what_an_aim_cannot_be_is_said_in_a_sentence() -> None:
     assert aim_objection("decide", None, Aim()) == ""
-    assert aim_objection("decide", 4, Aim(places=4)) == ""
+    for extreme in (Aim(0.5, 0, 1.0, 1), Aim(0.999, 4, 1000.0)):
+        assert aim_objection("decide", 4, extreme) == ""
     for wrong, named in (
         (Aim(confidence=1.0), "confidence"),
+        (Aim(confidence=0.49), "confidence"),
         (Aim(confidence=float("nan")), "confidence"),
         (Aim(places=5), "5"),
         (Aim(places=-1), "-1"),
-        (Aim(within=0.0), "Elo"),
+        (Aim(within=0.9), "Elo"),
+        (Aim(within=1001.0), "Elo"),
         (Aim(games=0), "match"),
     ):
         assert named in aim_objection("decide", 4, wrong)

@@ -14,7 +14,7 @@ from tournament.format import Entrant, Pairing, Result, Terms, formats
 from tournament.latest import MEMORY, Latest
 from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
 from tournament.pairing.ladder import distance
-from tournament.skill import skills
+from tournament.skill import Skill, skills
 
 pytestmark = pytest.mark.slow
 
@@ -130,6 +130,29 @@ def test_whoever_is_least_known_chooses_first_and_somebody_near() -> None:
         assert pairs == {frozenset(strong), frozenset(weak)}
         first, *_ = LADDER.draw([*entrants, Entrant("new")], drawn, results, Terms(seed=seed))
         assert "new" in first.names
+
+
+def test_nobody_is_far_from_somebody_of_whom_nothing_is_known() -> None:
+    known, stranger, other = Skill(30.0, 1.0), Skill(20.0, 8.0), Skill(20.0, 1.0)
+    assert distance(known, stranger) == distance(stranger, known) < distance(known, other)
+    assert distance(known, Skill(30.0, 8.0)) == 0
+
+
+@pytest.mark.parametrize("names", ["ab", "abc"])
+def test_each_draw_is_a_round_of_its_own(names: str) -> None:
+    drawn, results = story(("a", "b", 0.5), ("b", "a", 0.5))
+    (pairing,) = LADDER.draw([Entrant(name) for name in names], drawn, results, Terms())
+    assert (pairing.number, pairing.round) == (drawn[-1].number + 1, drawn[-1].round + 1)
+
+
+def test_lots_are_drawn_anew_after_each_match() -> None:
+    newcomers = [Entrant(name) for name in "abcd"]
+    drawn, results = story(*[("x", "y", 0.5)] * 20)
+    found: set[tuple[str, ...]] = set()
+    for met in range(20):
+        first, *_ = LADDER.draw(newcomers, drawn[:met], results[:met], Terms())
+        found.add(first.names)
+    assert len(found) > 5
 
 
 def test_those_who_have_met_less_often_are_more_likely_to_meet() -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import combinations
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,26 @@ def test_nobody_meets_itself() -> None:
     assert drawn([Entrant("ann"), Entrant("ann")]) == []
 
 
+def test_whoever_has_just_been_drawn_is_not_drawn_for_another_pair() -> None:
+    """Bob and Cas, who have not met, come first; Ann has met Bob no more often than Dee."""
+    met = [pair for pair in combinations(("ann", "bob", "cas", "dee"), 2) if pair != ("bob", "cas")]
+    past = [Pairing(number, number, *pair) for number, pair in enumerate(met, 1)]
+    pairs = drawn(free("ann", "bob", "cas", "dee"), past)
+    assert [{*pair} for pair in pairs] == [{"bob", "cas"}, {"ann", "dee"}]
+
+
+def test_whoever_has_lately_wasted_the_time_of_others_comes_after_them() -> None:
+    late = Entrant("ann", last=True)
+    assert drawn([late, *free("bob", "cas")]) == [("bob", "cas")]
+    assert drawn([late, *free("bob")]) == [("bob", "ann")], "as if it had come last"
+    assert drawn([late, *free("bob", "cas")], [Pairing(1, 1, "bob", "cas")]) == [("cas", "bob")]
+
+
+@pytest.mark.parametrize("playing", [("ann", "bob"), ("bob", "ann")])
+def test_two_who_are_playing_do_not_meet_a_second_time_meanwhile(playing: tuple[str, str]) -> None:
+    assert not FORMAT.draw(free("ann", "bob"), [Pairing(1, 1, *playing)], [], TERMS)
+
+
 def test_nobody_meets_somebody_whom_it_is_playing_already() -> None:
     playing = [Pairing(1, 1, "ann", "bob")]
     pairings = FORMAT.draw(free("ann", "bob", "cas"), playing, [], TERMS)
@@ -68,6 +89,12 @@ def test_by_lot_either_may_be_first() -> None:
     sides = Counter(drawn(free("ann", "bob"), terms=Terms(seed=seed, lots=True))[0] for seed in range(200))
     assert set(sides) == {("ann", "bob"), ("bob", "ann")}
     assert min(sides.values()) > 60
+
+
+def test_by_lot_either_may_be_first_each_time_that_the_two_meet() -> None:
+    terms, past = Terms(lots=True), [Pairing(number, number, "ann", "bob") for number in range(1, 41)]
+    sides = [drawn(free("ann", "bob"), past[:met], terms)[0] for met in range(40)]
+    assert len(set(sides[:5])) == len(set(sides[20:])) == 2
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.none() | st.sampled_from("abcdef")), max_size=8))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import tries
-from tests.tournament.holding import Held, field, meetings, toss
+from tests.tournament.holding import Held, better, field, meetings, toss
 from tournament.format import Aim, Entrant, Format, Pairing, Result, Terms, formats
+from tournament.pairing.drawing import last_round
 
 every = pytest.mark.parametrize("format", formats().values(), ids=formats())
 ending = {name: format for name, format in formats().items() if not format.endless}
@@ -39,6 +41,22 @@ def test_a_tournament_ends_whoever_comes_and_goes(
     random = Random(seed)
     held = Held(format, field(count), Terms(seed=seed, aim=SHORT)).hold(random, toss(random), leave, late)
     assert sorted(result.pairing.number for result in held.results) == list(range(1, len(held.drawn) + 1))
+
+
+@pytest.mark.parametrize("count", range(2, 10))
+@every_that_ends
+def test_what_a_format_plans_is_what_it_draws_where_nobody_draws_and_all_stay(
+    format: Format, count: int
+) -> None:
+    if format.plan is not None:
+        held = Held(format, field(count), Terms()).hold(Random(count), better)
+        matches = Counter(pairing.round for pairing in held.drawn if pairing.second is not None)
+        assert list(format.plan(count, Terms())) == [matches[round] for round in sorted(matches)]
+        assert list(format.plan(0, Terms())) == []
+    if format.rounds is not None:
+        drawn = format.draw(field(count), [], [], Terms())
+        assert format.rounds(count, Terms()) == last_round(drawn)
+        assert format.rounds(0, Terms()) >= 0
 
 
 @pytest.mark.slow

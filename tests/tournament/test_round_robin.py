@@ -1,6 +1,6 @@
 """Round robin and double round robin: every number of entrants from 2 to 40, and those who come late."""
 
-from itertools import product
+from itertools import chain, combinations, product
 from random import Random
 
 import pytest
@@ -20,7 +20,7 @@ from tests.tournament.holding import (
 )
 from tournament.format import Entrant, Format, Pairing, Terms, formats
 from tournament.pairing.drawing import Sides
-from tournament.pairing.round_robin import alternating
+from tournament.pairing.round_robin import alternating, catching_up
 
 SINGLE, DOUBLE = formats()["round-robin"], formats()["double-round-robin"]
 LEGS = {SINGLE.name: 1, DOUBLE.name: 2}
@@ -128,6 +128,16 @@ def test_a_newcomer_takes_the_sides_that_leave_balances_as_even_as_can_be(balanc
     }
     ways = (dict(zip(others, way, strict=True)) for way in product((1, -1), repeat=len(others)))
     assert squares(chosen) == min(map(squares, ways))
+
+
+def test_those_who_come_late_play_in_the_first_round_in_which_both_are_free() -> None:
+    names = [entrant.name for entrant in field(8)]
+    early = [Pairing(number, 1, *pair) for number, pair in enumerate(combinations(names[:4], 2), 1)]
+    rounds = catching_up(names, early)
+    assert sum(map(len, rounds)) == 8 * 7 // 2 - len(early)
+    for number, round in enumerate(rounds):
+        for pair in round:
+            assert all({*pair} & {*chain(*earlier)} for earlier in rounds[:number]), pair
 
 
 def test_whoever_is_left_over_and_whoever_comes_instead_even_each_other_out() -> None:

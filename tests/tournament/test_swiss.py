@@ -3,8 +3,10 @@ search, and 1,000 bots for twelve rounds."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +27,7 @@ from tests.tournament.holding import (
 )
 from tournament.format import Entrant, Pairing, Result, Score, Terms, formats
 from tournament.pairing.drawing import Sides, here, lots, seeded
+from tournament.pairing.swiss import firsts, strain, totals
 
 pytestmark = pytest.mark.slow
 
@@ -127,6 +130,46 @@ def compare(held: Held) -> None:
             before = floats(drawn, held.results)
             best = min(faults(way, drawn, scores, before) for way in possible)
             assert faults(chosen, drawn, scores, before) == best
+
+
+@given(seed=seeds)
+def test_the_price_of_sides_is_that_of_those_which_the_two_will_have(seed: int) -> None:
+    random, names, sides = Random(seed), [entrant.name for entrant in field(6)], Sides()
+    for _ in range(20):
+        sides.add(*random.sample(names, 2))
+        balance, running = (
+            np.array([each[name] for name in names]) for each in (sides.balance, sides.running)
+        )
+        priced = strain(balance, firsts(names, sides), running)
+        for (row, one), (column, other) in permutations(enumerate(names), 2):
+            first, second = sides.fair(one, other)
+            out_of_balance = max(0, sides.balance[first]) + max(0, -sides.balance[second])
+            third = (sides.running[first] >= 2) + (sides.running[second] <= -2)
+            assert priced[row, column] == 3 * out_of_balance + third
+
+
+@pytest.mark.parametrize("count", [4, 5, 6])
+@pytest.mark.parametrize("dear", [1, 3])
+def test_the_least_of_one_part_of_a_price_outweighs_the_most_of_all_later_parts(
+    count: int, dear: int
+) -> None:
+    """A round with one fault of the worst kind is dearer than any without, however many others that has."""
+    names = [*map(str, range(count)), *[None] * (count % 2)]
+    faulty, *others = (
+        [(int(one), count if other is None else int(other)) for one, other in drawing]
+        for drawing in drawings(names)
+    )
+    worst, lesser = np.zeros((len(names),) * 2, np.int64), np.full((len(names),) * 2, dear)
+    worst[0, 1] = worst[1, 0] = 1
+    for one, other in faulty:
+        lesser[one, other] = lesser[other, one] = 0
+    parts = [(part[:count, :count], part[:count, -1] * (count % 2)) for part in (worst, lesser, lesser)]
+    prices = totals(parts)
+    price, *others = (
+        sum(int(prices[meeting]) for meeting in drawing)
+        for drawing in (faulty, *(other for other in others if (0, 1) not in other))
+    )
+    assert price > max(others)
 
 
 @given(count=st.integers(2, 40), seed=seeds, leave=st.sampled_from((0.0, 0.05)), late=st.integers(0, 3))

@@ -98,12 +98,12 @@ def winner(
 
 
 def plan(count: int, terms: Terms) -> list[int]:
-    """How many matches each round has, if nothing is drawn."""
-    slots = len(bracket([""] * count)) if count else 0
+    """How many matches each round has, if none ends in a draw. Half of the places are left after each."""
     sizes: list[int] = []
-    while slots > 1:
-        sizes.append(max(1, count // 2) if len(sizes) == 0 else slots // 2)
-        slots //= 2
+    while count > 1:
+        left = 1 << (count - 1).bit_length() - 1
+        sizes.append(count - left)
+        count = left
     return sizes
 
 

@@ -11,22 +11,41 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from games.catalogue import catalogue
-from games.game import Illegal
+from games.game import Illegal, Pace
 from server.export.json_views import BY_THE_ORGANISER
 from server.export.read import LONGEST
 from server.export.read import lines as read_lines
 from server.export.signing import Signer
 from server.export.verify import Verdict, verify
 from server.export.verify_lines import CHOICES, UNCHOSEN
+from server.export.verify_match import ending_objections, replayed
 from server.host.names import LONGEST as LONGEST_NAME
 from tests.effort import IS_CAMPAIGN, tries
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
-from tournament.facts import CheckedIn, Described, Entered, Kept, NoShow, Opened, State, Turned
-from tournament.format import OPEN, Pairing
+from tournament.causes import FIRST, LATEST, SENT, Refused
+from tournament.events import Ending
+from tournament.facts import (
+    CheckedIn,
+    Concluded,
+    Dealt,
+    Described,
+    Drew,
+    EndedEarly,
+    Entered,
+    Kept,
+    NoShow,
+    Opened,
+    Ordered,
+    State,
+    Turned,
+    Withdrew,
+)
+from tournament.format import OPEN, Entrant, Pairing, Score, Terms, formats
 from tournament.sizes import AT_ONCE
 
 pytestmark = pytest.mark.slow
@@ -149,7 +168,7 @@ def test_a_tournament_goes_on_after_its_end_only_if_something_is_left_to_play() 
 
 def test_what_is_known_of_entrants_and_of_a_start_follows_without_facts_too() -> None:
     facts = [
-        Opened("tic-tac-toe", "round-robin", start_at=1e9, check_in=60.0),
+        Opened("tic-tac-toe", "round-robin", start_at=1e9, check_in=60.0, group="cups"),
         *map(Entered, ("ann", "bob", "cas")),
         Described("ann", contact="ann@example.org"),
         *map(CheckedIn, ("ann", "bob")),
@@ -158,6 +177,29 @@ def test_what_is_known_of_entrants_and_of_a_start_follows_without_facts_too() ->
     kept = [Kept("cup", when, fact) for when, fact in enumerate(facts, 1)]
     for with_facts in (True, False):
         assert verdict(exported(kept, with_facts)).findings == []
+
+
+NAMES = ("ann", "bob", "cas")
+DRAWN = tuple(formats()["round-robin"].draw([*map(Entrant, NAMES)], [], [], Terms()))
+HELD = [Opened("tic-tac-toe", "round-robin"), *map(Entered, NAMES), Turned(State.RUNNING), Drew(DRAWN)]
+
+
+def test_what_was_ended_early_follows_without_facts_too() -> None:
+    ended = [*HELD, EndedEarly(), Turned(State.FINISHED)]
+    kept = [Kept("cup", when, fact) for when, fact in enumerate(ended, 1)]
+    for with_facts in (True, False):
+        assert verdict(exported(kept, with_facts)).findings == []
+
+
+@pytest.mark.parametrize("everything", [True, False], ids=["the organiser's", "the public's"])
+def test_what_only_an_organiser_may_know_hides_no_result_from_the_decision_after_it(everything: bool) -> None:
+    """A result was on its way to the store when its loser was withdrawn: the order is kept after it."""
+    first, second = players = DRAWN[0].first, str(DRAWN[0].second)
+    won = Concluded("cup-1", 1, players, 0, Ending.RESIGNED, f"{second} resigned", (1.0, 0.0), options={})
+    order = Ordered(first, "withdraw", second)
+    happened = [*HELD, Dealt("cup-1", 1), won, order, Withdrew(second, True)]
+    kept = [Kept("cup", when, fact) for when, fact in enumerate(happened, 1)]
+    assert verdict(exported(kept, everything=everything)).findings == []
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
@@ -333,10 +375,11 @@ CUP = [
 
 
 def cup(**changed: Any) -> list[str]:
-    """What is found in the line of a match of which that is changed."""
+    """What is found in the line of a match of which that is changed, or why it could not be checked."""
     lines = deepcopy(CUP)
     lines[4] |= changed
-    return [found.why for found in verdict(lines).findings if found.line == 5]
+    found = verdict(lines).findings
+    return [each.why for each in found if each.line == 5 or each.why.startswith("what this comes to cannot")]
 
 
 @pytest.mark.parametrize(
@@ -354,10 +397,16 @@ def cup(**changed: Any) -> list[str]:
             ["not played to an end: bob is to move"],
         ),
         ({"options": {"ply_limit": 4}}, ["move 5,", "over before it"]),
+        ({"options": {"size": 4}}, ['Tic-Tac-Toe has no option "size"']),
         ({"times": [1.0, 2.0, 3.0, 0.0, 3.1]}, ["move 5 took 3.100000 seconds, and bob had 3.000000"]),
         ({"times": [1.0, 2.0, 3.0, -1.0, 3.0]}, ["move 4 cannot have taken -1.0 seconds"]),
         ({"times": [1.0]}, ["there are 1 times of 5 moves"]),
         ({"winner": 1, "score": [0.0, 1.0]}, ["by its moves it was played, the winner 0"]),
+        ({"winner": 2}, ["the winner is 0, 1 or null, not 2"]),
+        (
+            {"ending": "void", "why": "a cable", "winner": None, "score": None},
+            ["by its moves it was played"],
+        ),
         ({"score": [0.5, 0.5]}, ["its score is (0.5, 0.5)", "worth (1.0, 0.0)"]),
         ({"ending": "resigned", "why": "ann resigned"}, ["by its moves it was played"]),
         ({"players": ["ann", "bob"]}, ['pairing 1 is "bob" against "ann"']),
@@ -377,6 +426,10 @@ def test_what_is_wrong_with_a_match_is_said_with_its_line(changed: dict[str, Any
     [
         ({"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0]}, None),
         ({"ending": "time", "why": "ann ran out of time"}, "bob was to move"),
+        (
+            {"ending": "time", "why": "ann ran out of time", "winner": 1, "score": [0.0, 1.0]},
+            "does not say that bob lost",
+        ),
         ({"ending": "illegal", "why": "bob: NW is taken", "winner": 1, "score": [0.0, 1.0]}, None),
         ({"ending": "illegal", "why": "ann: NW is taken"}, "bob was to move"),
         ({"ending": "resigned", "why": "ann resigned"}, None),
@@ -403,6 +456,8 @@ def at(second: float) -> str:
 
 LATE = {"kind": "late", "at": at(9.2), "seat": 0, "ply": 4, "deadline": 5.0, "spent": 5.2}
 REFUSED = {"kind": "refused", "at": at(5), "seat": 0, "ply": 4, "sent": "NW", "why": "NW is taken by O"}
+CREDITED = {"kind": "credited", "at": at(4), "seconds": 1.0, "ply": 4}
+MOST = FIRST + LATEST  # causes of a match that are kept: of these, something may be missing in the middle
 VOIDED = {"ending": "void", "why": "the organiser voided it; before that: bob ran out of time"}
 VOIDED |= {"winner": None, "score": None, "fault": None}
 TIME = {"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0], "fault": "bot"}
@@ -410,6 +465,9 @@ ILLEGAL = {"ending": "illegal", "why": "bob: NW is taken by O", "winner": 1, "sc
 ILLEGAL |= {"fault": "bot"}
 FLIP = {"seat": 1, "sent": "flip", "why": "flipped the table although nothing was wrong"}
 FLIPPED = {"ending": "illegal", "why": f"ann: {FLIP['why']}", "fault": "bot"}
+EARLY_FLIP = ILLEGAL | {"why": f"bob: {FLIP['why']}"}
+EARLY_FLIP |= {"moves": CUP[4]["moves"][:3], "times": [1.0] * 3, "plies": 3}
+LEGAL = '{"action":"putSymbol","position":"SW"}'
 
 
 @pytest.mark.parametrize(
@@ -421,13 +479,21 @@ FLIPPED = {"ending": "illegal", "why": f"ann: {FLIP['why']}", "fault": "bot"}
         (TIME | {"cause": [LATE | {"seat": 1}]}, "it is not told how much time bob had"),
         (TIME | {"cause": [LATE | {"ply": 3}]}, "it is not told how much time bob had"),
         (TIME | {"cause": [LATE | {"spent": 4.9}]}, "which is in time"),
+        (TIME | {"cause": [LATE | {"spent": 5.0}]}, "which is in time"),
         (TIME | {"cause": [LATE | {"deadline": 4.0}]}, "it had 5.000000 seconds for its move by its clock"),
         (TIME | {"cause": [LATE], "times": [1.0, 1.0, 2.0, 1.0]}, "it had 4.000000 seconds"),
+        (TIME | {"cause": [LATE], "ended": at(9.1)}, "not in the order in which it happened"),
         (TIME | {"cause": [LATE], "fault": "host"}, "not the fault of the host"),
         (TIME | {"cause": [LATE, REFUSED]}, "not in the order in which it happened"),
         (VOIDED | {"cause": [LATE]}, None),
+        (VOIDED | {"winner": 0}, "what is void has no winner"),
         (ILLEGAL | {"cause": [REFUSED]}, None),
+        (ILLEGAL | {"cause": [REFUSED | {"ply": 2}, REFUSED]}, None),
+        (ILLEGAL | {"cause": [REFUSED | {"seat": 1, "sent": "SW"}, REFUSED]}, None),
         (FLIPPED | {"cause": [REFUSED | FLIP]}, None),
+        (FLIPPED | {"cause": [CREDITED, REFUSED | FLIP]}, None),
+        (FLIPPED | {"cause": [REFUSED | FLIP | {"ply": 3}]}, "bob was to move"),
+        (EARLY_FLIP | {"cause": [REFUSED | FLIP | {"seat": 0, "ply": 3}]}, None),
         (FLIPPED | {"cause": [REFUSED | FLIP], "why": "ann: NW is taken by O"}, "bob was to move"),
         (FLIPPED | {"cause": [REFUSED | FLIP], "winner": None, "score": [0.0, 0.0]}, "bob was to move"),
         (ILLEGAL | {"cause": [REFUSED | {"sent": '{"action":"putSymbol","position":"NW"}'}]}, None),
@@ -435,11 +501,16 @@ FLIPPED = {"ending": "illegal", "why": f"ann: {FLIP['why']}", "fault": "bot"}
         (ILLEGAL | {"cause": [REFUSED | {"seat": 1}]}, "no refused move is told of"),
         (ILLEGAL | {"cause": [REFUSED | {"sent": "SW"}]}, '"SW" is said to have been refused'),
         (
-            ILLEGAL | {"cause": [REFUSED | {"sent": '{"action":"putSymbol","position":"SW"}'}]},
+            ILLEGAL | {"cause": [REFUSED | {"sent": LEGAL}]},
             "is said to have been refused after 4 moves, and is legal",
         ),
+        (ILLEGAL | {"cause": [REFUSED | {"sent": LEGAL.ljust(SENT - 1)}]}, "is legal"),
+        (ILLEGAL | {"cause": [REFUSED | {"sent": LEGAL.ljust(SENT)}]}, None),
+        (ILLEGAL | {"cause": [REFUSED | {"sent": '"SW"'}]}, None),
         (ILLEGAL | {"cause": [REFUSED | {"ply": 5}, REFUSED]}, "a move was refused after 5 moves"),
         (ILLEGAL | {"cause": [LATE, REFUSED | {"at": at(10)}]}, "a clock ran out, and it was illegal"),
+        (ILLEGAL | {"cause": [LATE, *[REFUSED | {"at": at(10)}] * (MOST - 2)]}, "a clock ran out"),
+        (ILLEGAL | {"cause": [LATE, *[REFUSED | {"at": at(10)}] * (MOST - 1)]}, None),
         ({"ending": "resigned", "why": "ann resigned", "fault": "bot"}, "not the fault of the bot"),
         ({"ending": "resigned", "why": "ann resigned", "began": at(0), "ended": at(4)}, None),
         ({"ending": "resigned", "why": "ann resigned", "began": at(0), "ended": at(3)}, "it lasted 3.000"),
@@ -450,6 +521,108 @@ def test_what_led_to_an_end_is_judged_again(changed: dict[str, Any], said: str |
     unfinished = {"moves": CUP[4]["moves"][:4], "times": [1.0] * 4, "plies": 4}
     found = cup(**unfinished | changed)
     assert (said is None and not found) or any(said is not None and said in why for why in found), found
+
+
+@pytest.mark.parametrize(
+    ("format", "moves", "score", "worth"),
+    [
+        (OPEN, 1, None, True),
+        (OPEN, 1, (1.0, 0.0), True),
+        (OPEN, 2, (1.0, 0.0), True),
+        (OPEN, 2, None, False),
+        ("swiss", 1, None, False),
+    ],
+)
+def test_only_at_a_table_without_an_end_a_match_may_count_for_nothing_until_both_have_moved(
+    format: str, moves: int, score: Score | None, worth: bool
+) -> None:
+    opened, fact = Opened("tic-tac-toe", format), left_after(moves, score)
+    match, wrong = replayed(opened, fact)
+    assert match is not None
+    assert (wrong, list(ending_objections(opened, match, fact, True)) == []) == ([], worth)
+
+
+@pytest.mark.parametrize(
+    ("pace", "said"),
+    [
+        (Pace(), ["no clock was running that could have run out"]),
+        (Pace(bank=5.0), []),
+        (Pace(turn=5.0), []),
+    ],
+)
+def test_nobody_is_late_where_no_clock_runs(pace: Pace, said: list[str]) -> None:
+    late = structs.replace(left_after(2, (1.0, 0.0)), ending=Ending.TIME)
+    assert replayed(Opened("tic-tac-toe", OPEN, pace=pace), late)[1] == said
+
+
+def test_where_a_bot_may_try_again_nobody_loses_by_what_was_sent_out_of_turn() -> None:
+    refused = Refused(0.0, 1, 2, "9", "it is not your turn")
+    fact = structs.replace(
+        left_after(2, (1.0, 0.0)), moves=(3, 3), ending=Ending.ILLEGAL, why="ann: it is not your turn"
+    )
+    opened, fact = Opened("connect-4", OPEN), structs.replace(fact, cause=(refused,))
+    match, _ = replayed(opened, fact)
+    assert match is not None
+    assert list(ending_objections(opened, match, fact, True)) == [
+        "bob was to move: if anybody lost by illegal, it was bob"
+    ]
+
+
+def left_after(moves: int, score: Score | None) -> Concluded:
+    """A match that ann has left."""
+    played = tuple(CUP[4]["moves"][:moves])
+    times = (1.0,) * moves
+    return Concluded("cup-1", 1, ("bob", "ann"), 0, Ending.LEFT, "ann left", score, played, times)
+
+
+def test_where_no_pace_is_set_a_clock_is_that_of_the_game() -> None:
+    lines: list[Any] = deepcopy(CUP)
+    lines[0]["pace"] = None
+    late = LATE | {"at": at(30), "deadline": 20.0, "spent": 20.1}
+    lines[4] |= TIME | {"moves": CUP[4]["moves"][:4], "times": [1.0] * 4, "plies": 4, "cause": [late]}
+    found = [each.why for each in verdict(lines).findings]
+    assert not [why for why in found if "it had" in why or "cannot be worked out" in why]
+
+
+def test_a_result_without_the_line_of_its_match_is_said_with_its_line() -> None:
+    lines = exported(simulated(SMALL))
+    at = next(index for index, line in enumerate(lines) if line["type"] == "match")
+    match = lines.pop(at)["match"]
+    (number,) = (
+        number
+        for number, line in enumerate(lines, 1)
+        if line.get("fact", {}).get("match") == match and line["fact"]["type"] == "concluded"
+    )
+    said = [found.why for found in verdict(lines).findings if found.line == number]
+    assert f'there is no line of the match "{match}"' in said
+
+
+def test_lines_that_only_changed_places_are_found_as_that() -> None:
+    lines = exported(simulated(SMALL))
+    at = next(index for index, line in enumerate(lines) if line["type"] == "entrant")
+    lines[at], lines[at + 1] = lines[at + 1], lines[at]
+    said = [found.why for found in verdict(lines).findings]
+    assert said == ["the lines before this are not in the order of what happened"]
+
+
+def test_a_field_that_is_missing_and_one_that_should_be_are_told_from_others() -> None:
+    lines = exported(simulated(SMALL))
+    del lines[0]["frozen"]
+    next(line for line in lines if line["type"] == "entrant")["no_show"] = True
+    assert [found.why for found in verdict(lines).findings] == [
+        "frozen is missing; false follows from the rest",
+        "no_show is true; missing follows from the rest",
+    ]
+
+
+def test_a_figure_that_is_no_number_any_more_is_found() -> None:
+    lines = exported(simulated(SMALL))
+    rows = next(line for line in lines if line["type"] == "standings")["rows"]
+    (one,) = (row for row in rows if row["points"] == 1)
+    one["points"] = True
+    assert [each.why for each in verdict(lines).findings] == [
+        "rows[1].points is true; 1.0 follows from the rest"
+    ]
 
 
 def test_a_fact_that_was_kept_before_the_one_above_it_is_found() -> None:
@@ -503,7 +676,9 @@ def test_a_file_of_anything_gives_sentences() -> None:
     ],
 )
 def test_what_is_not_an_export_is_refused_as_such(source: bytes, said: str) -> None:
-    assert said in verify(source.splitlines(keepends=True)).findings[0].why
+    (found,) = verify(source.splitlines(keepends=True)).findings
+    assert said in found.why
+    assert found.line == 1
 
 
 @pytest.mark.parametrize("when", ["0001-01-01T00:00:00", "2026-03-01T12:00:00"])
@@ -523,7 +698,10 @@ def test_a_time_without_a_zone_is_said_with_its_line_and_is_no_moment(
 def test_lines_of_later_days_are_passed_over() -> None:
     lines = exported(simulated(7))
     later = [{"type": "comment", "by": "somebody"}, *({**line, "colour": "green"} for line in lines)]
-    assert verdict(later).findings == []
+    found = verdict(later)
+    assert found.findings == []
+    plies = [line["plies"] for line in lines if line["type"] == "match"]
+    assert (found.matches, found.moves) == (len(plies), sum(plies))
 
 
 def test_a_hostile_number_of_rounds_is_not_drawn() -> None:

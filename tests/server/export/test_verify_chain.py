@@ -62,7 +62,7 @@ def test_every_receipt_that_was_given_is_a_head_of_the_public_export(lines: list
         assert (found.findings, found.receipt_found) == ([], True)
     (chain,) = verdict(lines).chains
     assert (chain.key, chain.signed, chain.head) == (KEY.public, True, lines[-2]["head"])
-    assert f"signed by the key {KEY.public}" in str(chain)
+    assert f", signed by the key {KEY.public}" in str(chain)
 
 
 def test_the_first_line_that_does_not_follow_is_named_and_no_other_is_blamed(lines: list[Any]) -> None:
@@ -196,10 +196,31 @@ def test_a_chain_without_its_end_is_a_finding_and_says_how_far_it_goes(lines: li
     assert f"up to the head {others[-1]['head']}, signed by nobody" in str(found.chains[0])
 
 
+def test_an_end_of_a_chain_without_the_heads_before_it_is_found_at_each_fact(lines: list[Any]) -> None:
+    bare = [line | {"head": ""} if line["type"] in ("fact", "withheld") else line for line in lines]
+    facts = [number for number, line in enumerate(lines, 1) if line["type"] in ("fact", "withheld")]
+    found = verdict(bare).findings
+    assert [each.line for each in found if each.why == "this has no head, and other facts have"] == facts
+
+
+@pytest.mark.parametrize(
+    ("head", "shown"), [("ab", '"ab"'), ("a" * 16, f'"{"a" * 16}"'), ("a" * 17, "a" * 16 + "…")]
+)
+def test_a_head_that_breaks_a_chain_is_shown_as_far_as_a_line_has_room(
+    lines: list[Any], head: str, shown: str
+) -> None:
+    index = next(number for number, line in enumerate(lines) if line["type"] == "fact")
+    found = verdict([*lines[:index], lines[index] | {"head": head}, *lines[index + 1 :]]).findings
+    (why,) = (each.why for each in found if "the chain breaks here" in each.why)
+    assert why.endswith(f" by this fact, not {shown}")
+
+
 def test_what_another_key_has_signed_or_nobody_is_told_apart(lines: list[Any]) -> None:
     *others, head, standings = lines
     other = {**head, "key": Signer(bytes(32)).public}
-    assert [finding.line for finding in verdict([*others, other, standings]).findings] == [len(lines) - 1]
+    found = verdict([*others, other, standings])
+    assert [finding.line for finding in found.findings] == [len(lines) - 1]
+    assert f", not signed by the key {other['key']}" in str(found.chains[0])
     for field in ("key", "signature", "algorithm"):
         assert verdict([*others, {**head, field: None}, standings]).findings, field
     unsigned = {**head, "key": None, "signature": None, "algorithm": None}

@@ -36,6 +36,8 @@ def test_a_host_that_died_is_named_until_one_is_there_again() -> None:
     dead = replace(OTHER, alive=False, age=12.3)
     assert said(ONE, dead) == "host 2 at 10.0.0.2:7000 has not been heard of for 12 s"
     assert said(ONE, dead, replace(OTHER, id=3)) == ""
+    assert said(ONE, replace(dead, starting=True)) == "", "it has not died: it is not ready yet"
+    assert said(ONE, replace(dead, ahead=MINUTE)) == said(ONE, dead), "nobody can set its clock"
 
 
 def test_versions_that_differ_are_named_and_those_of_the_dead_are_not() -> None:

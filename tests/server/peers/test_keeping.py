@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.exits import Unavailable
@@ -86,8 +87,10 @@ async def test_a_database_that_is_busy_when_a_host_starts_is_asked_again(autojum
     registry = Registry()
     kept, _ = keeping(registry)
     registry.busy = len(WAITS)
+    began = trio.current_time()
     assert await kept.register(CARD) == 7
     assert kept.leases.host == 7
+    assert trio.current_time() - began == pytest.approx(sum(WAITS))
 
 
 async def test_a_database_that_does_not_answer_is_not_asked_for_ever(autojump_clock: MockClock) -> None:
@@ -97,6 +100,22 @@ async def test_a_database_that_does_not_answer_is_not_asked_for_ever(autojump_cl
     with pytest.raises(Unavailable, match="statement timeout"):
         await kept.register(CARD)
     assert registry.busy == 100 - len(WAITS) - 1
+
+
+async def test_why_leases_cannot_be_renewed_is_logged_once_until_they_are(
+    autojump_clock: MockClock,
+) -> None:
+    registry = Registry()
+    kept, _ = keeping(registry)
+    with capture_logs() as logged:
+        async with renewing(kept):
+            for away in (True, False, True):
+                registry.away = away
+                await trio.sleep(10.1 * EVERY)
+    assert [each["why"] for each in logged if each["event"] == "leases cannot be renewed"] == [
+        "it does not answer",
+        "it does not answer",
+    ]
 
 
 async def test_leases_are_renewed_four_times_a_second(autojump_clock: MockClock) -> None:

@@ -76,6 +76,8 @@ async def test_a_tournament_is_held_before_it_is_opened_and_one_that_is_there_is
         assert rows.epochs == [5, 5]
         with pytest.raises(NameTaken, match="there is a tournament cup already"):
             await ledger.keep("cup", 1.0, [OPENED])
+        with pytest.raises(NameTaken, match="there is a tournament cup already"):
+            await ledger.keep("cup", 1.0, [OPENED, Entered("ann")])
         assert len(rows.epochs) == 2
         nursery.cancel_scope.cancel()
 

@@ -10,7 +10,7 @@ from games.game import Pace
 from games.tictactoe import GAME
 from server.host.happened import Happened, happened
 from server.peers.messages import Board, Message, Watch
-from server.peers.watching import BEHIND, EVENTS, TICK, Watching
+from server.peers.watching import BEHIND, EVENTS, MOST, TICK, Watching
 from server.show.replica import Replica
 from tournament.match import Match
 
@@ -76,6 +76,34 @@ async def test_over_a_new_link_everything_is_asked_for_again(autojump_clock: Moc
     links[0] = Told()
     await run(watching, Holding(), 2 * TICK)
     assert links[0].said == [Watch(("cup-1",))]
+
+
+async def test_a_link_that_is_gone_is_asked_and_told_nothing_more(autojump_clock: MockClock) -> None:
+    gone: Any = Told()
+    links, match = [gone], begun()
+    watching = Watching(lambda: links, lambda name: gone if links else None)
+    watching.want(["other-1"])
+    watching.hear(gone, Watch(("cup-1",)))
+    await run(watching, Holding(match), 2 * TICK)
+    said = len(gone.said)
+    assert said == 2
+    links.clear()
+    played(match, "NW")
+    await run(watching, Holding(match), 2 * TICK)
+    assert len(gone.said) == said
+
+
+async def test_no_more_matches_are_asked_for_and_told_of_at_once_than_one_host_may(
+    autojump_clock: MockClock,
+) -> None:
+    link: Any = Told()
+    names = [f"cup-{number}" for number in range(MOST + 1)]
+    watching = Watching(lambda: [link], lambda name: link)
+    watching.want(names)
+    watching.hear(link, Watch(tuple(names)))
+    await run(watching, Holding(*map(begun, names)), 2 * TICK)
+    assert link.said[0] == Watch(tuple(sorted(names[:MOST])))
+    assert [each.match for each in link.boards()] == names[:MOST]
 
 
 async def test_the_holder_tells_what_has_happened_once_and_only_while_it_is_asked_to(

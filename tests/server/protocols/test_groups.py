@@ -7,11 +7,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.host.grouping import members, table_over
+from server.host.grouping import frozen, members, table_over
 from tests.server.pages.gallery import GAME, Gallery, gallery
 from tests.server.protocols.test_api import TOKEN, office
 from tournament.across import across
-from tournament.facts import Described, Entered, Froze
+from tournament.facts import Described, Entered, Froze, Opened
+from tournament.record import Record
 
 
 async def week(here: Gallery, name: str, group: str, *bots: str) -> None:
@@ -100,6 +101,13 @@ async def test_a_group_whose_address_could_not_be_written_is_refused(autojump_cl
 
 
 @pytest.mark.slow
+def test_standings_of_a_group_are_frozen_if_those_of_one_tournament_are() -> None:
+    one, other = (Record(name, Opened("tic-tac-toe", "swiss")) for name in ("one", "other"))
+    assert not frozen((one, other))
+    other.add(Froze(True))
+    assert frozen((one, other))
+
+
 async def test_the_table_of_a_group_says_that_standings_are_frozen_and_an_organiser_sees_those_of_now(
     autojump_clock: MockClock,
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -20,16 +21,21 @@ from server.host.host import Host
 from server.net.guard import Guard
 from server.show.feed import (
     AT_ONCE,
+    Alive,
+    Answer,
     Draw,
     Happened,
     Holders,
     Journal,
     Latest,
+    Look,
     Message,
     Question,
     Rank,
     Seen,
     Teller,
+    Watched,
+    framed,
     hear,
     say,
 )
@@ -610,3 +616,18 @@ async def test_others_have_their_turns_while_a_large_draw_is_taken_in(
             await stage.host.store.keep("league", 0.0, [Drew(pairings)])
             await mirror.catch_up()
     assert seen & {PIECE, 2 * PIECE, 3 * PIECE}
+
+
+async def test_messages_are_heard_whole_wherever_they_are_cut() -> None:
+    told: list[list[Any]] = [[Look(1), Alive("?")], [], [Watched(("cup-1", "cup-2"))]]
+    written = b"".join(framed(msgspec.msgpack.encode(messages)) for messages in told)
+    for cut in range(len(written)):
+        ours, theirs = trio.testing.memory_stream_one_way_pair()
+        heard: list[Any] = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(hear, theirs, Answer, heard.append)
+            for piece in (written[:cut], written[cut:]):
+                await ours.send_all(piece)
+                await trio.testing.wait_all_tasks_blocked()
+            await ours.aclose()
+        assert heard == [message for messages in told for message in messages], cut

@@ -50,7 +50,7 @@ class Link:
         assert isinstance(message, Moved)
         self.said += 1
         if message.present is None:
-            self.known.pop(message.where)
+            self.known.pop(message.where, None)
         else:
             self.known[message.where] = message.present
 
@@ -66,6 +66,18 @@ def test_a_bot_that_goes_after_each_match_and_comes_for_the_next_costs_worker_0_
     assert link.said == 1
     link.move(ANN, HERE)
     assert link.said == 2, "worker 0 waits to hear that it was refused"
+
+
+def test_worker_0_is_told_at_once_of_whoever_was_refused_and_has_been_here_before_or_not() -> None:
+    link = Link()
+    link.move(ANN, None)
+    assert link.said == 1
+    link.move(ANN, HERE)
+    link.move(ANN, None)
+    link.places.tell_gone()
+    assert link.said == 3
+    link.move(ANN, None)
+    assert link.said == 4
 
 
 def test_whoever_comes_otherwise_than_before_is_made_known() -> None:

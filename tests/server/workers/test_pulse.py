@@ -19,7 +19,7 @@ from server.net.limits import Limits
 from server.show.conduit import PACKET, Conduit
 from server.show.lending import Lending
 from server.workers.messages import Alive, FromWorker, Ready, ToWorker
-from server.workers.pulse import BEAT, Pulse
+from server.workers.pulse import BEAT, MISSED, Pulse
 from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
 from tests.hang import HANG
@@ -65,12 +65,23 @@ async def test_nobody_is_charged_while_worker_0_stands_still(
         nursery.start_soon(beats, pulse)
         await trio.sleep(2 * BEAT)
         left, _ = match.left(trio.current_time())
-        assert TURN - thought - 2 * BEAT <= left <= TURN
+        assert TURN - thought - 2 * BEAT <= left <= min(TURN, TURN - thought + BEAT)
         async for _ in match.log.read():
             pass
         assert match.result is not None
         assert match.result.ending is Ending.TIME
         nursery.cancel_scope.cancel()
+
+
+async def test_clocks_stand_still_after_three_signs_of_life_are_missing_and_not_before(
+    autojump_clock: MockClock,
+) -> None:
+    async with felt(Timekeeper()) as (pulse, match):
+        pulse.feel()
+        await trio.sleep((MISSED + 0.5) * BEAT)
+        assert match.deadline < inf
+        await trio.sleep(BEAT)
+        assert match.deadline == inf
 
 
 async def test_a_stall_of_the_worker_itself_says_nothing_about_worker_0(mock_clock: MockClock) -> None:

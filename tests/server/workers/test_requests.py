@@ -51,11 +51,13 @@ def test_an_order_about_an_open_table_opens_it_and_a_look_does_not() -> None:
 def test_a_hello_says_where_its_bot_plays_and_then_its_session_does() -> None:
     assert asked("POST", "/play", HELLO) == Belonging(wanted=Wanted("ann", "connect-4", None))
     assert asked("POST", "/play", {"type": "bye"}) is None
+    assert asked("GET", "/play", HELLO) is None
     assert asked("GET", "/play/secret") == Belonging(keys=("secret",))
 
 
 def test_dialects_that_play_certain_games_alone_belong_where_these_are() -> None:
     assert asked("POST", "/quoridor/join") == Belonging(game="quoridor")
+    assert asked("POST", "/tic-tac-toe/join") == Belonging(game="tic-tac-toe")
     assert asked("POST", "/Quoridor/JOIN/") == Belonging(game="quoridor")
     assert asked("POST", "/G/1f2e/players") == Belonging(game="hexagon-dots")
     assert asked("GET", "/evaluations/run") == Belonging(game="quoridor")
@@ -89,6 +91,26 @@ def test_a_model_is_known_by_its_token_or_session_and_comes_by_joining() -> None
     assert asked("POST", "/mcp", tool("tournaments")) is None
 
 
+def test_a_model_that_comes_for_an_opponent_or_with_a_token_is_known_by_that() -> None:
+    for token, brought in (("t", "t"), (7, None)):
+        joins = tool("join", name="ann", game="connect-4", against="bob", token=token)
+        wanted = Wanted("ann", "connect-4", "open-connect-4", brought)
+        assert asked("POST", "/mcp", joins) == Belonging(wanted=wanted)
+
+
+def test_a_model_that_asks_what_its_session_alone_knows_belongs_where_that_is() -> None:
+    session, needs = {"mcp-session-id": "secret"}, ("secret", announced("secret"))
+    assert asked("DELETE", "/mcp", **session) == Belonging(keys=needs)
+    for method in ("tools/list", "ping"):
+        for name in ("join", "move"):
+            listed = tool(name, name="ann", game="connect-4") | {"method": method}
+            assert asked("POST", "/mcp", listed, **session) == Belonging(keys=needs)
+            assert asked("POST", "/mcp", listed) is None
+    assert asked("POST", "/mcp", {"method": "initialize"}, **session) is None
+    assert asked("POST", "/mcp", tool("join", name=7), **session) == Belonging(needs=needs)
+    assert asked("POST", "/mcp", tool("join", name=7)) is None
+
+
 @pytest.mark.parametrize("body", ["no object", [], {"method": 1}, {"params": {"arguments": []}}])
 def test_what_no_model_should_say_belongs_to_nobody(body: Any) -> None:
     assert asked("POST", "/mcp", body) is None
@@ -115,4 +137,6 @@ def test_a_secret_that_is_asked_for_outlives_those_made_for_a_turn() -> None:
         keys.know(f"turn {turn}", 2)
         assert keys.whose("session") == 1
     assert [*keys] == ["turn 8", "turn 9", "session"]
+    keys.know("turn 8", 2)
+    assert [*keys] == ["turn 9", "session", "turn 8"]
     assert keys.whose("turn 0") is None
