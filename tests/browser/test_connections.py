@@ -44,6 +44,27 @@ def test_a_page_has_a_stream_while_it_is_seen_and_none_in_a_tab_behind_others(
         assert spectator.complaints == []
 
 
+def test_clocks_stand_still_while_the_host_cannot_be_reached_and_go_on_when_it_is_back(
+    browser: Browser, arena: Served
+) -> None:
+    """Catches a clock that runs down to 0.0 though nobody knows whether it does on the host."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.clock.install()
+        page.route("**/live?*", lambda route: route.abort())
+        for path in ("/wall/live", "/matches/live-1", "/embed/matches/live-1"):
+            spectator.go(page, path)
+            expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+            clock = page.locator(".clock.running")
+            stands = clock.inner_text()
+            page.clock.run_for(10_000)
+            assert clock.inner_text() == stands
+        page.unroute("**/live?*")
+        page.clock.run_for(60_000)
+        expect(page.locator("[data-connection]")).to_be_empty()
+        wait_for(lambda: page.evaluate("true") and clock.inner_text() != stands)
+
+
 def test_a_key_that_is_held_down_asks_for_the_boards_of_a_match_once(browser: Browser, arena: Served) -> None:
     """The answer has many boards: catches a request for each step until the first answer has come.
 
