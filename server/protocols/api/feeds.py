@@ -67,7 +67,7 @@ async def plans(call: Look) -> Response:
 
 def atom(record: Record, latest: Sequence[Concluded]) -> str:
     """Results as an Atom feed (RFC 4287). Links are relative: they lead to where the feed came from."""
-    updated = max((each.ended or EARLIEST for each in latest), default=EARLIEST)
+    updated = max((_changed(record, each) for each in latest), default=EARLIEST)
     title = f"{record.name}: results, {catalogue()[record.opened.game].title}"
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
@@ -79,15 +79,23 @@ def atom(record: Record, latest: Sequence[Concluded]) -> str:
         first, second = map(_isolated, each.players)
         said = f"{first} – {second}: {_score(record, each)}"
         page = f"/matches/{quote(each.match, safe='')}"
-        lines += ["<entry>", *_common(_identity(record.kept_as, each.match), said, each.ended, page)]
+        lines += [
+            "<entry>",
+            *_common(_identity(record.kept_as, each.match), said, _changed(record, each), page),
+        ]
         lines += [f"<summary>{_clean(why_shown(record, each))}</summary>", "</entry>"]
     return "\n".join((*lines, "</feed>", ""))
 
 
-def _common(identity: str, title: str, updated: float | None, page: str) -> Iterable[str]:
+def _changed(record: Record, match: Concluded) -> float:
+    """When what is said of a match became what it is: at its end, or when it was voided after that."""
+    return record.voided.get(match.match) or match.ended or EARLIEST
+
+
+def _common(identity: str, title: str, updated: float, page: str) -> Iterable[str]:
     yield f"<id>{identity}</id>"
     yield f"<title>{_clean(title)}</title>"
-    yield f"<updated>{moment(updated or EARLIEST)}</updated>"
+    yield f"<updated>{moment(updated)}</updated>"
     yield f'<link rel="alternate" href={quoteattr(page)}/>'
 
 

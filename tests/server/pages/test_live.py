@@ -232,7 +232,7 @@ async def test_nothing_is_sent_while_nothing_happens_but_signs_of_life_as_often_
 async def test_a_client_that_comes_back_is_told_the_time_at_once_if_it_has_everything(
     autojump_clock: MockClock,
 ) -> None:
-    """Its clocks stand still until then. They would jump if what it has were of an earlier run, or out of date."""
+    """Its clocks stand still until then. They would jump if what it has were of an earlier run."""
     async with gallery() as here:
         await here.hold(entrants=2)
         await here.come("ann")

@@ -65,10 +65,12 @@ def test_a_score_stays_as_it_is_beside_a_name_that_is_written_from_right_to_left
 
 def test_a_feed_says_that_a_match_was_voided_after_its_end() -> None:
     made = record(1)
-    made.add(Voided("cup-1", "a cable"))
+    made.add(Voided("cup-1", "a cable", at=2000.0))
     feed = ElementTree.fromstring(atom(made, [made.matches["cup-1"]]))  # noqa: S314 - ours
     assert feed.findtext(f"{ATOM}entry/{ATOM}title") == "ann – <ann & b ob>: void"
     assert feed.findtext(f"{ATOM}entry/{ATOM}summary") == "the organiser voided it; before that: won"
+    for place in ("", f"{ATOM}entry/"):
+        assert feed.findtext(f"{place}{ATOM}updated") == "1970-01-01T00:33:20.000Z"
 
 
 def test_a_calendar_has_the_planned_and_no_line_of_it_is_too_long() -> None:
