@@ -219,7 +219,7 @@ class Pages:
             case []:
                 look = TournamentLook(self._host, tournament, self._turns)
                 address = f"/tournaments/{record.name}"
-                about["summary"] = self._host.grader.summary(record.public, tournament.concluded)
+                self._host.grader.summary(record.public, tournament.concluded)  # what is over is graded
                 await self._live(exchange, address, look, "tournament.html", places=BOARDS, **about)
             case ["standings"]:
                 public, board = await self._host.boards.public(record)
