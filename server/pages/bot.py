@@ -6,6 +6,7 @@ never more than some ten thousand matches; it may be made in a thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -18,8 +19,9 @@ from server.host.grading import GradedMoves
 from server.host.grouping import frozen
 from server.host.latest_first import latest_first
 from server.host.versions import OWN, Rated, Version, versions
-from server.host.view import View
+from server.host.view import HeldTournament, View
 from server.pages import formatting
+from server.pages.fair_share import FairShare
 from server.pages.paging import page_of
 from server.pages.strength_over_time import Curves
 from tournament.facts import Concluded
@@ -116,6 +118,15 @@ def kept(host: View, name: str) -> Mapping[str, GradedMoves]:
                 summary.bot(name)
             )
     return found
+
+
+async def tournaments(host: View, name: str, turns: FairShare) -> list[HeldTournament]:
+    """Those that its page is about."""
+    held = [*host.tournaments.values()]
+    records = [each.record.public for each in held]
+    found = await turns.aside(lambda: partial(host.versions.index.of, name, records))
+    kept = {record.kept_as for record, _ in found}
+    return [each for each in held if each.record.kept_as in kept]
 
 
 def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[OwnMatch]:

@@ -1,6 +1,6 @@
 """What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from heapq import nlargest
 from typing import Any
 
@@ -147,11 +147,14 @@ class HomeLook:
         return found
 
 
-def summaries(host: View, page: int | None = None) -> dict[str, Any]:
+def summaries(
+    host: View, page: int | None = None, only: Iterable[HeldTournament] | None = None
+) -> dict[str, Any]:
     """The tournaments that go on, then those that are over, the latest first: as many as the first page
-    lists, or one page of all, counted from 1."""
-    held = [each for each in host.tournaments.values() if not each.record.name.startswith(OPEN)]
-    held.sort(key=lambda each: ORDER.index(each.record.state))
+    lists, or one page of all, counted from 1. Without `only` these are all but open tables."""
+    if only is None:
+        only = (each for each in host.tournaments.values() if not each.record.name.startswith(OPEN))
+    held = sorted(only, key=lambda each: ORDER.index(each.record.state))
     over = [each for each in held if each.record.state is State.FINISHED]
     held[len(held) - len(over) :] = over[::-1]
     number, pages = page_of(len(held), PAGE, page or 1)

@@ -19,6 +19,9 @@ from server.http.routes import routed
 from server.net.limits import Limits
 from server.pages import formatting, game, match, protocols
 from server.pages.fair_share import ALONE, REST, FairShare
+from server.pages.formatting import FEW
+from server.pages.home import summaries
+from server.pages.rendering import part
 from server.pages.story import Story
 from server.protocols.catalogue import dialects
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
@@ -44,6 +47,28 @@ async def played(here: Gallery, *names: str, format: str = "round-robin") -> Non
     await here.hold(entrants=len(names), format=format)
     await here.come(*names)
     await trio.sleep(200.0)
+
+
+async def test_of_many_tournaments_of_a_bot_or_a_group_few_are_named_and_a_list_has_them_all(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        names = [f"week-{number}" for number in range(FEW + 2)]
+        for name in names:
+            (await here.hold(name, group="a & b")).record.add(Entered("ann/1 & co"))
+        await here.hold("elsewhere", group="another")
+        for of in ("bot=ann%2F1+%26+co", "group=a+%26+b"):
+            kind, _, name = of.partition("=")
+            page = await here.read(f"/{kind}s/?name={name}")
+            assert re.findall(r"/tournaments/([^\"?]+)", page) == names[2:]
+            (address,) = re.findall(r'<a href="(/tournaments\?[^"]+)">2 earlier ones</a>', page)
+            listed = await here.read(address)
+            assert re.findall(r"/tournaments/([^\"]+)", listed) == names
+            await here.read(f"/tournaments?{kind}=nobody", status=404)
+        paged = part(
+            "tournaments", summaries(here.host, 1) | {"whole": True, "pages": 2, "address": "?bot=ann&"}
+        )
+        assert '<a href="?bot=ann&amp;page=2" rel="next">' in paged
 
 
 ADDRESSES = (
