@@ -553,6 +553,10 @@ async def test_an_ending_is_told_in_words_about_the_players(autojump_clock: Mock
     assert "ann wins on time: bob ran out of it" in page
 
 
+def test_a_figure_that_a_bot_noted_has_all_its_digits() -> None:
+    assert match.noted({"tokens": 1234567, "score": -0.25}) == "tokens 1,234,567, score -0.25"
+
+
 @pytest.mark.parametrize("name", [GAME, "quoridor"])
 async def test_nothing_is_said_of_how_well_a_match_without_moves_was_played(
     autojump_clock: MockClock, name: str
