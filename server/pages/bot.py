@@ -109,14 +109,14 @@ def seen(
 
 
 def kept(host: View, name: str) -> Mapping[str, GradedMoves]:
-    """How well a bot has played, by game, as far as that is known by now."""
+    """How well a bot has played, by game, as far as that is known by now, or will be in a moment."""
     found: dict[str, GradedMoves] = {}
     for each in host.tournaments.values():
         record = each.record.public
         if name in record.entrants and (summary := host.grader.summary(record, each.concluded)):
-            found.setdefault(record.opened.game, GradedMoves(estimate=summary.estimate)).add(
-                summary.bot(name)
-            )
+            own = summary.bot(name)
+            if own.had or summary.reading:
+                found.setdefault(record.opened.game, GradedMoves(estimate=summary.estimate)).add(own)
     return found
 
 

@@ -5,7 +5,7 @@ from heapq import nlargest
 from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from games.catalogue import catalogue
 from server.host.opening import OPEN
@@ -14,7 +14,8 @@ from server.pages import formatting, tables
 from server.pages.board_grid import BoardGrid
 from server.pages.paging import page_of
 from server.pages.rendering import part
-from tournament.facts import AnyFact, Concluded, State
+from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, State, Voided
 from tournament.record import Record
 
 PLACES = 8  # boards side by side: all of them together are some thousand elements
@@ -77,16 +78,23 @@ class Lately:
     def __init__(self) -> None:
         self._latest: dict[tuple[str, frozenset[str]], LatestMatch] = {}  # the latest last
 
-    def add(self, tournament: str, title: str, over: Concluded) -> None:
+    def add(self, tournament: str, title: str, over: Concluded, ending: Ending) -> None:
         pair = tournament, frozenset(over.players)
         known = self._latest.pop(pair, None)
-        headline = formatting.headline(over.players, over.winner, over.ending)
+        headline = formatting.headline(over.players, over.winner, ending)
         before = 0 if known is None else known.before + 1
         self._latest[pair] = LatestMatch(
             over.match, tournament, title, over.players, headline, over.ended, before
         )
         if len(self._latest) > LATELY:
             del self._latest[next(iter(self._latest))]
+
+    def void(self, match: str) -> None:
+        """A match has been voided after its end."""
+        for pair, over in self._latest.items():
+            if over.match == match:
+                headline = formatting.headline(over.players, None, Ending.VOID)
+                self._latest[pair] = structs.replace(over, headline=headline)
 
     def forget(self, tournament: str) -> None:
         """The matches of a tournament are no more."""
@@ -128,11 +136,17 @@ class HomeLook:
             yield "lately", part("lately", {"lately": self._lately.lines()})
 
     def _told(self, tournament: HeldTournament, fact: AnyFact) -> None:
-        if isinstance(fact, Concluded):
-            title = catalogue()[tournament.record.opened.game].title
-            self._lately.add(tournament.record.name, title, fact)
-        elif tournament.record.state is State.DELETED:
-            self._lately.forget(tournament.record.name)
+        record = tournament.record
+        match fact:
+            case Concluded(match=match, ending=ending):
+                title = catalogue()[record.opened.game].title
+                self._lately.add(record.name, title, fact, Ending.VOID if match in record.voided else ending)
+            case Voided(match=match):
+                self._lately.void(match)
+            case _ if record.state is State.DELETED:
+                self._lately.forget(record.name)
+            case _:
+                pass
 
     def _tables(self) -> list[Table]:
         found: list[Table] = []

@@ -543,6 +543,29 @@ async def test_a_voided_match_says_so_and_what_it_was_before(autojump_clock: Moc
     assert "ann has three in a row" in page
 
 
+@pytest.mark.parametrize("open_before", [True, False])
+async def test_a_voided_match_is_no_victory_among_what_has_just_ended(
+    autojump_clock: MockClock, open_before: bool
+) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        if open_before:
+            assert "ann wins" in await here.read("/")
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        page = await here.read("/")
+    assert '<a href="/matches/cup-1">Void: counts for nothing</a>' in page
+    assert "ann wins" not in page
+
+
+async def test_a_bot_is_not_said_to_be_graded_where_nothing_is(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        first = await here.read("/bots/ann")
+        await trio.sleep(1.0)
+        assert "being graded" not in await here.read("/bots/ann"), first
+
+
 async def test_an_ending_is_told_in_words_about_the_players(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await here.hold(entrants=2)
