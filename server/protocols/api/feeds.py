@@ -22,7 +22,7 @@ from server.host.view import HeldTournament
 from server.http.wire import Response, text_response
 from server.net.pauses import WithPauses
 from server.protocols.api.call import Look
-from tournament.facts import Concluded
+from tournament.facts import Concluded, State
 from tournament.record import Record
 from tournament.rounds import planned, rounds_of
 
@@ -55,14 +55,15 @@ def results(call: Look, found: HeldTournament) -> Response:
 
 def plan(call: Look, found: HeldTournament) -> Response:
     """When a tournament and its rounds begin."""
-    return text_response(CALENDAR, calendar(events(found.record), time.time()))
+    now = time.time()
+    return text_response(CALENDAR, calendar(events(found.record, now), now))
 
 
 async def plans(call: Look) -> Response:
     """When all tournaments and their rounds begin."""
-    held = WithPauses(call.view.tournaments.values(), AT_A_TIME)
-    begins = [event async for each in held for event in events(each.record)]
-    return text_response(CALENDAR, calendar(begins, time.time()))
+    held, now = WithPauses(call.view.tournaments.values(), AT_A_TIME), time.time()
+    begins = [event async for each in held for event in events(each.record, now)]
+    return text_response(CALENDAR, calendar(begins, now))
 
 
 def atom(record: Record, latest: Sequence[Concluded]) -> str:
@@ -130,14 +131,17 @@ def calendar(begins: Iterable[Event], now: float) -> str:
     return "".join(f"{_folded(line)}\r\n" for line in (*lines, "END:VCALENDAR"))
 
 
-def events(record: Record) -> Iterator[Event]:
-    """When a tournament begins, and each of its rounds, as far as their times are known."""
+def events(record: Record, now: float) -> Iterator[Event]:
+    """When a tournament begins, and each of its rounds, as far as their times are known and still to come."""
+    begun, over = record.state is not State.REGISTERING, record.state is State.FINISHED or record.ended_early
     title = f"{record.name}: {catalogue()[record.opened.game].title}, {record.format.title}"
     start, times = record.opened.start, [*planned(record)]
-    if start is not None and (not times or start < times[0][1]):
+    if start is not None and (not times or start < times[0][1]) and not (begun and start > now):
         yield Event((record.kept_as,), title, start, HOUR)
     rounds = rounds_of(record) if times else 0
     for (number, at), (_, following) in zip_longest(times, times[1:], fillvalue=(0, inf)):
+        if over and at > now:
+            break
         lasts = following - at if following < inf else record.opened.round_every or HOUR
         said = f"{title}, round {number}" + (f" of {rounds}" if rounds >= number else "")
         yield Event((record.kept_as, "round", str(number)), said, at, lasts)
