@@ -171,11 +171,15 @@ def test_accents_that_are_piled_up_stay_within_their_row_or_text(
 
 
 def test_nothing_is_cut_off_on_paper(browser: Browser, host: Served) -> None:
+    token = (host.data / "organiser-token").read_text().strip()
+    order(host, token, f"/{CUP}/describe", name=WIDE, affiliation="a" * 64, contact="c" * 200)
     with visitor(browser, host.http) as spectator:
-        page = spectator.open(f"/bots/{SHORT}")
+        page = log_in(spectator, another_link(host))
         page.emulate_media(media="print")
         page.set_viewport_size({"width": 718, "height": 1123})  # A4, without margins
-        assert within(page)
+        for path in (f"/bots/{SHORT}", f"/admin/tournaments/{CUP}", "/admin/audit"):
+            spectator.go(page, path)
+            assert within(page), path
         spectator.go(page, f"/matches/{CUP}-1")
         whole = page.locator("#grades").evaluate(
             "(place) => { const list = document.createElement('ul'); list.className = 'causes';"
