@@ -211,7 +211,8 @@ class Pages:
 
     async def _tournaments(self, exchange: Exchange) -> None:
         """All of them, or those of a bot or a group."""
-        whose, only, address = {"bot": "", "group": ""}, None, "?"
+        whose: dict[str, Any] = {"bot": "", "group": ""}
+        only, address = None, "?"
         match exchange.request.query:
             case {"bot": name} if name:
                 whose["bot"], address = name, f"?{urlencode({'bot': name})}&"

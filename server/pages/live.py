@@ -112,7 +112,14 @@ class Live:
         parts = {place: part.html for place, part in shown.parts.items()}
         after = f"{self._run}-{self._tick}"
         about = shown.look.tournament
-        return {"page": address, "tournament": about, "after": after, "parts": parts, "now": now}
+        return {
+            "page": address,
+            "tournament": about,
+            "after": after,
+            "parts": parts,
+            "now": now,
+            "heartbeat": self._heartbeat,
+        }
 
     def stream(self, exchange: Exchange, address: str) -> None:
         """Keep a page that is ready up to date, for as long as it is open."""

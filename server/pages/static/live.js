@@ -5,11 +5,11 @@
 
 import { nodes, show } from "./parts.js";
 
-const QUIET = 40_000; // ms of silence after which the connection counts as dead: the host says something every 15 s
 const ASLEEP = 3_000; // ms out of sight after which the stream is closed: a browser allows few of them
 const MOST = 250; // items of a list that stay on the page
 const PRESS = 2_000; // ms for which a part waits for the end of a click, at most
 const page = document.querySelector("[data-live]");
+const QUIET = 1000 * (10 + 2 * page?.dataset.heartbeat); // ms of silence after which the connection counts as dead
 const status = document.querySelector("[data-connection]");
 
 const takers = new Map(); // by place: functions that take a part instead of showing it
