@@ -78,10 +78,10 @@ class Lately:
     def __init__(self) -> None:
         self._latest: dict[tuple[str, frozenset[str]], LatestMatch] = {}  # the latest last
 
-    def add(self, tournament: str, title: str, over: Concluded, ending: Ending) -> None:
+    def add(self, tournament: str, title: str, over: Concluded, *, void: bool = False) -> None:
         pair = tournament, frozenset(over.players)
         known = self._latest.pop(pair, None)
-        headline = formatting.headline(over.players, over.winner, ending)
+        headline = formatting.headline(over.players, over.winner, Ending.VOID if void else over.ending)
         before = 0 if known is None else known.before + 1
         self._latest[pair] = LatestMatch(
             over.match, tournament, title, over.players, headline, over.ended, before
@@ -138,9 +138,9 @@ class HomeLook:
     def _told(self, tournament: HeldTournament, fact: AnyFact) -> None:
         record = tournament.record
         match fact:
-            case Concluded(match=match, ending=ending):
+            case Concluded(match=match):
                 title = catalogue()[record.opened.game].title
-                self._lately.add(record.name, title, fact, Ending.VOID if match in record.voided else ending)
+                self._lately.add(record.name, title, fact, void=match in record.voided)
             case Voided(match=match):
                 self._lately.void(match)
             case _ if record.state is State.DELETED:
