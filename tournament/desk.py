@@ -275,9 +275,10 @@ class Desk:
             self._expect_last(match, record.drawn[concluded.pairing])
         over = record.state is State.FINISHED and not record.ended_early
         again = [Turned(State.RUNNING)] if over else []
+        at = round(self._tournament.wall(), 3)
         if record.format.endless:  # the record may forget the match before it is voided
-            return [Voided(match, why, concluded.players, concluded.score), *again]
-        return [Voided(match, why), *again]
+            return [Voided(match, why, concluded.players, concluded.score, at), *again]
+        return [Voided(match, why, at=at), *again]
 
     # Within
 

@@ -202,6 +202,7 @@ class Voided(Fact, frozen=True, tag="voided", omit_defaults=True):
     why: str
     players: tuple[str, str] | None = None  # whose it was …
     score: Score | None = None  # … and its score, for a record that has forgotten it
+    at: float | None = None  # wall time; None: not known
 
 
 class Claimed(Fact, frozen=True, tag="claimed"):

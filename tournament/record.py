@@ -98,7 +98,7 @@ class Record:
         # In the order of their ends, as far as they are remembered
         self.matches: MutableMapping[str, Remembered] = {}
         self.ended = 0  # matches that are over, remembered or not
-        self.voided: set[str] = set()
+        self.voided: dict[str, float | None] = {}  # and when that was, by the wall clock
         self.claims: dict[str, str] = {}  # by name: the digest of the token to which it belongs
         self.seats: dict[str, Seated] = {}  # by name, of those that came without a token
         self.called: dict[str, Called] = {}  # by name, of those that are called to their matches
@@ -306,7 +306,7 @@ class Record:
             self._reopen(number)
         elif self.results.forgets and match not in self.matches and match not in self.voided:
             self.results.take_back_forgotten(number)
-        self.voided.add(match)
+        self.voided[match] = fact.at
 
     def _draw(self, drawn: Pairing) -> None:
         second = None if drawn.second is None else intern(drawn.second)

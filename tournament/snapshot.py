@@ -29,7 +29,7 @@ from tournament.results import Results
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 9  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 10  # of what follows: to be raised whenever that changes, or what facts come to
 
 Gone = tuple[list[str], bytes, set[int], dict[int, int]]  # as a `History` is unpacked
 Came = tuple[Met, float, float, bool, bytes]  # the result of a pairing
@@ -51,7 +51,7 @@ class Snapshot(Struct, frozen=True, array_like=True):
     matches: list[Over]
     recent: list[str]
     ended: int
-    voided: set[str]
+    voided: dict[str, float | None]
     claims: dict[str, str]
     seats: list[Seated]
     called: list[Called]
@@ -118,7 +118,7 @@ def taken(record: Record) -> Snapshot:
         matches=[] if apart else [_over(match) for match in record.matches.values()],
         recent=[] if archived else list(record.recent),
         ended=record.ended,
-        voided=set(record.voided),
+        voided=dict(record.voided),
         claims=dict(record.claims),
         seats=list(record.seats.values()),
         called=list(record.called.values()),

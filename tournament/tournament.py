@@ -119,7 +119,7 @@ class Tournament:
         self._timekeeper = timekeeper
         self._elsewhere = elsewhere
         self._store = store
-        self._wall = wall
+        self.wall = wall
         self._told = told
         self._know_nothing()
         self._stop_listening: Callable[[], None] = _nothing
@@ -174,7 +174,7 @@ class Tournament:
             self._timekeeper,
             self._grace,
             self._newcomers,
-            self._wall,
+            self.wall,
         )
         self._draws = Draws(record, self._presence, self._elsewhere)
         self._dealing = Dealing(
@@ -438,7 +438,7 @@ class Tournament:
         record, opens = self.record, opens_at(self.record.opened)
         if opens is None or record.state is not State.REGISTERING or self._halted:
             return inf
-        if (wait := opens - self._wall()) > 0:
+        if (wait := opens - self.wall()) > 0:
             return wait
         came = self._presence.arrived()
         if not self._checking_in:
@@ -469,7 +469,7 @@ class Tournament:
         return drawn, max(wait, 0.0) or inf
 
     def _round_begins_in(self, number: int) -> float:
-        return begins_at(self.record, number) - self._wall()
+        return begins_at(self.record, number) - self.wall()
 
     def _starts_in(self) -> float:
         """Seconds until it starts by itself; inf: not before another entrant comes or somebody starts it."""
@@ -479,7 +479,7 @@ class Tournament:
         if (start := record.opened.start) is not None:
             checks = record.opened.check_in is not UNSET
             ready = len(record.checked_in - record.out) if checks else record.contestants
-            return start - self._wall() if ready >= record.format.entrants else inf
+            return start - self.wall() if ready >= record.format.entrants else inf
         full = record.contestants == record.opened.entrants
         return 0.0 if full and not self.awaits_the_invited else inf
 

@@ -88,6 +88,7 @@ class GradeSummary:
         self.estimate = estimate  # rather than grades from perfect play
         self.latest = ESTIMATED if estimate else LATEST
         self.of: dict[str, GradedMoves] = {}
+        self.whole = GradedMoves()  # of all its bots together
         self.read = 0  # how many of the record's endings
         self.reading = False
         self._counted: dict[str, CountedMatch] = {}  # in the order of their ends
@@ -115,6 +116,7 @@ class GradeSummary:
         self._counted[over.match] = CountedMatch(number, over.players, of)
         for name, kept in zip(over.players, of, strict=True):
             self.of.setdefault(name, GradedMoves()).add(kept)
+            self.whole.add(kept)
         if last is not None and last.number > number:  # its grading failed at first, and then did not
             self._counted = dict(sorted(self._counted.items(), key=lambda item: item[1].number))
 
@@ -145,17 +147,10 @@ class GradeSummary:
             if (counted := self._counted.pop(match, None)) is not None:
                 for name, kept in zip(counted.players, counted.of, strict=True):
                     self.of[name].take_back(kept)
+                    self.whole.take_back(kept)
 
     def bot(self, name: str) -> GradedMoves:
         return self.of.get(name) or GradedMoves()
-
-    @property
-    def whole(self) -> GradedMoves:
-        """The sums for all its bots together."""
-        whole = GradedMoves()
-        for each in self.of.values():
-            whole.add(each)
-        return whole
 
 
 class Grader:
@@ -209,6 +204,14 @@ class Grader:
         if behind and not summary.reading:
             summary.reading = True
             self._guard().start_soon(self._sum_up, record, fetch, summary)
+        return summary
+
+    def summed_up(self, record: Record) -> GradeSummary | None:
+        """What is known by now about the bots of a tournament, if somebody has asked; starts nothing."""
+        summary = self._summaries.get(record)
+        if summary is None or (summary.settled is not None and record.archived is None):
+            return None
+        summary.clear(record)
         return summary
 
     def _settle_old(self) -> None:

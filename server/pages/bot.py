@@ -6,6 +6,7 @@ never more than some ten thousand matches; it may be made in a thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -18,8 +19,9 @@ from server.host.grading import GradedMoves
 from server.host.grouping import frozen
 from server.host.latest_first import latest_first
 from server.host.versions import OWN, Rated, Version, versions
-from server.host.view import View
+from server.host.view import HeldTournament, View
 from server.pages import formatting
+from server.pages.fair_share import FairShare
 from server.pages.paging import page_of
 from server.pages.strength_over_time import Curves
 from tournament.facts import Concluded
@@ -107,15 +109,24 @@ def seen(
 
 
 def kept(host: View, name: str) -> Mapping[str, GradedMoves]:
-    """How well a bot has played, by game, as far as that is known by now."""
+    """How well a bot has played, by game, as far as that is known by now, or will be in a moment."""
     found: dict[str, GradedMoves] = {}
     for each in host.tournaments.values():
         record = each.record.public
         if name in record.entrants and (summary := host.grader.summary(record, each.concluded)):
-            found.setdefault(record.opened.game, GradedMoves(estimate=summary.estimate)).add(
-                summary.bot(name)
-            )
+            own = summary.bot(name)
+            if own.had or summary.reading:
+                found.setdefault(record.opened.game, GradedMoves(estimate=summary.estimate)).add(own)
     return found
+
+
+async def tournaments(host: View, name: str, turns: FairShare) -> list[HeldTournament]:
+    """Those that its page is about."""
+    held = [*host.tournaments.values()]
+    records = [each.record.public for each in held]
+    found = await turns.aside(lambda: partial(host.versions.index.of, name, records))
+    kept = {record.kept_as for record, _ in found}
+    return [each for each in held if each.record.kept_as in kept]
 
 
 def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[OwnMatch]:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import cached_property
 from time import thread_time
 from typing import Any
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from msgspec import structs
@@ -17,6 +18,7 @@ from games.catalogue import catalogue
 from server.exits import Unavailable, Unusable
 from server.host.appearances import unseen
 from server.host.boards import NoBoard, Run, in_a_thread
+from server.host.grouping import members
 from server.host.opening import OPEN
 from server.host.view import HeldTournament, View
 from server.http.exchange import Exchange
@@ -208,9 +210,25 @@ class Pages:
     # Tournaments
 
     async def _tournaments(self, exchange: Exchange) -> None:
-        seen = summaries(self._host, asked_for(exchange.request, "page") or 1)
-        listed = await self._whole("tournaments", seen)
-        exchange.respond(self.site.page("tournaments.html", exchange, part=listed))
+        """All of them, or those of a bot or a group."""
+        whose: dict[str, Any] = {"bot": "", "group": ""}
+        only, address = None, "?"
+        match exchange.request.query:
+            case {"bot": name} if name:
+                whose["bot"], address = name, f"?{urlencode({'bot': name})}&"
+                if not (only := await bot.tournaments(self._host, name, self._turns)):
+                    self.site.missing(exchange, sentence(unseen(name)))
+                    return
+            case {"group": name} if name:
+                whose["group"], address = name, f"?{urlencode({'group': name})}&"
+                if not (only := members(self._host.tournaments, name)):
+                    self.site.missing(exchange, f"There is no group {in_quotes(name)}.")
+                    return
+            case _:
+                pass
+        seen = summaries(self._host, asked_for(exchange.request, "page") or 1, only)
+        listed = await self._whole("tournaments", seen | {"address": address})
+        exchange.respond(self.site.page("tournaments.html", exchange, part=listed, **whose))
 
     async def _tournament(self, exchange: Exchange, tournament: HeldTournament, rest: list[str]) -> None:
         record, number = tournament.record, asked_for(exchange.request, "page") or 1
@@ -219,7 +237,7 @@ class Pages:
             case []:
                 look = TournamentLook(self._host, tournament, self._turns)
                 address = f"/tournaments/{record.name}"
-                about["summary"] = self._host.grader.summary(record.public, tournament.concluded)
+                self._host.grader.summary(record.public, tournament.concluded)  # what is over is graded
                 await self._live(exchange, address, look, "tournament.html", places=BOARDS, **about)
             case ["standings"]:
                 public, board = await self._host.boards.public(record)

@@ -15,6 +15,7 @@ from tournament.events import Ending
 from tournament.skill import in_elo
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+FEW = 5  # tournaments that a sentence names, of any number
 STOPS = (".", "!", "?", "…")
 
 

@@ -1,11 +1,11 @@
 """What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from heapq import nlargest
 from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from games.catalogue import catalogue
 from server.host.opening import OPEN
@@ -14,7 +14,8 @@ from server.pages import formatting, tables
 from server.pages.board_grid import BoardGrid
 from server.pages.paging import page_of
 from server.pages.rendering import part
-from tournament.facts import AnyFact, Concluded, State
+from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, State, Voided
 from tournament.record import Record
 
 PLACES = 8  # boards side by side: all of them together are some thousand elements
@@ -77,16 +78,23 @@ class Lately:
     def __init__(self) -> None:
         self._latest: dict[tuple[str, frozenset[str]], LatestMatch] = {}  # the latest last
 
-    def add(self, tournament: str, title: str, over: Concluded) -> None:
+    def add(self, tournament: str, title: str, over: Concluded, *, void: bool = False) -> None:
         pair = tournament, frozenset(over.players)
         known = self._latest.pop(pair, None)
-        headline = formatting.headline(over.players, over.winner, over.ending)
+        headline = formatting.headline(over.players, over.winner, Ending.VOID if void else over.ending)
         before = 0 if known is None else known.before + 1
         self._latest[pair] = LatestMatch(
             over.match, tournament, title, over.players, headline, over.ended, before
         )
         if len(self._latest) > LATELY:
             del self._latest[next(iter(self._latest))]
+
+    def void(self, match: str) -> None:
+        """A match has been voided after its end."""
+        for pair, over in self._latest.items():
+            if over.match == match:
+                headline = formatting.headline(over.players, None, Ending.VOID)
+                self._latest[pair] = structs.replace(over, headline=headline)
 
     def forget(self, tournament: str) -> None:
         """The matches of a tournament are no more."""
@@ -128,11 +136,17 @@ class HomeLook:
             yield "lately", part("lately", {"lately": self._lately.lines()})
 
     def _told(self, tournament: HeldTournament, fact: AnyFact) -> None:
-        if isinstance(fact, Concluded):
-            title = catalogue()[tournament.record.opened.game].title
-            self._lately.add(tournament.record.name, title, fact)
-        elif tournament.record.state is State.DELETED:
-            self._lately.forget(tournament.record.name)
+        record = tournament.record
+        match fact:
+            case Concluded(match=match):
+                title = catalogue()[record.opened.game].title
+                self._lately.add(record.name, title, fact, void=match in record.voided)
+            case Voided(match=match):
+                self._lately.void(match)
+            case _ if record.state is State.DELETED:
+                self._lately.forget(record.name)
+            case _:
+                pass
 
     def _tables(self) -> list[Table]:
         found: list[Table] = []
@@ -147,11 +161,14 @@ class HomeLook:
         return found
 
 
-def summaries(host: View, page: int | None = None) -> dict[str, Any]:
+def summaries(
+    host: View, page: int | None = None, only: Iterable[HeldTournament] | None = None
+) -> dict[str, Any]:
     """The tournaments that go on, then those that are over, the latest first: as many as the first page
-    lists, or one page of all, counted from 1."""
-    held = [each for each in host.tournaments.values() if not each.record.name.startswith(OPEN)]
-    held.sort(key=lambda each: ORDER.index(each.record.state))
+    lists, or one page of all, counted from 1. Without `only` these are all but open tables."""
+    if only is None:
+        only = (each for each in host.tournaments.values() if not each.record.name.startswith(OPEN))
+    held = sorted(only, key=lambda each: ORDER.index(each.record.state))
     over = [each for each in held if each.record.state is State.FINISHED]
     held[len(held) - len(over) :] = over[::-1]
     number, pages = page_of(len(held), PAGE, page or 1)

@@ -33,7 +33,7 @@ LINGERS = 60.0  # seconds for which the parts of a page that nobody has open are
 MOST = 200  # … if there are no more such pages: each takes 30 to 200 KB, and there may be a million addresses
 
 PACKED = ("Content-Encoding", "gzip")
-ALIVE = b": still here\n\n"
+HERE = b": here\n\n"  # otherwise the browser would not know that it is connected
 ANEW = b"event: anew\ndata:\n\n"  # what else is on the page belongs to an earlier tournament of that name
 
 
@@ -112,7 +112,14 @@ class Live:
         parts = {place: part.html for place, part in shown.parts.items()}
         after = f"{self._run}-{self._tick}"
         about = shown.look.tournament
-        return {"page": address, "tournament": about, "after": after, "parts": parts, "now": now}
+        return {
+            "page": address,
+            "tournament": about,
+            "after": after,
+            "parts": parts,
+            "now": now,
+            "heartbeat": self._heartbeat,
+        }
 
     def stream(self, exchange: Exchange, address: str) -> None:
         """Keep a page that is ready up to date, for as long as it is open."""
@@ -130,7 +137,8 @@ class Live:
             spectator.say(ANEW)
             chunks.close()
             return
-        spectator.say(ALIVE)  # otherwise the browser would not know that it is connected
+        is_current = after > 0 and not shown.batch(after, spectator.hidden, packs)
+        spectator.say(_alive(now) if is_current else HERE)
         missed = [part for place in query.get("missed", "").split(",") if (part := shown.parts.get(place))]
         for part in missed:  # scrolled into view again
             chunks.put(part.event.packed if packs else part.event.plain)
@@ -233,13 +241,18 @@ class Live:
                     spectator.chunks.put(batch + (packing.stored(mark) if spectator.packs else mark))
             elif now >= spectator.said + self._heartbeat:
                 spectator.said = now
-                spectator.say(ALIVE)
+                spectator.say(_alive(now))
             if work.enough():
                 await work.pause()
 
     def _mark(self, tick: int, now: float) -> bytes:
         """The end of a batch: the client can resume from its id, and sets its clocks by its time."""
         return b"id: %b-%d\nevent: now\ndata: %.3f\n\n" % (self._run.encode(), tick, now)
+
+
+def _alive(now: float) -> bytes:
+    """A sign of life: whoever has been sent everything sets its clocks by its time."""
+    return b"event: alive\ndata: %.3f\n\n" % now
 
 
 class Work:

@@ -110,8 +110,10 @@ def item(story: Story, ply: Ply, causes: Causes) -> Markup:
 
 
 def noted(note: Note) -> str:
-    """What a bot noted with a move; each figure with its name."""
-    return note if isinstance(note, str) else ", ".join(f"{name} {value:g}" for name, value in note.items())
+    """What a bot noted with a move; each figure with its name, and with the digits of a count of tokens."""
+    if isinstance(note, str):
+        return note
+    return ", ".join(f"{name} {value:,.10g}" for name, value in note.items())
 
 
 def incidents(story: Story, ply: int, causes: Causes) -> list[str]:

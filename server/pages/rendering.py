@@ -52,7 +52,7 @@ def _environment() -> Environment:
         **OPTIONS,
     )
     made.filters |= formatting.FILTERS
-    made.globals.update(formatting.FUNCTIONS, static=files.address)  # pyright: ignore[reportCallIssue, reportArgumentType] - typed by what is there before
+    made.globals.update(formatting.FUNCTIONS, static=files.address, FEW=formatting.FEW)  # pyright: ignore[reportCallIssue, reportArgumentType] - typed by what is there before
     return made
 
 

@@ -33,6 +33,7 @@ class TournamentLook:
         self._turns = turns
         self._grid = BoardGrid(PLACES)
         self._revealed: object = ()  # the basis of the lots at the last look
+        self._accuracy: object = None  # what was summed up by then
         self._made: Parts = {}
         self._given: Parts | None = None
         self._stamp: object = None  # the stamp when the tables were made
@@ -54,6 +55,12 @@ class TournamentLook:
         if record.revealed != self._revealed:
             self._revealed = record.revealed
             yield "lots", part("lots", {"record": record})
+        summary = self._host.grader.summed_up(record.public)
+        if (
+            accuracy := summary and (summary.matches, summary.whole.kept, summary.whole.had)
+        ) != self._accuracy:
+            self._accuracy = accuracy
+            yield "accuracy", Markup() if summary is None else part("accuracy", {"summary": summary})
         if not self._busy and now >= self._due and stamp(record) != self._stamp:
             self._busy = True
             self._host.guard.start_soon(self._make_again)

@@ -16,6 +16,11 @@ Object.defineProperty(document, "visibilityState", { get: () => seen });
 globalThis.become = (state) => { seen = state; document.dispatchEvent(new Event("visibilitychange")); };
 """
 STEPS = 30
+NOTE_WHAT_IS_SAID = """() => {
+    window.said = [];
+    const place = document.querySelector("[data-connection]");
+    new MutationObserver(() => said.push(place.textContent)).observe(place, { childList: true });
+}"""
 
 
 def test_a_page_has_a_stream_while_it_is_seen_and_none_in_a_tab_behind_others(
@@ -42,6 +47,50 @@ def test_a_page_has_a_stream_while_it_is_seen_and_none_in_a_tab_behind_others(
         page.clock.run_for(5_000)
         wait_for(lambda: page.evaluate("true") and ended)
         assert spectator.complaints == []
+
+
+def test_clocks_stand_still_while_the_host_cannot_be_reached_and_go_on_when_it_is_back(
+    browser: Browser, arena: Served
+) -> None:
+    """Catches a clock that runs down to 0.0 though nobody knows whether it does on the host."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.clock.install()
+        page.route("**/live?*", lambda route: route.abort())
+        for path in ("/wall/live", "/matches/live-1", "/embed/matches/live-1"):
+            spectator.go(page, path)
+            expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+            clock = page.locator(".clock.running")
+            stands = clock.inner_text()
+            page.clock.run_for(10_000)
+            assert clock.inner_text() == stands
+        page.unroute("**/live?*")
+        page.clock.run_for(60_000)
+        expect(page.locator("[data-connection]")).to_be_empty()
+        wait_for(lambda: page.evaluate("true") and clock.inner_text() != stands)
+
+
+def test_a_page_waits_for_a_sign_of_life_for_as_long_as_the_host_may_be_silent(
+    browser: Browser, arena: Served
+) -> None:
+    """Catches a page that gives up a host which was told to give signs of life less often than others."""
+
+    def as_if_told(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.text().replace('data-heartbeat="15.0"', 'data-heartbeat="60.0"')
+        route.fulfill(response=answer, body=body)
+
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.clock.install()
+        for gives_up in (True, False):
+            if not gives_up:
+                page.route("**/tournaments/quoridor", as_if_told)
+            with page.expect_response("**/live?*"):
+                spectator.go(page, "/tournaments/quoridor")
+            page.evaluate(NOTE_WHAT_IS_SAID)
+            page.clock.run_for(120_000)
+            assert page.evaluate("said.length > 0") == gives_up
 
 
 def test_a_key_that_is_held_down_asks_for_the_boards_of_a_match_once(browser: Browser, arena: Served) -> None:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.bots import Bot
-from tests.browser.conftest import LOOKS, fits, order, visitor
+from tests.browser.conftest import LOOKS, fits, order, visitor, within
 from tests.browser.test_desk import another_link, log_in
 from tests.hang import wait_for
 from tests.server.served import Served
@@ -148,12 +148,43 @@ def test_names_that_are_written_from_right_to_left_keep_their_places_and_their_b
         assert frame["x"] <= letter["left"] <= letter["right"] <= frame["x"] + frame["width"] + 1
 
 
-def test_accents_that_are_piled_up_stay_within_their_row(browser: Browser, host: Served) -> None:
-    """Catches a name that writes over the row above it, which is somebody else's."""
+@pytest.mark.parametrize(
+    ("path", "name", "above"),
+    [
+        (f"/tournaments/{CUP}/standings", ".standings a", ".standings tbody tr"),
+        ("/", ".lately a", "#lately-title"),
+        (f"/matches/{CUP}-1", ".names span", ".subtitle"),
+        (f"/matches/{CUP}-1", ".ending b", ".seats"),
+    ],
+)
+def test_accents_that_are_piled_up_stay_within_their_row_or_text(
+    browser: Browser, host: Served, path: str, name: str, above: str
+) -> None:
+    """Catches a name that writes over what is above it, which is somebody else's."""
     with visitor(browser, host.http) as spectator:
-        page = spectator.open(f"/tournaments/{CUP}/standings")
-        above, name = page.locator(".standings tbody tr").first, page.locator(".standings a").last
-        name.evaluate("(name) => { name.textContent = 'e'; }")
-        before = above.screenshot()
-        name.evaluate("(name, marks) => { name.textContent += marks; }", PILED_UP)
-        assert above.screenshot() == before
+        page = spectator.open(path)
+        written, seen = page.locator(name).last, page.locator(above).first
+        written.evaluate("(name) => { name.textContent = 'e'; }")
+        before = seen.screenshot()
+        written.evaluate("(name, marks) => { name.textContent += marks; }", PILED_UP)
+        assert seen.screenshot() == before
+
+
+def test_nothing_is_cut_off_on_paper(browser: Browser, host: Served) -> None:
+    token = (host.data / "organiser-token").read_text().strip()
+    order(host, token, f"/{CUP}/describe", name=WIDE, affiliation="a" * 64, contact="c" * 200)
+    with visitor(browser, host.http) as spectator:
+        page = log_in(spectator, another_link(host))
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 718, "height": 1123})  # A4, without margins
+        for path in (f"/bots/{SHORT}", f"/admin/tournaments/{CUP}", "/admin/audit"):
+            spectator.go(page, path)
+            assert within(page), path
+        spectator.go(page, f"/matches/{CUP}-1")
+        whole = page.locator("#grades").evaluate(
+            "(place) => { const list = document.createElement('ul'); list.className = 'causes';"
+            " list.append(...Array.from({ length: 40 }, () => document.createElement('li')));"
+            " list.childNodes.forEach((each) => { each.textContent = 'a mistake'; });"
+            " place.replaceChildren(list); return list.scrollHeight <= list.clientHeight; }"
+        )
+        assert whole

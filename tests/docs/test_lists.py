@@ -3,6 +3,7 @@
 Those of other people are not: their own docs have those.
 """
 
+import ast
 import re
 from pathlib import Path
 from typing import get_args
@@ -44,6 +45,19 @@ def test_the_pages_are_listed() -> None:
     page = (ROOT / "docs/pages.md").read_text()
     listed = set(re.findall(r"[` ]/([a-z][a-z.-]*)", page))
     assert FIRST | ROOT_PAGES | {"games"} <= listed | {"", "static", "favicon.ico"}
+
+
+def test_organisers_are_told_of_every_figure_for_a_monitor() -> None:
+    known = {
+        each.value
+        for path in (ROOT / "server").rglob("*.py")
+        if "server.host.exposition import" in (code := path.read_text(encoding="utf-8"))
+        for each in ast.walk(ast.parse(code))
+        if isinstance(each, ast.Constant) and re.fullmatch("(quintain|process)_[a-z_]+", str(each.value))
+    }
+    told = (ROOT / "docs/organisers.md").read_text().partition("\n## Metrics\n")[2].partition("\n## ")[0]
+    assert known
+    assert set(re.findall(r"`((?:quintain|process)_[a-z_]+)`", told)) == known
 
 
 def rows(head: str) -> list[list[str]]:

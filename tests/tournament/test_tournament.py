@@ -372,6 +372,7 @@ async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: M
     async with world({"ann": first, "bob": first}) as here:
         await here.tournament.run()
         await here.desk.void("cup-1", "a cable")
+        assert here.tournament.record.voided == {"cup-1": round(here.tournament.wall(), 3)}
         assert here.tournament.record.state is State.RUNNING
         await here.tournament.run()
         assert [fact.match for fact in here.concluded()] == ["cup-1", "cup-1.2"]

@@ -5,11 +5,11 @@
 
 import { nodes, show } from "./parts.js";
 
-const QUIET = 40_000; // ms of silence after which the connection counts as dead: the host says something every 15 s
 const ASLEEP = 3_000; // ms out of sight after which the stream is closed: a browser allows few of them
 const MOST = 250; // items of a list that stay on the page
 const PRESS = 2_000; // ms for which a part waits for the end of a click, at most
 const page = document.querySelector("[data-live]");
+const QUIET = 1000 * (10 + 2 * page?.dataset.heartbeat); // ms of silence after which the connection counts as dead
 const status = document.querySelector("[data-connection]");
 
 const takers = new Map(); // by place: functions that take a part instead of showing it
@@ -42,6 +42,7 @@ let tries = 0;
 let heard = 0;
 let retry;
 let ahead = page ? Number(page.dataset.now) - performance.now() / 1000 : 0; // the host's time less ours, in s
+let running = true; // whether clocks go on: not where nobody knows whether they do on the host
 const hidden = new Set(); // boards that are scrolled out of view
 const missed = new Set(); // and those that are in view again
 
@@ -71,18 +72,30 @@ function connect() {
     append(document.getElementById(place), from, html);
   });
   stream.addEventListener("anew", () => location.reload()); // another tournament has the name by now
+  stream.addEventListener("alive", hear);
   stream.addEventListener("now", (event) => {
     after = event.lastEventId;
-    heard = performance.now();
-    ahead = Number(event.data) - heard / 1000;
+    hear(event);
     document.dispatchEvent(new Event("live"));
-    tick();
   });
+}
+
+/** The host says what time it is, and that all that was sent is as it is now: clocks go on from there. */
+function hear({ data }) {
+  heard = performance.now();
+  ahead = Number(data) - heard / 1000;
+  running = true;
+  tick();
+}
+
+function close() {
+  stream?.close();
+  running = false;
 }
 
 /** Try again in a while, and not all at the same time: a host that has just started has enough to do. */
 function again(answered = false) {
-  stream?.close();
+  close();
   say(answered ? "The host does not have this page now; trying again." : "The host cannot be reached; trying again.");
   const wait = Math.min(30_000, 1000 * 2 ** tries++) * (0.5 + Math.random());
   clearTimeout(retry);
@@ -114,6 +127,7 @@ function shown(left) {
 }
 
 function tick() {
+  if (!running) return;
   const now = performance.now() / 1000 + ahead;
   for (const clock of document.querySelectorAll("[data-until]")) {
     const left = Math.max(0, Number(clock.dataset.until) - now);
@@ -146,7 +160,7 @@ let sleep;
 /** Have a stream while the page can be seen. One that was opened in a tab behind others has none until then. */
 function wake() {
   clearTimeout(sleep);
-  if (document.visibilityState === "hidden") sleep = setTimeout(() => { clearTimeout(retry); stream?.close(); }, ASLEEP);
+  if (document.visibilityState === "hidden") sleep = setTimeout(() => { clearTimeout(retry); close(); }, ASLEEP);
   else if (!stream || stream.readyState === EventSource.CLOSED) connect();
 }
 
@@ -159,6 +173,6 @@ if (page) {
   document.addEventListener("visibilitychange", wake);
   document.addEventListener("pointerdown", press);
   for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(release)); // after the click
-  addEventListener("pagehide", () => stream?.close());
+  addEventListener("pagehide", close);
   addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
 }

@@ -14,7 +14,6 @@ import msgspec
 
 from games.catalogue import catalogue
 from server.export.signing import Signer
-from server.host.grouping import members
 from server.host.host import Host
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.reception import Guessing
@@ -27,6 +26,7 @@ from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
 from server.net.escaping import in_quotes
 from server.net.limits import Limits
+from server.protocols.api import groups
 from server.protocols.api.call import Asked, Call, Look
 from server.protocols.api.export_places import ExportPlaces
 from server.protocols.api.giving import give, give_later
@@ -178,9 +178,7 @@ def _game(view: View, name: str) -> tuple[Any, ...]:
 
 def _group(view: View, name: str) -> tuple[Any, ...]:
     """The name of a group, and its tournaments."""
-    if not (held := members(view.tournaments, name)):
-        raise HttpError(404, f"there is no group {in_quotes(name)}")
-    return name, held
+    return name, groups.found(view, name)
 
 
 def _word(view: View, word: str) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from server.host.view import HeldTournament
 from server.http.wire import Response, text_response
 from server.net.pauses import WithPauses
 from server.protocols.api.call import Look
-from tournament.facts import Concluded
+from tournament.facts import Concluded, State
 from tournament.record import Record
 from tournament.rounds import planned, rounds_of
 
@@ -55,19 +55,20 @@ def results(call: Look, found: HeldTournament) -> Response:
 
 def plan(call: Look, found: HeldTournament) -> Response:
     """When a tournament and its rounds begin."""
-    return text_response(CALENDAR, calendar(events(found.record), time.time()))
+    now = time.time()
+    return text_response(CALENDAR, calendar(events(found.record, now), now))
 
 
 async def plans(call: Look) -> Response:
     """When all tournaments and their rounds begin."""
-    held = WithPauses(call.view.tournaments.values(), AT_A_TIME)
-    begins = [event async for each in held for event in events(each.record)]
-    return text_response(CALENDAR, calendar(begins, time.time()))
+    held, now = WithPauses(call.view.tournaments.values(), AT_A_TIME), time.time()
+    begins = [event async for each in held for event in events(each.record, now)]
+    return text_response(CALENDAR, calendar(begins, now))
 
 
 def atom(record: Record, latest: Sequence[Concluded]) -> str:
     """Results as an Atom feed (RFC 4287). Links are relative: they lead to where the feed came from."""
-    updated = max((each.ended or EARLIEST for each in latest), default=EARLIEST)
+    updated = max((_changed(record, each) for each in latest), default=EARLIEST)
     title = f"{record.name}: results, {catalogue()[record.opened.game].title}"
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
@@ -79,15 +80,23 @@ def atom(record: Record, latest: Sequence[Concluded]) -> str:
         first, second = map(_isolated, each.players)
         said = f"{first} – {second}: {_score(record, each)}"
         page = f"/matches/{quote(each.match, safe='')}"
-        lines += ["<entry>", *_common(_identity(record.kept_as, each.match), said, each.ended, page)]
+        lines += [
+            "<entry>",
+            *_common(_identity(record.kept_as, each.match), said, _changed(record, each), page),
+        ]
         lines += [f"<summary>{_clean(why_shown(record, each))}</summary>", "</entry>"]
     return "\n".join((*lines, "</feed>", ""))
 
 
-def _common(identity: str, title: str, updated: float | None, page: str) -> Iterable[str]:
+def _changed(record: Record, match: Concluded) -> float:
+    """When what is said of a match became what it is: at its end, or when it was voided after that."""
+    return record.voided.get(match.match) or match.ended or EARLIEST
+
+
+def _common(identity: str, title: str, updated: float, page: str) -> Iterable[str]:
     yield f"<id>{identity}</id>"
     yield f"<title>{_clean(title)}</title>"
-    yield f"<updated>{moment(updated or EARLIEST)}</updated>"
+    yield f"<updated>{moment(updated)}</updated>"
     yield f'<link rel="alternate" href={quoteattr(page)}/>'
 
 
@@ -122,14 +131,17 @@ def calendar(begins: Iterable[Event], now: float) -> str:
     return "".join(f"{_folded(line)}\r\n" for line in (*lines, "END:VCALENDAR"))
 
 
-def events(record: Record) -> Iterator[Event]:
-    """When a tournament begins, and each of its rounds, as far as their times are known."""
+def events(record: Record, now: float) -> Iterator[Event]:
+    """When a tournament begins, and each of its rounds, as far as their times are known and still to come."""
+    begun, over = record.state is not State.REGISTERING, record.state is State.FINISHED or record.ended_early
     title = f"{record.name}: {catalogue()[record.opened.game].title}, {record.format.title}"
     start, times = record.opened.start, [*planned(record)]
-    if start is not None and (not times or start < times[0][1]):
+    if start is not None and (not times or start < times[0][1]) and not (begun and start > now):
         yield Event((record.kept_as,), title, start, HOUR)
     rounds = rounds_of(record) if times else 0
     for (number, at), (_, following) in zip_longest(times, times[1:], fillvalue=(0, inf)):
+        if over and at > now:
+            break
         lasts = following - at if following < inf else record.opened.round_every or HOUR
         said = f"{title}, round {number}" + (f" of {rounds}" if rounds >= number else "")
         yield Event((record.kept_as, "round", str(number)), said, at, lasts)

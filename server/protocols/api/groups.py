@@ -4,18 +4,30 @@ Each function answers one route of `table.py`.
 """
 
 from server.host.boards import NoBoard
-from server.host.grouping import frozen, groups, table_over
-from server.host.view import HeldTournament
+from server.host.grouping import frozen, groups, members, table_over
+from server.host.view import HeldTournament, View
+from server.http.head import HttpError
 from server.http.wire import Response, json_response
-from server.protocols.api.call import Look
+from server.net.escaping import in_quotes
+from server.protocols.api.call import Answer, Look
 from server.protocols.api.paging import asked
 from server.protocols.api.reading import not_yet
 
 
-def listed(call: Look) -> Response:
-    found = groups(call.view).items()
-    shown = [{"group": name, "tournaments": [each.record.name for each in held]} for name, held in found]
+def listed(call: Look) -> Answer:
+    """All groups, or the table of the one in ?name=; `..` is no name to clients where it is in a path."""
+    if name := call.exchange.request.query.get("name"):
+        return table(call, name, found(call.view, name))
+    known = groups(call.view).items()
+    shown = [{"group": name, "tournaments": [each.record.name for each in held]} for name, held in known]
     return json_response(200, {"groups": shown})
+
+
+def found(view: View, name: str) -> list[HeldTournament]:
+    """The tournaments of a group; raises `HttpError`."""
+    if not (held := members(view.tournaments, name)):
+        raise HttpError(404, f"there is no group {in_quotes(name)}")
+    return held
 
 
 async def table(call: Look, name: str, held: list[HeldTournament]) -> Response:

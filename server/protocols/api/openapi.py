@@ -8,6 +8,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct, structs
 
+from server.http.sharing import READS
+from server.http.undecided import UNDECIDED
 from server.protocols.api.routes import Caller, Contents, Route
 
 SECURITY: Mapping[Caller, list[dict[str, list[str]]]] = {  # whose token a request has to bring
@@ -67,6 +69,11 @@ def _operation(
                 for status, content in given.items()
             },
             "4XX": {"description": "What was wrong with the request."} | wrong,
+            **(
+                {}
+                if route.method in READS
+                else {"502": {"description": f"{UNDECIDED.capitalize()}."} | wrong}
+            ),
             "5XX": {"description": "Why the host cannot do this just now."} | wrong,
         },
     }

@@ -115,9 +115,10 @@ ROUTES: tuple[Route, ...] = (
     ),
     look(
         "/api/groups",
-        "List the groups of tournaments.",
+        "List the groups of tournaments, or get the table of the one in ?name=, which may be . or ..",
         groups.listed,
-        {JSON: answers.Groups},
+        {JSON: answers.Groups | answers.TableOver},
+        query={"name": {"type": "string", "description": "The name of a group."}, **paging.QUERY},
     ),
     look(
         "/api/groups/{group}",
@@ -162,7 +163,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     look(
         "/api/bots",
-        "Get the same for the bot in ?name=, whose name may contain a slash.",
+        "Get the same for the bot in ?name=, whose name may contain a slash, or be . or ..",
         bots.named,
         {JSON: answers.Bot},
         query={"name": {"type": "string", "description": "The name of a bot.", "required": True}},

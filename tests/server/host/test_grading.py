@@ -28,6 +28,7 @@ from server.net.guard import Guard
 from tests.hang import HANG
 from tests.server.pages.gallery import Gallery, gallery
 from tests.server.served import Served
+from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned, Voided
 from tournament.format import Pairing
@@ -463,6 +464,29 @@ async def test_an_estimate_is_called_one_wherever_it_is_shown(autojump_clock: Mo
     assert {each["name"]: each["estimate"] for each in tournament["entrants"]} == shares
     assert "By the house brain’s estimate" in bot
     assert "By the house brain’s estimate" in event
+
+
+async def test_an_open_page_says_how_well_a_tournament_was_played_as_far_as_somebody_has_asked(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a figure that stays as it was, and a page that has every match graded by staying open."""
+    worker = Worker()
+    async with gallery() as here:
+        here.host.grader.grade = worker
+        await here.hold(entrants=2)
+        watcher = await here.watch("page=/tournaments/cup")
+        await here.come("ann", "bob")
+        await trio.sleep(200.0)
+        await watcher.look()
+        assert ("accuracy" in watcher.parts, worker.begun) == (False, 0)
+        await read(here, "/api/tournaments/cup")
+        await trio.sleep(1.0)
+        await watcher.look()
+        assert "in 1 graded match." in watcher.parts["accuracy"]
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        await trio.sleep(1.0)
+        await watcher.look()
+        assert not watcher.parts["accuracy"].strip()
 
 
 async def read(here: Gallery, path: str) -> Any:

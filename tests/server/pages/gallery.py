@@ -99,7 +99,6 @@ class Watcher:
 
     def _take(self, event: str) -> None:
         fields = dict(line.partition(": ")[::2] for line in event.splitlines() if not line.startswith(":"))
-        self.alive += event.startswith(":")
         match fields.get("event"):
             case "part":
                 told = msgspec.json.decode(fields["data"])
@@ -111,6 +110,8 @@ class Watcher:
             case "now":
                 self.batches += 1
                 self.id = fields["id"]
+            case "alive":
+                self.alive += 1
             case _:
                 pass
 

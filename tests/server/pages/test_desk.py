@@ -162,6 +162,13 @@ async def test_a_form_wants_the_token_of_its_own_session(autojump_clock: MockClo
         assert discreet.status == 303, "what a browser says of a page that tells no referrer"
 
 
+async def test_the_options_of_a_tournament_end_before_the_link_to_its_page(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold("cup", options={"ply_limit": 20})
+        page = await (await here.log_in()).read("/admin/tournaments/cup")
+    assert 'ply_limit 20. <a href="/tournaments/cup">' in page
+
+
 async def test_whoever_guesses_is_slowed_down_and_counted(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         browser = Browser(here.server)

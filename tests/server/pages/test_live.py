@@ -229,6 +229,22 @@ async def test_nothing_is_sent_while_nothing_happens_but_signs_of_life_as_often_
     assert watcher.alive == alive + 4 * often
 
 
+async def test_a_client_that_comes_back_is_told_the_time_at_once_if_it_has_everything(
+    autojump_clock: MockClock,
+) -> None:
+    """Its clocks stand still until then. They would jump if what it has were of an earlier run."""
+    async with gallery() as here:
+        await here.hold(entrants=2)
+        await here.come("ann")
+        first = await here.watch("page=/tournaments/cup")
+        await trio.sleep(1.0)
+        await first.look()
+        for known, alive in ((first.id, 1), ("another-1", 0)):
+            again = await here.watch(f"page=/tournaments/cup&after={known}")
+            await again.look()
+            assert again.alive == alive
+
+
 async def test_a_deaf_spectator_is_cut_and_the_others_see_every_frame(autojump_clock: MockClock) -> None:
     limits = Limits(outbox_seconds=5.0)
     async with gallery(limits) as here:

@@ -19,6 +19,9 @@ from server.http.routes import routed
 from server.net.limits import Limits
 from server.pages import formatting, game, match, protocols
 from server.pages.fair_share import ALONE, REST, FairShare
+from server.pages.formatting import FEW
+from server.pages.home import summaries
+from server.pages.rendering import part
 from server.pages.story import Story
 from server.protocols.catalogue import dialects
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
@@ -44,6 +47,28 @@ async def played(here: Gallery, *names: str, format: str = "round-robin") -> Non
     await here.hold(entrants=len(names), format=format)
     await here.come(*names)
     await trio.sleep(200.0)
+
+
+async def test_of_many_tournaments_of_a_bot_or_a_group_few_are_named_and_a_list_has_them_all(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        names = [f"week-{number}" for number in range(FEW + 2)]
+        for name in names:
+            (await here.hold(name, group="a & b")).record.add(Entered("ann/1 & co"))
+        await here.hold("elsewhere", group="another")
+        for of in ("bot=ann%2F1+%26+co", "group=a+%26+b"):
+            kind, _, name = of.partition("=")
+            page = await here.read(f"/{kind}s/?name={name}")
+            assert re.findall(r"/tournaments/([^\"?]+)", page) == names[2:]
+            (address,) = re.findall(r'<a href="(/tournaments\?[^"]+)">2 earlier ones</a>', page)
+            listed = await here.read(address)
+            assert re.findall(r"/tournaments/([^\"]+)", listed) == names
+            await here.read(f"/tournaments?{kind}=nobody", status=404)
+        paged = part(
+            "tournaments", summaries(here.host, 1) | {"whole": True, "pages": 2, "address": "?bot=ann&"}
+        )
+        assert '<a href="?bot=ann&amp;page=2" rel="next">' in paged
 
 
 ADDRESSES = (
@@ -518,6 +543,29 @@ async def test_a_voided_match_says_so_and_what_it_was_before(autojump_clock: Moc
     assert "ann has three in a row" in page
 
 
+@pytest.mark.parametrize("open_before", [True, False])
+async def test_a_voided_match_is_no_victory_among_what_has_just_ended(
+    autojump_clock: MockClock, open_before: bool
+) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        if open_before:
+            assert "ann wins" in await here.read("/")
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        page = await here.read("/")
+    assert '<a href="/matches/cup-1">Void: counts for nothing</a>' in page
+    assert "ann wins" not in page
+
+
+async def test_a_bot_is_not_said_to_be_graded_where_nothing_is(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        first = await here.read("/bots/ann")
+        await trio.sleep(1.0)
+        assert "being graded" not in await here.read("/bots/ann"), first
+
+
 async def test_an_ending_is_told_in_words_about_the_players(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await here.hold(entrants=2)
@@ -526,6 +574,10 @@ async def test_an_ending_is_told_in_words_about_the_players(autojump_clock: Mock
         await trio.sleep(300.0)
         page = await here.read("/matches/cup-1")
     assert "ann wins on time: bob ran out of it" in page
+
+
+def test_a_figure_that_a_bot_noted_has_all_its_digits() -> None:
+    assert match.noted({"tokens": 1234567, "score": -0.25}) == "tokens 1,234,567, score -0.25"
 
 
 @pytest.mark.parametrize("name", [GAME, "quoridor"])

@@ -13,7 +13,7 @@ from server.export.match_text import read
 from server.protocols.api.feeds import LATEST, PLANNED, Event, atom, calendar, events
 from tests.server.protocols.test_api import GAME, office
 from tournament.events import Ending
-from tournament.facts import Concluded, Drew, Entered, Opened, Voided
+from tournament.facts import Concluded, Drew, EndedEarly, Entered, Opened, State, Turned, Voided
 from tournament.format import Pairing
 from tournament.record import Record
 
@@ -65,22 +65,43 @@ def test_a_score_stays_as_it_is_beside_a_name_that_is_written_from_right_to_left
 
 def test_a_feed_says_that_a_match_was_voided_after_its_end() -> None:
     made = record(1)
-    made.add(Voided("cup-1", "a cable"))
+    made.add(Voided("cup-1", "a cable", at=2000.0))
     feed = ElementTree.fromstring(atom(made, [made.matches["cup-1"]]))  # noqa: S314 - ours
     assert feed.findtext(f"{ATOM}entry/{ATOM}title") == "ann – <ann & b ob>: void"
     assert feed.findtext(f"{ATOM}entry/{ATOM}summary") == "the organiser voided it; before that: won"
+    for place in ("", f"{ATOM}entry/"):
+        assert feed.findtext(f"{place}{ATOM}updated") == "1970-01-01T00:33:20.000Z"
 
 
 def test_a_calendar_has_the_planned_and_no_line_of_it_is_too_long() -> None:
     planned = record(0, 1_770_000_000.0)
-    made = calendar([*events(planned), *events(record(0))], 0.0)
+    made = calendar([*events(planned, 0.0), *events(record(0), 0.0)], 0.0)
     assert made.count("BEGIN:VEVENT") == 1
     assert "DTSTART:20260202T024000Z\r\n" in made
     assert made.endswith("END:VCALENDAR\r\n")
     long = Record("c" * 60 + "ü" * 60, planned.opened)
-    folded = calendar(events(long), 0.0)
+    folded = calendar(events(long, 0.0), 0.0)
     assert max(len(line.encode()) for line in folded.split("\r\n")) <= 75
     assert "ü" * 60 in folded.replace("\r\n ", "")
+
+
+def test_what_was_begun_or_ended_by_hand_before_its_time_is_not_still_to_come() -> None:
+    """Catches a calendar by which people come on a day on which nothing happens."""
+    hour = 3600.0
+    evening = Record("swiss", Opened(GAME, "swiss", 8, rounds_at=(1 * hour, 2 * hour, 3 * hour)))
+    for name in "abcdefgh":
+        evening.add(Entered(name))
+    cup = record(0, 3 * hour)
+
+    def times(of: Record, now: float) -> list[float]:
+        return [event.at / hour for event in events(of, now * hour)]
+
+    assert (times(cup, 0.0), times(evening, 0.0)) == ([3.0], [1.0, 2.0, 3.0])
+    for each in (cup, evening):
+        each.add(Turned(State.RUNNING))
+    assert (times(cup, 0.0), times(evening, 0.0)) == ([], [1.0, 2.0, 3.0])
+    evening.add(EndedEarly())
+    assert times(evening, 1.5) == [1.0]
 
 
 def test_what_comes_next_is_in_a_calendar_however_much_has_been_and_is_far_away() -> None:

@@ -94,6 +94,17 @@ async def test_the_page_of_a_group_is_linked_from_its_tournaments(autojump_clock
     }
 
 
+async def test_a_group_whose_name_is_no_name_in_a_path_is_found_by_it_beside_the_path(
+    autojump_clock: MockClock,
+) -> None:
+    """Clients take `..` for the path above it before they ask, and get another answer."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="week", game=GAME, entrants=2, group="..")
+        told = await here.read("/api/groups?name=..")
+        await here.read("/api/groups?name=nothing", 404)
+    assert (told["group"], told["tournaments"]) == ("..", ["week"])
+
+
 async def test_a_group_whose_address_could_not_be_written_is_refused(autojump_clock: MockClock) -> None:
     async with office() as here:
         told = await here.tell("/api/tournaments", 400, name="week", game=GAME, group="a/b")

@@ -22,6 +22,8 @@ from games.catalogue import catalogue
 from games.game import Game
 from server.host.host import Host
 from server.http.routes import routed
+from server.http.undecided import is_order
+from server.http.wire import Request
 from server.protocols.api.door import Api
 from server.protocols.api.game_schema import common, schemas
 from server.protocols.api.openapi import openapi
@@ -174,6 +176,7 @@ async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_a
         for kind in ("csv", "trf"):
             await call("GET", f"{one}/standings", name="cup", format=kind)
         await call("GET", "/api/groups/{group}", group="all")
+        await call("GET", "/api/groups", name="all", limit=1)
         await call("GET", "/api/bots/{bot}", bot="ann")
         await call("GET", "/api/bots", name="ann")
         await call("POST", f"{one}/freeze", name="cup")
@@ -225,6 +228,14 @@ async def test_an_order_takes_and_needs_what_the_document_says(autojump_clock: M
             assert bool(taken) == body.get("required", False)
     assert paths["/api/tournaments"]["post"]["requestBody"]["required"]
     assert paths["/api/bots"]["get"]["parameters"][0]["required"]
+
+
+def test_the_document_says_of_every_order_and_of_nothing_else_that_its_answer_may_be_lost() -> None:
+    """Catches a client that takes it for a refusal, and gives the order twice."""
+    for path, operations in openapi(ROUTES)["paths"].items():
+        for method, operation in operations.items():
+            request = Request(method.upper(), path, {}, {}, b"", "", 0.0, False)
+            assert is_order(request) == ("502" in operation["responses"]), path
 
 
 def test_what_the_document_says_is_text_and_not_code() -> None:
