@@ -13,9 +13,9 @@ DEV := $(VENV)/.dev
 DOCS := .cache/docs
 COMMAND := $(VENV)/.command
 PROCESSORS := $(shell nproc 2>/dev/null || echo 2)
-# Twice as many as there are processors: more than a third of the time tests wait for something else than a processor.
+# Three times as many as there are processors: half of the time tests wait for something else than a processor.
 # The fast ones do not, and every worker reads all of the tests first.
-WORKERS ?= $(shell expr $(PROCESSORS) '*' 2)
+WORKERS ?= $(shell expr $(PROCESSORS) '*' 3)
 # Bytecode is kept, not beside the sources: no start is to compile everything, and tests start hundreds of processes.
 KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode
 CACHED := $(KEEPING) $(IN)python
@@ -55,9 +55,9 @@ busy: $(DEV)  ## `make test` beside four busy loops: no test takes a busy machin
 campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign ARGS="-k laws"` narrows the tests
 	HYPOTHESIS_PROFILE=campaign $(PYTEST) -n $(WORKERS) $(ARGS)
 	$(IN)python -m tests.fuzz --sessions 100000
-	$(IN)python -m tests.simulation --seeds 1-20000 --jobs $(WORKERS)
-	$(IN)python -m tests.simulation --doors --seeds 1-2000 --jobs $(WORKERS)
-	$(IN)python -m tests.simulation.cluster --seeds 1-20000 --jobs $(WORKERS)
+	$(IN)python -m tests.simulation --seeds 1-20000 --jobs $(PROCESSORS)
+	$(IN)python -m tests.simulation --doors --seeds 1-2000 --jobs $(PROCESSORS)
+	$(IN)python -m tests.simulation.cluster --seeds 1-20000 --jobs $(PROCESSORS)
 	$(IN)python -m tests.crashes --crashes 1000
 	$(IN)python -m tests.powercuts --cuts 1000
 	$(IN)python -m tests.chaos --kills 1000
@@ -67,8 +67,8 @@ campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign 
 	$(IN)python -m tests.storm --seeds 1-50
 	$(IN)python -m tests.soak --minutes 30
 	$(IN)python -m tests.adversaries --seconds 20
-	$(IN)python -m tests.calibration --jobs $(WORKERS)
-	$(IN)python -m tests.calibration decide --jobs $(WORKERS)
+	$(IN)python -m tests.calibration --jobs $(PROCESSORS)
+	$(IN)python -m tests.calibration decide --jobs $(PROCESSORS)
 
 bench: $(VENV)/.bench  ## speed, as ratios in one run
 	$(IN)python -m tests.bench $(ARGS)

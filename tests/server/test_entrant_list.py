@@ -28,7 +28,7 @@ def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "1 to 10000 bots on the list, not 0"),
+        ("", "1 to 10,000 bots on the list, not 0"),
         ("name\n", "not 0"),
         ("name\nann\nann\n", "line 3: ann is on the list twice"),
         ("name,contact\n,ann@example\n", "line 2: expected a name"),

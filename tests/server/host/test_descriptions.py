@@ -142,7 +142,7 @@ async def test_rounds_and_checking_in_are_chosen_and_told_over_the_api(autojump_
 
 def test_a_calendar_has_the_start_where_the_first_round_is_later() -> None:
     opened = Opened(GAME, "swiss", 4, start_at=1_770_000_000.0, rounds_at=(1_770_003_600.0, 1_770_007_200.0))
-    made = calendar(events(Record("cup", opened)), now=0.0)
+    made = calendar(events(Record("cup", opened), 0.0), now=0.0)
     assert made.count("BEGIN:VEVENT") == 3
     assert len({line for line in made.splitlines() if line.startswith("UID:")}) == 3
 
