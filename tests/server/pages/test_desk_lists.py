@@ -124,6 +124,15 @@ async def test_every_order_of_the_list_leads_back_to_the_page_that_it_was_given_
         assert b"disqualified" in answer.body
 
 
+async def test_names_to_describe_are_offered_as_far_as_they_are_on_the_page(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting() as here:
+        await filled(here, NAMES)
+        page = await (await here.log_in()).read(f"{CUP}?page=3")
+    assert re.findall("<option>(.+?)</option>", page) == NAMES[2 * PAGE :]
+
+
 async def test_a_name_that_nobody_has_cannot_be_described(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await filled(here, NAMES)
