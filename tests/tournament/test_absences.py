@@ -358,3 +358,28 @@ async def test_until_something_changes_nobody_is_looked_at_to_say_who_is_missing
         return steps
 
     assert await cost(60) == await cost(2)
+
+
+async def test_whoever_is_absent_is_looked_at_only_where_somebody_was_invited(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a look at thousands who have gone, twice a second, to see whether they had been invited."""
+
+    async def cost(bots: int) -> int:
+        here = World(Opened("tic-tac-toe", "round-robin"))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(here.tournament.run)
+            for name in (f"bot-{number}" for number in range(bots)):
+                await here.tournament.enter(name)
+            await trio.sleep(1.0)
+            assert len(here.tournament.missing()) == bots
+            steps = steps_taken(lambda: here.tournament.awaits_the_invited)
+            assert not here.tournament.awaits_the_invited
+            await here.desk.invite("eve", lambda: "00")
+            assert here.tournament.awaits_the_invited
+            await here.desk.withdraw("eve")
+            assert not here.tournament.awaits_the_invited
+            nursery.cancel_scope.cancel()
+        return steps
+
+    assert await cost(60) == await cost(2)
