@@ -131,7 +131,7 @@ def record_of(reader: Reader, folder: Path, name: str) -> Record:
     known, after = dict[str, Record](), 0
     with suppress(*USELESS):
         found, _ = _content(reader, folder / OF_WHOLE)
-        known = {each: DeletedRecord(each, whole=True) for each in found.deleted if each == name}
+        known |= {each: DeletedRecord(each, whole=True) for each in found.deleted if each == name}
         known |= {each.name: restored(each) for each in found.records if each.name == name and each.whole}
         after = found.number if known else 0
     return fold(map(kept, reader.kept(after, name)), known)[name]

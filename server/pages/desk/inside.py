@@ -200,8 +200,8 @@ class Inside:
             return
         change: Comparison | None = None
         if not live:
-            ranked = await desk.preview(changes, lambda _, rows: rows)
-            change = await self._run(lambda: compared(*ranked()))
+            ranked = partial(desk.preview, changes, lambda _, rows: rows)
+            change = await self._run(partial(compared, *await self._host.boards.previewed(ranked)))
         annulled = any(isinstance(each, Withdrew) and each.annulled for each in changes)
         await self._give_long(
             exchange,
