@@ -683,6 +683,23 @@ async def test_an_export_is_json_lines_and_standings_can_be_had_as_csv(autojump_
     assert refused["error"] == "TRF is a table of rounds, and a ladder tournament has none: take CSV"
 
 
+async def test_what_has_no_rounds_is_refused_as_trf_before_anything_is_copied(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches 200,000 matches that were copied where moves are played, and counted, for a refusal."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="steps", game=GAME, format="ladder")
+        asked = list[Callable[[], Any]]()
+
+        async def elsewhere(work: Callable[[], Any]) -> Any:
+            asked.append(work)
+            return work()
+
+        here.host.boards.run = elsewhere
+        await here.read("/api/tournaments/steps/standings?format=trf", 409)
+        assert asked == []
+
+
 async def test_a_monitor_is_told_how_things_are(autojump_clock: MockClock) -> None:
     async with office() as here:
         await here.come("ann", "bob")
