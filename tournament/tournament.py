@@ -332,7 +332,11 @@ class Tournament:
         return self._eta()
 
     async def foresee(self) -> float | None:
-        """Like `eta`; others get their turns meanwhile, which a forecast for thousands would keep waiting."""
+        """Like `eta`; others get their turns meanwhile, which a forecast for thousands would keep waiting.
+
+        So would a look at all of them, which `missing` needs after a start.
+        """
+        await self._presence.catch_up()
         for _ in self._foreseeing():
             await trio.lowlevel.checkpoint()
         return self._eta()
