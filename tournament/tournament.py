@@ -188,9 +188,9 @@ class Tournament:
 
         Where it is by invitation, that is everybody: a name is entered before its bot has come.
         """
-        record = self.record
-        invited = record.entrants if record.opened.by_invitation else record.invited
-        return any(name in invited and name not in record.out for name in self._presence.absent)
+        record, absent = self.record, self._presence.absent
+        awaited = absent if record.opened.by_invitation else absent & record.invited
+        return any(name not in record.out for name in awaited)
 
     async def enter(self, name: str, rating: float | None = None, *, seated: Seated | None = None) -> None:
         """Take in somebody who comes by itself.
@@ -332,7 +332,11 @@ class Tournament:
         return self._eta()
 
     async def foresee(self) -> float | None:
-        """Like `eta`; others get their turns meanwhile, which a forecast for thousands would keep waiting."""
+        """Like `eta`; others get their turns meanwhile, which a forecast for thousands would keep waiting.
+
+        So would a look at all of them, which `missing` needs after a start.
+        """
+        await self._presence.catch_up()
         for _ in self._foreseeing():
             await trio.lowlevel.checkpoint()
         return self._eta()

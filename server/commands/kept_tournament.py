@@ -8,20 +8,18 @@ from server.config import Settings
 from server.exits import Failure
 from server.export.json_views import entrants_shown, tournament_summed
 from server.store.choice import beside
-from server.store.journal import kept
+from server.store.snapshots import record_of
 from tournament.facts import State
-from tournament.folding import called, fold
+from tournament.folding import called
 
 
 def kept_tournament(data: Path, name: str) -> dict[str, Any]:
     """The tournament; raises `Failure` if there is none. Only a host knows who is missing, and until when."""
     with closing(beside(Settings(data=str(data)))) as reader:
-        own = (each for each in reader.latest() if called(each) == name)  # others may be millions of matches
-        records = fold(kept(row) for each in own for row in reader.kept(0, each)).values()
-    there = [each for each in records if each.state is not State.DELETED]
-    if not there:
+        own = [each for each in reader.latest() if called(each) == name]
+        record = record_of(reader, data, own[-1]) if own else None  # those before it are deleted
+    if record is None or record.state is State.DELETED:
         raise Failure(f"{data}: there is no tournament {name!r} in its journal")
-    record = there[-1]
     awaits_nobody = record.state is State.FINISHED or record.format.endless or not record.entrants
     summed = tournament_summed(record, list(record.dealt), None, () if awaits_nobody else None)
     entrants = entrants_shown(record, record.entrants.values(), everything=True)

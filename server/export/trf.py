@@ -36,7 +36,9 @@ class NotInTrf(ValueError):
 
 
 def trf(record: Record) -> str:
-    """The text of the file."""
+    """The text of the file; a tournament without an end is refused before anything of it is looked at."""
+    if record.format.endless:
+        raise NotInTrf(f"TRF is a table of rounds, and {_kind(record)} has none: take CSV")
     columns = _columns(record)
     _fits(record, len(columns))
     entrants = record.entrants
@@ -62,8 +64,6 @@ def _kind(record: Record) -> str:
 
 def _fits(record: Record, columns: int) -> None:
     count = len(record.entrants)
-    if record.format.endless:
-        raise NotInTrf(f"TRF is a table of rounds, and {_kind(record)} has none: take CSV")
     if count > MOST or count * columns > LARGEST:
         why = f"{count} entrants and {columns} rounds are too many for TRF"
         raise NotInTrf(f"{why}, which may have {MOST} and, multiplied, {LARGEST}: take CSV")

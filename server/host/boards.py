@@ -77,6 +77,7 @@ class Boards:
         self._said: tuple[Board, Words, bytes] | None = None  # … the latest of which are these
         self._making = trio.Lock()  # held while something is made of records …
         self._made: tuple[object, Any] | None = None  # … and this is the latest, after what it is
+        self._previewing = trio.Lock()  # held while it is worked out what an order would change
         self._waiting = 0  # how many wait for an exact board
         self._nobody_waits = trio.Event()  # set when the last of them has it, and then replaced
 
@@ -155,6 +156,14 @@ class Boards:
             if self._made is None or self._made[0] != what:
                 self._made = what, await self.run(partial(make, record.after()))
             return cast("T", self._made[1])
+
+    async def previewed(self, begin: Callable[[], Awaitable[Callable[[], T]]]) -> T:
+        """What comes of the work that `begin` returns, as for two tables of a copy of a large record.
+
+        One is worked out at a time, and nothing is copied before that: several organisers may ask at once.
+        """
+        async with self._previewing:
+            return await self.run(await begin())
 
     async def tables(self, records: Sequence[Record]) -> Sequence[Sequence[Row]]:
         """The tables of tournaments that are over, without ratings; the latest are remembered.

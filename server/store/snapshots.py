@@ -4,6 +4,7 @@ The file is a cache (`caches.py`): if it is of no use, everything is read from t
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 
@@ -25,6 +26,7 @@ MAGIC = b"quintain snapshot\n"
 MANY = 20_000  # entries read again at a start, after which a new snapshot is taken …
 MUCH = 100_000  # entries, after which a start that reads them says how far it is: some five seconds
 MANY_WHOLE = 500_000  # … and a new one of whole records, between starts: that takes seconds and memory
+USELESS = (OSError, ValueError, LookupError, TypeError)  # what reading a useless snapshot raises
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -124,12 +126,20 @@ def _has_snapshot(record: Record) -> bool:
     return record.format.endless or not record.whole or record.archived is not None
 
 
+def record_of(reader: Reader, folder: Path, name: str) -> Record:
+    """The whole record of the tournament that is kept under that name; reads nothing of any other."""
+    known, after = dict[str, Record](), 0
+    with suppress(*USELESS):
+        found, _ = _content(reader, folder / OF_WHOLE)
+        known |= {each: DeletedRecord(each, whole=True) for each in found.deleted if each == name}
+        known |= {each.name: restored(each) for each in found.records if each.name == name and each.whole}
+        after = found.number if known else 0
+    return fold(map(kept, reader.kept(after, name)), known)[name]
+
+
 def _loaded(reader: Reader, path: Path, *, whole: bool) -> Folded | None:
     try:
-        found = _decoder.decode(caches.read(path, MAGIC))
-        latest = caches.entry_of(reader, found.number, found.hash)
-        if found.version != VERSION:
-            raise ValueError("it is of another Quintain")
+        found, latest = _content(reader, path)
         taken_of = {each.name: each for each in found.records}
         records = {
             name: restored(taken_of[name]) if name in taken_of else _read(reader, name, found.number)
@@ -140,10 +150,19 @@ def _loaded(reader: Reader, path: Path, *, whole: bool) -> Folded | None:
             raise ValueError("it is of a host that was started in another way")
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except USELESS as error:
         log.warning("the snapshot is of no use: the whole journal is read", path=str(path), why=str(error))
         return None
     return Folded(records, found.audit, found.number, 0, found.number, latest)
+
+
+def _content(reader: Reader, path: Path) -> tuple[SnapshotContent, Entry]:
+    """What a snapshot says, and the entry up to which it goes; raises one of `USELESS`."""
+    found = _decoder.decode(caches.read(path, MAGIC))
+    latest = caches.entry_of(reader, found.number, found.hash)
+    if found.version != VERSION:
+        raise ValueError("it is of another Quintain")
+    return found, latest
 
 
 def _read(reader: Reader, name: str, number: int) -> Record:

@@ -20,7 +20,7 @@ from server.http.exchange import Exchange
 from server.pages import rendering, tables
 from server.pages.desk import forms
 from server.pages.desk.answers import give, page
-from server.pages.desk.changes import compared
+from server.pages.desk.changes import Comparison, compared
 from server.pages.desk.entrants import listed
 from server.pages.desk.place import back, place
 from server.pages.desk.sessions import Session
@@ -186,19 +186,22 @@ class Inside:
         """Show the standings before and after, or why the order cannot be carried out at all."""
         desk, record, where = Desk(tournament), tournament.record, place(exchange.request)
         name, match, why = asked.get("name", ""), asked.get("match", ""), asked.get("why", "")
+        live = action == "void" and match in tournament.matches  # and counts for nothing yet
         changes: list[AnyFact] = []
         try:
             if action == "withdraw":
                 changes = desk.withdrawal(name)
             elif action == "disqualify":
                 changes = desk.disqualification(name, why)
-            elif match not in tournament.matches:
+            elif not live:
                 changes = await desk.voiding(match, why)
         except Refusal as refusal:
             await self.tournament(exchange, session, tournament, str(refusal))
             return
-        ranked = await desk.preview(changes, lambda _, rows: rows)
-        change = await self._run(lambda: compared(*ranked()))
+        change: Comparison | None = None
+        if not live:
+            ranked = partial(desk.preview, changes, lambda _, rows: rows)
+            change = await self._run(partial(compared, *await self._host.boards.previewed(ranked)))
         annulled = any(isinstance(each, Withdrew) and each.annulled for each in changes)
         await self._give_long(
             exchange,
@@ -212,7 +215,7 @@ class Inside:
             where=where,
             back=back(record, where),
             change=change,
-            live=match in tournament.matches,
+            live=live,
             again=not (record.format.endless or record.ended_early),
             annulled=annulled,
             left=0 if annulled else record.left_to_play(name),

@@ -236,7 +236,10 @@ async def _give_csv(call: Look, board: Board, record: Record) -> None:
 
 
 async def _trf(call: Look, record: Record) -> Response:
-    made = await call.view.boards.made_of(record, _trf_or_why_not)
+    if record.format.endless:
+        made = _trf_or_why_not(record)  # which is refused at once
+    else:
+        made = await call.view.boards.made_of(record, _trf_or_why_not)
     if isinstance(made, NotInTrf):
         raise HttpError(409, str(made))
     return Response(200, typed(TEXT), made)

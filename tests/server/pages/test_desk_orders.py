@@ -369,6 +369,7 @@ async def test_the_desk_says_that_a_match_is_played_again_only_where_it_is(autoj
         asked = await browser.read(f"/admin/tournaments/rungs/void?match={live}")
         assert f"{live} is being played: it would stop now and count for nothing." in asked
         assert "Why, for everybody to see" in asked, "it becomes the reason of the ending"
+        assert "<table" not in asked, "the standings stay as they are"
         here.host.tournaments["cup"].halt()
         await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
         await here.api("POST", "/api/tournaments/cup/end")

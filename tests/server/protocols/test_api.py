@@ -39,6 +39,7 @@ from tests.turns import taking_turns
 from tournament.events import Began, Disconnected, Moved, Refused
 from tournament.facts import Entered, Opened, Ordered
 from tournament.player import Seat
+from tournament.record import Record
 from tournament.store import Memory
 
 GAME = "tic-tac-toe"
@@ -299,15 +300,49 @@ async def test_what_an_order_would_change_is_worked_out_where_it_holds_up_nobody
         worked = list[Callable[[], Any]]()
 
         async def elsewhere(work: Callable[[], Any]) -> Any:
-            worked.append(work)
-            return work()
+            worked.append(made := work())
+            return made
 
         here.host.boards.run = elsewhere
         for action, about in (("disqualify", {"name": winner}), ("void", {"match": "cup-1"})):
             worked.clear()
             seen = await here.tell(f"/api/tournaments/cup/{action}", preview=True, **about)
-            assert len(worked) == 1
+            ((before, after),) = worked
             assert seen["before"] != seen["after"]
+            assert msgspec.json.decode(before) == seen["before"], "it is encoded there, too"
+            assert msgspec.json.decode(after) == seen["after"]
+
+
+@pytest.mark.slow
+async def test_of_several_who_ask_at_once_what_an_order_would_change_one_gets_it_after_the_other(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches ten organisers for whom ten copies of a ladder of 20,000 are made and worked on at once."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4)
+        await here.come(*"abcd")
+        await trio.sleep(1000.0)
+        copies, made = list[Record](), list[int]()
+        copied, tournament = here.host.tournaments["cup"].copied_record, here.host.tournaments["cup"]
+
+        async def counted() -> Record:
+            copies.append(await copied())
+            return copies[-1]
+
+        async def at_length(work: Callable[[], Any]) -> Any:
+            made.append(begun := len(copies))
+            await trio.sleep(1.0)
+            assert len(copies) == begun, "nobody else has begun"
+            return work()
+
+        here.host.boards.run = at_length
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tournament, "copied_record", counted)
+            async with trio.open_nursery() as nursery:
+                for match in ("cup-1", "cup-2", "cup-3"):
+                    order = partial(here.tell, "/api/tournaments/cup/void", match=match, preview=True)
+                    nursery.start_soon(order)
+        assert made == [1, 2, 3]
 
 
 @pytest.mark.parametrize("action", ["start", "pause", "resume", "end", "freeze", "unfreeze", "delete"])
@@ -646,6 +681,23 @@ async def test_an_export_is_json_lines_and_standings_can_be_had_as_csv(autojump_
     assert trf_kind.startswith("text/plain")
     assert [line[14:18] for line in report.split("\r\n") if line.startswith("001")] == ["ann ", "@bob"]
     assert refused["error"] == "TRF is a table of rounds, and a ladder tournament has none: take CSV"
+
+
+async def test_what_has_no_rounds_is_refused_as_trf_before_anything_is_copied(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches 200,000 matches that were copied where moves are played, and counted, for a refusal."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="steps", game=GAME, format="ladder")
+        asked = list[Callable[[], Any]]()
+
+        async def elsewhere(work: Callable[[], Any]) -> Any:
+            asked.append(work)
+            return work()
+
+        here.host.boards.run = elsewhere
+        await here.read("/api/tournaments/steps/standings?format=trf", 409)
+        assert asked == []
 
 
 async def test_a_monitor_is_told_how_things_are(autojump_clock: MockClock) -> None:

@@ -1,6 +1,7 @@
 """The snapshot beside the journal: a start with it is a start without it, only sooner."""
 
 import resource
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +10,8 @@ from random import Random
 import pytest
 from structlog.testing import capture_logs
 
+from server.commands.kept_tournament import kept_tournament
+from server.exits import Failure
 from server.store import snapshots
 from server.store.snapshots import FILE, OF_WHOLE, Folded, folded, load, refresh, save
 from server.store.sqlite import Sqlite
@@ -19,13 +22,26 @@ from tests.tournament.test_tally import forgetful
 from tournament import entries
 from tournament.entries import Entry
 from tournament.events import Ending
-from tournament.facts import HOST, AnyFact, Concluded, Dealt, Drew, Entered, Opened, Ordered, State, Turned
-from tournament.format import Pairing
+from tournament.facts import (
+    HOST,
+    AnyFact,
+    Concluded,
+    Dealt,
+    Drew,
+    Entered,
+    Froze,
+    Opened,
+    Ordered,
+    State,
+    Turned,
+)
+from tournament.format import Pairing, formats
 from tournament.tally import Tallies
 
 pytestmark = pytest.mark.slow
 
 TABLES = {"open-a": "open", "open-b": "ladder", "cup": "round-robin"}
+ENDLESS = ("open-a", "open-b")
 FACTS = 200  # of each
 
 
@@ -234,6 +250,59 @@ def test_a_snapshot_of_another_journal_is_not_believed(
     write(engine, [(HOST, Ordered("me", "restore"))])
     write(engine, facts[150 : kept - 1])
     assert said(folded(engine, path)) == said(folded(engine, None))
+
+
+@pytest.mark.parametrize("format", formats())
+@pytest.mark.parametrize("state", [None, State.FINISHED])
+def test_a_folder_is_shown_as_its_journal_says_whatever_the_snapshot(
+    engine: Sqlite, tmp_path: Path, format: str, state: State | None
+) -> None:
+    """It may be of any age, damaged, of another host's journal, or of records that are not whole."""
+    opened, facts = history(format, Random(3), FACTS)
+    told = [("cup", fact) for fact in (opened, *facts, *([Turned(state)] if state else ()))]
+    path, elsewhere = tmp_path / OF_WHOLE, tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with closing(Sqlite(elsewhere / "quintain.sqlite")) as other:
+        write(other, [*told[:100], (HOST, Ordered("me", "restore")), *told[101:]])
+        save(path, folded(other, None, whole=True))
+    foreign = path.read_bytes()
+    for some in (told[:150], told[150:]):
+        write(engine, [*some, (HOST, Ordered("me", "look"))])
+        path.unlink(missing_ok=True)
+        found = kept_tournament(tmp_path, "cup")
+
+        def assert_same(found: object = found) -> None:
+            assert kept_tournament(tmp_path, "cup") == found
+
+        path.write_bytes(foreign)
+        assert_same()
+        for whole in (False, True):
+            save(path, folded(engine, None, whole=whole))
+            assert_same()
+        taken = path.read_bytes()
+        path.write_bytes(taken[:-1])
+        assert_same()
+        path.write_bytes(taken)  # which is older than what comes next
+        write(engine, [("cup", Froze(True)), ("cup", Entered("newcomer"))])
+        aged = kept_tournament(tmp_path, "cup")
+        path.unlink()
+        assert kept_tournament(tmp_path, "cup") == aged
+
+
+def test_what_a_snapshot_knows_of_a_tournament_is_not_read_again_to_show_it(
+    engine: Sqlite, tmp_path: Path
+) -> None:
+    """Catches half a minute for a ladder of 200,000 matches, of which a host that starts reads nothing."""
+    facts = happened()
+    write(engine, [*facts, ("gone", Opened("tic-tac-toe", "ladder")), ("gone", Turned(State.DELETED))])
+    write(engine, [(HOST, Ordered("me", "look"))])
+    found = {name: kept_tournament(tmp_path, name) for name in ENDLESS}
+    save(tmp_path / OF_WHOLE, folded(engine, None, whole=True))
+    with closing(sqlite3.connect(tmp_path / "quintain.sqlite", isolation_level=None)) as connection:
+        connection.execute("UPDATE journal SET body = 'unreadable' WHERE tournament <> ?", (HOST,))
+    assert {name: kept_tournament(tmp_path, name) for name in ENDLESS} == found
+    with pytest.raises(Failure, match="there is no tournament 'gone'"):
+        kept_tournament(tmp_path, "gone")
 
 
 def test_a_snapshot_is_nobody_elses_to_read_and_never_half_there(engine: Sqlite, path: Path) -> None:
