@@ -7,6 +7,7 @@ import { put, show, whole } from "./parts.js";
 
 const PACE = 700; // ms between two moves while it plays
 const SPREAD = 1000; // ms within which spectators ask for the page again: not all at the same time
+const STAYS = 400; // ms for which an address stays: Safari raises at the hundredth change in half a minute
 const KEPT = 400; // frames that are kept: of large boards these are megabytes
 const main = document.querySelector("[data-match]");
 const name = main.dataset.match;
@@ -47,7 +48,7 @@ async function more(number) {
   if (answer.plies > last) grow(answer.plies);
 }
 
-async function go(number, { push = true } = {}) {
+async function go(number) {
   wanted = Math.min(Math.max(number, 0), last);
   const target = wanted;
   following = main.dataset.live !== undefined && target === last;
@@ -56,7 +57,17 @@ async function go(number, { push = true } = {}) {
   ply = target;
   put(board, found.board);
   mark(found);
-  if (push) history.replaceState(null, "", following ? location.pathname : `?ply=${ply}`);
+  locate();
+}
+
+let located; // until the address may change again
+
+/** Have the address lead to the ply that is shown, at the latest when it has rested there. */
+function locate() {
+  const search = following ? "" : `?ply=${ply}`;
+  if (located || location.search === search) return;
+  history.replaceState(null, "", location.pathname + search);
+  located = setTimeout(() => { located = undefined; locate(); }, STAYS);
 }
 
 function mark(found) {
@@ -211,7 +222,7 @@ document.addEventListener("live", () => {
     return;
   }
   ply = wanted = last;
-  if (location.search) history.replaceState(null, "", location.pathname); // this came before the answer to a step
+  locate(); // this came before the answer to a step
   mark({ move: latest.querySelector("a").textContent });
 });
 
