@@ -129,7 +129,7 @@ function grow(plies) {
 function play(on) {
   clearInterval(timer);
   timer = undefined;
-  button.textContent = on ? "❚❚" : "▶";
+  button.textContent = on ? "❚❚" : "▶\ufe0e"; // a triangle of text, no emoji
   button.setAttribute("aria-label", on ? "Pause" : "Play");
   if (!on) return;
   if (ply === last) go(0);
