@@ -249,6 +249,19 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         assert spectator.complaints == []
 
 
+def test_whoever_looks_back_in_a_live_match_sees_how_many_moves_there_are_by_now(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/live-1?ply=1")
+        where, made = page.locator("[data-where]"), plies(arena)
+        expect(where).to_contain_text(f"move 1 of {made}: ")
+        words = where.inner_text().partition(": ")[2]
+        live.release()
+        expect(where).to_have_text(f"move 1 of {made + 1}: {words}")
+        assert spectator.complaints == []
+
+
 def test_whoever_goes_to_the_end_of_a_live_match_has_its_address_though_a_move_comes_meanwhile(
     browser: Browser, arena: Served, live: Semaphore
 ) -> None:

@@ -72,7 +72,7 @@ function locate() {
 
 function mark(found) {
   scrubber.value = ply;
-  where.textContent = ply === 0 ? "the beginning" : `move ${ply} of ${last}: ${found?.move ?? ""}`;
+  count(found);
   document.querySelector("[data-permalink]").href = `?ply=${ply}`;
   document.querySelector("[data-picture]").href = `/matches/${name}/board.svg?ply=${ply}`;
   document.querySelector('[data-to="back"]').href = `?ply=${Math.max(0, ply - 1)}`;
@@ -81,6 +81,11 @@ function mark(found) {
   think(found);
   light();
   point();
+}
+
+/** Which move of how many it is. */
+function count(found) {
+  where.textContent = ply === 0 ? "the beginning" : `move ${ply} of ${last}: ${found?.move ?? ""}`;
 }
 
 /** How long both had thought by then. */
@@ -218,7 +223,11 @@ document.addEventListener("live", () => {
   grow(latest.value);
   rove(moves.querySelector('[tabindex="0"]') ?? latest.querySelector("a"));
   if (!following) {
-    frame(ply).then(think, () => {}); // the stream says how long by now
+    frame(ply).then((found) => {
+      if (found?.ply !== ply) return;
+      count(found);
+      think(found); // the stream says how long by now
+    }, () => {});
     return;
   }
   ply = wanted = last;
