@@ -18,6 +18,7 @@ from tests.hang import HANG, wait_for
 from tests.lacking import lacking
 from tests.server.served import ROOT, Served
 
+ELSEWHERE = "arena.example"  # for a browser another machine, to which it speaks without TLS
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -26,6 +27,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1",
 )
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PICTURES = ROOT / ".cache" / "screenshots"  # for people to look at; nothing is compared with them

@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.bots import Bot
-from tests.browser.conftest import Visitor, look_at, visitor
+from tests.browser.conftest import ELSEWHERE, Visitor, look_at, visitor
 from tests.hang import wait_for
 from tests.server.run import quintain
 from tests.server.served import Served
@@ -117,6 +118,20 @@ def test_an_organiser_holds_a_tournament_from_the_desk(browser: Browser, host: S
         assert organiser.complaints == somebody.complaints == []
         organiser.go(page, "/admin")
         expect(page.get_by_role("heading", name="Not here")).to_be_visible()
+
+
+def test_the_desk_knows_its_own_forms_at_a_name_without_tls(
+    browser: Browser, serve: Any, tmp_path: Path
+) -> None:
+    """There no browser says in another way than by `Origin` that a form is from the desk itself."""
+    (tmp_path / "quintain.toml").write_text(f'hosts = ["{ELSEWHERE}"]')
+    host = serve("--log-level", "error")
+    with visitor(browser, host.http) as organiser:
+        page = organiser.open("/")
+        page.goto(f"http://{ELSEWHERE}:{host.http}{another_link(host)}")
+        page.get_by_role("button", name="Open the desk").click()
+        expect(page.get_by_role("heading", name="Tournaments")).to_be_visible()
+        open_cup(page, "cup", 3)
 
 
 def test_all_times_at_the_desk_are_in_the_reader_s_zone(browser: Browser, host: Served) -> None:

@@ -69,7 +69,8 @@ def draw(position: Nim, last: Take | None = None) -> str:
         marked = last is not None and last[0] == heap
         parts.append(svg.text(24, 30 + 40 * heap, str(heap), fill=svg.MARK if marked else svg.INK))
         parts += [svg.circle(60 + 34 * n, 30 + 40 * heap, 13, svg.SEATS[0]) for n in range(size)]
-    return svg.drawing(230, 140, f"Nim, heaps of {tuple(position.heaps)}", *parts)
+    how = position.outcome.why if position.outcome else f"{SEATS[position.turn]} to take"
+    return svg.drawing(230, 140, f"Nim, heaps of {tuple(position.heaps)}: {how}", *parts)
 
 
 RULES = """\

@@ -7,6 +7,7 @@ import { put, show, whole } from "./parts.js";
 
 const PACE = 700; // ms between two moves while it plays
 const SPREAD = 1000; // ms within which spectators ask for the page again: not all at the same time
+const STAYS = 400; // ms for which an address stays: Safari raises at the hundredth change in half a minute
 const KEPT = 400; // frames that are kept: of large boards these are megabytes
 const main = document.querySelector("[data-match]");
 const name = main.dataset.match;
@@ -47,7 +48,7 @@ async function more(number) {
   if (answer.plies > last) grow(answer.plies);
 }
 
-async function go(number, { push = true } = {}) {
+async function go(number) {
   wanted = Math.min(Math.max(number, 0), last);
   const target = wanted;
   following = main.dataset.live !== undefined && target === last;
@@ -56,12 +57,22 @@ async function go(number, { push = true } = {}) {
   ply = target;
   put(board, found.board);
   mark(found);
-  if (push) history.replaceState(null, "", following ? location.pathname : `?ply=${ply}`);
+  locate();
+}
+
+let located; // until the address may change again
+
+/** Have the address lead to the ply that is shown, at the latest when it has rested there. */
+function locate() {
+  const search = following ? "" : `?ply=${ply}`;
+  if (located || location.search === search) return;
+  history.replaceState(null, "", location.pathname + search);
+  located = setTimeout(() => { located = undefined; locate(); }, STAYS);
 }
 
 function mark(found) {
   scrubber.value = ply;
-  where.textContent = ply === 0 ? "the beginning" : `move ${ply} of ${last}: ${found?.move ?? ""}`;
+  count(found);
   document.querySelector("[data-permalink]").href = `?ply=${ply}`;
   document.querySelector("[data-picture]").href = `/matches/${name}/board.svg?ply=${ply}`;
   document.querySelector('[data-to="back"]').href = `?ply=${Math.max(0, ply - 1)}`;
@@ -70,6 +81,11 @@ function mark(found) {
   think(found);
   light();
   point();
+}
+
+/** Which move of how many it is. */
+function count(found) {
+  where.textContent = ply === 0 ? "the beginning" : `move ${ply} of ${last}: ${found?.move ?? ""}`;
 }
 
 /** How long both had thought by then. */
@@ -118,7 +134,7 @@ function grow(plies) {
 function play(on) {
   clearInterval(timer);
   timer = undefined;
-  button.textContent = on ? "❚❚" : "▶";
+  button.textContent = on ? "❚❚" : "▶\ufe0e"; // a triangle of text, no emoji
   button.setAttribute("aria-label", on ? "Pause" : "Play");
   if (!on) return;
   if (ply === last) go(0);
@@ -207,11 +223,15 @@ document.addEventListener("live", () => {
   grow(latest.value);
   rove(moves.querySelector('[tabindex="0"]') ?? latest.querySelector("a"));
   if (!following) {
-    frame(ply).then(think, () => {}); // the stream says how long by now
+    frame(ply).then((found) => {
+      if (found?.ply !== ply) return;
+      count(found);
+      think(found); // the stream says how long by now
+    }, () => {});
     return;
   }
   ply = wanted = last;
-  if (location.search) history.replaceState(null, "", location.pathname); // this came before the answer to a step
+  locate(); // this came before the answer to a step
   mark({ move: latest.querySelector("a").textContent });
 });
 

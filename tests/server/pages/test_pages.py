@@ -17,7 +17,7 @@ from server.commands.results import listed
 from server.exits import Unavailable
 from server.http.routes import routed
 from server.net.limits import Limits
-from server.pages import formatting, game, match, protocols
+from server.pages import files, formatting, game, match, protocols, rendering
 from server.pages.fair_share import ALONE, REST, FairShare
 from server.pages.formatting import FEW
 from server.pages.home import summaries
@@ -37,9 +37,20 @@ pytestmark = pytest.mark.slow
 
 HEADERS = {
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
+
+
+EMOJI = re.compile("[↔-↙↩↪⏏⏩-⏺▪▫▶◀◻-◾☀-⛿](?!\ufe0e)")  # unless what follows says that it is text
+
+
+def test_no_sign_on_a_page_is_drawn_as_an_emoji() -> None:
+    """Phones have pictures for some, and `font-variant-emoji` says nothing to browsers of before 2025."""
+    templates = (path.read_bytes() for path in rendering.TEMPLATES.rglob("*.html"))
+    for written in (*templates, *files.FILES.values()):
+        text = unescape(written.decode()).replace(r"\ufe0e", "\ufe0e")
+        assert not EMOJI.search(text), text
 
 
 async def played(here: Gallery, *names: str, format: str = "round-robin") -> None:
