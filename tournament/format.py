@@ -105,6 +105,7 @@ class Format(Struct, frozen=True, kw_only=True):
     eliminates: bool = False  # whoever loses is out, so each round depends on the ones before
     annuls: bool = False  # the results of whoever withdraws before half of its matches are annulled
     entrants: int = 2  # the fewest that it can be held with
+    prices: bool = False  # each round is the best of all possible ones: every meeting of two has a price
     # Where not all is drawn at the start: how many matches each round has for this many entrants.
     plan: Callable[[int, Terms], Sequence[int]] | None = None
     # Where all is drawn at the start: how many rounds there are for this many entrants.

@@ -14,6 +14,7 @@ from tournament.format import Format, Terms
 
 ENTRANTS = 10_000  # a host has been measured with as many connections
 AT_ONCE = 2_000_000  # rounds times entrants, where all is drawn at the start: a million pairings
+PRICED = 2_000  # entrants, where every meeting of two has a price: a round takes half a minute and 700 MB
 DECIDING = 400  # entrants, where places are decided: what is known of all has a cell for each two
 SETTLED = 500_000  # entrants times pairs to be settled there: to settle one takes a look at all matches
 ROUNDS = 10_000  # also how often the challenger of a gauntlet may meet each opponent
@@ -33,7 +34,7 @@ def largest(format: Format, terms: Terms) -> int:
         return _most(ENTRANTS, AT_ONCE, lambda count: rounds(count, terms) * count)
     if (pairs := format.pairs) is not None:
         return _most(DECIDING, SETTLED, lambda count: pairs(count, terms) * count)
-    return ENTRANTS
+    return PRICED if format.prices else ENTRANTS
 
 
 def _most(entrants: int, work: int, of: Callable[[int], int]) -> int:

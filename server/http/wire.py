@@ -93,9 +93,11 @@ def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
 
 
 def unstored(response: Response, *more: tuple[str, str]) -> Response:
-    """The same, with headers by which no browser keeps it, and `more` of them."""
-    headers = [header for header in response.headers if header[0] != NO_STORE[0]]
-    return Response(response.status, (*headers, NO_STORE, *more), response.body)
+    """The same, with headers by which no browser keeps it, and `more` in place of those of these names."""
+    own = NO_STORE, *more
+    names = {name for name, _ in own}
+    kept = [header for header in response.headers if header[0] not in names]
+    return Response(response.status, (*kept, *own), response.body)
 
 
 def takes_only(request: Request, *allowed: str) -> Response:

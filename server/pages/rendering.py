@@ -24,7 +24,7 @@ HTML = ("Content-Type", "text/html; charset=utf-8")
 HEADERS: Headers = (
     ("Cache-Control", "no-cache"),
     NOSNIFF,
-    ("Referrer-Policy", "same-origin"),  # with none at all, no form would say which site it is from
+    ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
 )
 # A string becomes markup in only one place of the scripts, by the policy named here.

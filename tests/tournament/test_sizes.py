@@ -19,7 +19,8 @@ GAME = "tic-tac-toe"
 @pytest.mark.parametrize(
     ("opened", "reason"),
     [
-        (Opened(GAME, "swiss", 10_001), "entrants: expected 2 to 10000 in a swiss, not 10001"),
+        (Opened(GAME, "knockout", 10_001), "entrants: expected 2 to 10000 in a knockout, not 10001"),
+        (Opened(GAME, "swiss", 2_001), "entrants: expected 2 to 2000 in a swiss, not 2001"),
         (Opened(GAME, "round-robin", 1_415), "entrants: expected 2 to 1414 in a round-robin, not 1415"),
         (
             Opened(GAME, "gauntlet", 201, Terms(10_000)),

@@ -214,4 +214,5 @@ FORMAT = Format(
     rules=3,
     order=("points", "buchholz-cut-1", "buchholz", "sonneborn-berger", "wins"),
     plan=plan,
+    prices=True,
 )

@@ -7,6 +7,9 @@ from server.http.exchange import Exchange
 from server.http.wire import NO_STORE, Response, unstored
 from server.pages.site import Site
 
+# Other sites are told nothing. With `no-referrer`, as elsewhere, a form would not say that it is from here.
+OWN_SITE = ("Referrer-Policy", "same-origin")
+
 
 def give(
     site: Site,
@@ -31,7 +34,7 @@ def page(
     **seen: Any,
 ) -> Response:
     """A page of the desk. A long one may be made in a thread."""
-    return unstored(site.page(template, exchange, status, **seen), *more)
+    return unstored(site.page(template, exchange, status, **seen), OWN_SITE, *more)
 
 
 def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:

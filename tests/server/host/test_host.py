@@ -225,7 +225,7 @@ async def test_an_entrant_who_comes_back_goes_to_its_tournament(autojump_clock: 
         ("cup", Opened("chess", "swiss"), "no game 'chess'; there are: connect-4"),
         ("cup", Opened(GAME, "lottery"), "no format 'lottery'; there are: "),
         ("cup", Opened(GAME, "swiss", 1), "a swiss needs 2 entrants or more, not 1"),
-        ("cup", Opened(GAME, "swiss", 10_001), "entrants: expected 2 to 10000 in a swiss, not 10001"),
+        ("cup", Opened(GAME, "swiss", 2_001), "entrants: expected 2 to 2000 in a swiss, not 2001"),
         ("cup", Opened("hexagon-dots", "swiss", options={"rows": 4}), "rows"),
         ("cup", Opened("hexagon-dots", "swiss", options={"end": 3}), 'end has to be "lines" or "hexagons"'),
         ("cup", Opened(GAME, "swiss", options={"size": 4}), "has no option"),

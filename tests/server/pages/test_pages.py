@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 
 HEADERS = {
     "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
+    "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
 }
 
