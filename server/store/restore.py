@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from itertools import chain, islice
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from tempfile import TemporaryDirectory
 
 from server.config import Settings
@@ -29,12 +30,15 @@ BATCH = 1_000  # rows in memory at a time
 def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
     """Restore a backup; returns where it put the database that was there. The folder has to be locked."""
     try:
-        if backup.is_dir():
+        kind = backup.stat().st_mode  # from Python 3.14 on, `is_file` does not say that it may not look
+        if S_ISDIR(kind):
             raise Failure(f"{backup}: expected a file, and this is a folder")
-        if not backup.is_file():
-            raise Failure(f"{backup}: there is no such file")
+        if not S_ISREG(kind):
+            raise FileNotFoundError
         with backup.open("rb") as file:
             head = file.read(len(SQLITE))
+    except (FileNotFoundError, NotADirectoryError):
+        raise Failure(f"{backup}: there is no such file") from None
     except OSError as error:  # in another user's folder
         raise Failure(f"{backup}: cannot be read: {error.strerror}") from None
     if head not in (SQLITE, b""):  # such as an export; an empty file is an empty database

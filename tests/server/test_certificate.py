@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
 
@@ -15,9 +15,17 @@ import pytest
 import trio
 import trio.testing
 import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import (
+    SECP256R1,
+    EllipticCurvePrivateKey,
+    generate_private_key,
+)
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
+    NoEncryption,
     PrivateFormat,
     load_pem_private_key,
 )
@@ -168,6 +176,37 @@ def test_clients_trust_a_certificate_from_its_first_second_to_its_last(tmp_path:
     assert (found.refused(found.begins), found.refused(found.ends)) == ("", "")
     assert found.refused(found.begins - 1) == "certificate is not yet valid"
     assert found.refused(found.ends + 1) == "certificate has expired"
+
+
+def test_the_dates_of_a_certificate_are_known_if_its_issuer_has_written_nothing_but_what_must_be_there(
+    tmp_path: Path,
+) -> None:
+    """Catches silence about a certificate's end, since Python 3.13 demands more of issuers."""
+    end = datetime(2035, 3, 1, 12, tzinfo=UTC)
+    club, host = generate_private_key(SECP256R1()), generate_private_key(SECP256R1())
+    chain = signed("localhost", host, club, end) + signed("club", club, club, end)
+    key = host.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "host.pem").write_bytes(chain)
+    (tmp_path / "host.key").write_bytes(key)
+    tls = Tls(str(tmp_path / "host.pem"), str(tmp_path / "host.key"))
+    found = dates(tls, context(tls))
+    assert found is not None
+    assert found.ends == end.timestamp()
+
+
+def signed(
+    name: str, key: EllipticCurvePrivateKey, issuer: EllipticCurvePrivateKey, not_after: datetime
+) -> bytes:
+    """A certificate by "club" that says whether it may issue others, and nothing more."""
+    names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, each)]) for each in (name, "club")]
+    return (
+        x509.CertificateBuilder(names[1], names[0], key.public_key(), x509.random_serial_number())
+        .not_valid_before(not_after - timedelta(days=90))
+        .not_valid_after(not_after)
+        .add_extension(x509.BasicConstraints(ca=key is issuer, path_length=None), critical=True)
+        .sign(issuer, SHA256())
+        .public_bytes(Encoding.PEM)
+    )
 
 
 @pytest.mark.parametrize(("lasts", "days"), [(398, 14), (90, 14), (6, 1.5)])

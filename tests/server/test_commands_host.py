@@ -44,7 +44,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def desk(host: Served) -> Callable[..., tuple[int, str, str]]:
     def ask(*words: str) -> tuple[int, str, str]:
         data = ("--data", str(host.data)) if words[0] == "tournament" and words[1] in CHANGING else ()
-        return quintain(*words, "--url", f"http://127.0.0.1:{host.http}", *data, QUINTAIN_TOKEN="")
+        # Elsewhere than in the checkout, where `make serve` may have left the token of another host.
+        url = f"http://127.0.0.1:{host.http}"
+        return quintain(*words, "--url", url, *data, folder=host.data, QUINTAIN_TOKEN="")
 
     return ask
 

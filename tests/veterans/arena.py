@@ -154,7 +154,8 @@ class Team:
             with urlopen(Request(f"http://127.0.0.1:{self.port}{path}", body, kind), timeout=HANG) as answer:
                 return answer.status, json.load(answer)
         except HTTPError as error:
-            return error.code, json.load(error)
+            with error:
+                return error.code, json.load(error)
 
     def ask(self, game: str, run: str, under: str = "") -> int:
         """Ask for an evaluation; how many battles it has. `under` is what its own address ends with."""

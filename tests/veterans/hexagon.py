@@ -38,7 +38,8 @@ def ask(
             content = answer.read()
             return answer.status, answer.headers, json.loads(content) if content else None
     except HTTPError as error:
-        return error.code, error.headers, error.read().decode()
+        with error:
+            return error.code, error.headers, error.read().decode()
 
 
 def around(row: int, col: int) -> list[Point]:
