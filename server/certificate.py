@@ -121,9 +121,7 @@ def dates(tls: Tls, host: ssl.SSLContext) -> Dates | None:
     try:
         client = ssl.create_default_context(cafile=tls.certificate)
         client.check_hostname = False
-        client.verify_flags &= (
-            ~ssl.VERIFY_X509_STRICT
-        )  # which Python adds from 3.13 on, and browsers do not have
+        client.verify_flags &= ~ssl.VERIFY_X509_STRICT  # Python's from 3.13 on; browsers are less strict
         client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | AT_ANY_TIME
         looking = client.wrap_bio(to_client, to_host)
         ends = looking, host.wrap_bio(to_host, to_client, server_side=True)

@@ -130,7 +130,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
     """The settings in force; `file` is the one asked for; None: the usual one, if it is there."""
     path = Path(file or FILE)
-    said = {str(path): _of_file(path)} if file is not None or path.exists() else {}
+    said = {str(path): _of_file(path)} if file is not None or _is_there(path) else {}
     said |= {"the environment": _of_environment(environment), "the flags": flags}
     found, merged = Settings(), dict[str, Any]()
     for origin, values in said.items():
@@ -187,6 +187,17 @@ def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
         raise ConfigError(f"tournament {wanted['name']}: {refusal}") from None
     others = (each for each in found.tournament if each.name != one.name)
     return structs.replace(found, tournament=(*others, one))
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file, even if it cannot be read: a host must not go on without its settings."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _of_file(path: Path) -> dict[str, Any]:

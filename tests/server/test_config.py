@@ -248,6 +248,14 @@ def test_a_file_that_was_asked_for_has_to_be_there(file: Path) -> None:
         settings(None, {}, {})
 
 
+@pytest.mark.parametrize("leads_to", ["gone.toml", "quintain.toml"])
+def test_a_file_that_is_there_and_cannot_be_read_is_not_passed_over(file: Path, leads_to: str) -> None:
+    """Catches a host that goes on without its settings."""
+    file.symlink_to(leads_to)
+    with pytest.raises(ConfigError, match=r"quintain.toml: cannot be read"):
+        settings(None, {}, {})
+
+
 def test_every_setting_of_a_tournament_reaches_it() -> None:
     start = datetime(2026, 3, 1, 18, tzinfo=UTC)
     wanted = TournamentSettings(
