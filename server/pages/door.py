@@ -41,7 +41,7 @@ from server.pages import (
 from server.pages.addressed import ASSISTANTS, MARKDOWN, addressed
 from server.pages.addresses import Addresses
 from server.pages.fair_share import REST, FairShare
-from server.pages.formatting import sentence
+from server.pages.formatting import paged, sentence
 from server.pages.home import PLACES, HomeLook, summaries
 from server.pages.live import Live
 from server.pages.match import MatchLook
@@ -211,24 +211,20 @@ class Pages:
 
     async def _tournaments(self, exchange: Exchange) -> None:
         """All of them, or those of a bot or a group."""
-        whose: dict[str, Any] = {"bot": "", "group": ""}
-        only, address = None, "?"
-        match exchange.request.query:
-            case {"bot": name} if name:
-                whose["bot"], address = name, f"?{urlencode({'bot': name})}&"
-                if not (only := await bot.tournaments(self._host, name, self._turns)):
-                    self.site.missing(exchange, sentence(unseen(name)))
-                    return
-            case {"group": name} if name:
-                whose["group"], address = name, f"?{urlencode({'group': name})}&"
-                if not (only := members(self._host.tournaments, name)):
-                    self.site.missing(exchange, f"There is no group {in_quotes(name)}.")
-                    return
-            case _:
-                pass
+        asked, whose, only, nobody = exchange.request.query, dict[str, str](), None, ""
+        if name := asked.get("bot"):
+            whose, nobody = {"bot": name}, sentence(unseen(name))
+            only = await bot.tournaments(self._host, name, self._turns)
+        elif name := asked.get("group"):
+            whose, nobody = {"group": name}, f"There is no group {in_quotes(name)}."
+            only = members(self._host.tournaments, name)
+        if only == []:
+            self.site.missing(exchange, nobody)
+            return
+        address = paged(f"?{urlencode(whose)}" if whose else "")
         seen = summaries(self._host, asked_for(exchange.request, "page") or 1, only)
         listed = await self._whole("tournaments", seen | {"address": address})
-        exchange.respond(self.site.page("tournaments.html", exchange, part=listed, **whose))
+        exchange.respond(self.site.page("tournaments.html", exchange, part=listed, whose=whose))
 
     async def _tournament(self, exchange: Exchange, tournament: HeldTournament, rest: list[str]) -> None:
         record, number = tournament.record, asked_for(exchange.request, "page") or 1

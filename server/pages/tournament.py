@@ -56,9 +56,8 @@ class TournamentLook:
             self._revealed = record.revealed
             yield "lots", part("lots", {"record": record})
         summary = self._host.grader.summed_up(record.public)
-        if (
-            accuracy := summary and (summary.matches, summary.whole.kept, summary.whole.had)
-        ) != self._accuracy:
+        accuracy = summary and (summary.matches, summary.whole.kept, summary.whole.had)
+        if accuracy != self._accuracy:
             self._accuracy = accuracy
             yield "accuracy", Markup() if summary is None else part("accuracy", {"summary": summary})
         if not self._busy and now >= self._due and stamp(record) != self._stamp:

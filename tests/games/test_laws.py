@@ -328,10 +328,11 @@ def test_the_last_move_is_marked(game: Game[Any, Any], options: Options) -> None
         assert game.draw(opening.play(move), move) != game.draw(opening.play(move))
 
 
-@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-4", "santorini", "quoridor", "hexagon-dots"])
-def test_the_title_of_a_drawing_says_how_it_ended_or_whose_turn_it_is(name: str) -> None:
-    game = catalogue()[name]
-    first, *_, last_but_one, last = random_match(game, {}, Random(1)).positions
+@each_variant
+def test_the_title_of_a_drawing_says_how_it_ended_or_whose_turn_it_is(
+    game: Game[Any, Any], options: Options
+) -> None:
+    first, *_, last_but_one, last = random_match(game, options, Random(1)).positions
     for position in (first, last_but_one, last):
         title = ElementTree.fromstring(game.draw(position))[0].text or ""  # noqa: S314
         said = position.outcome.why if position.outcome else f"{game.seats[position.turn]} to "

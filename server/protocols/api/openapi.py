@@ -69,14 +69,11 @@ def _operation(
                 for status, content in given.items()
             },
             "4XX": {"description": "What was wrong with the request."} | wrong,
-            **(
-                {}
-                if route.method in READS
-                else {"502": {"description": f"{UNDECIDED.capitalize()}."} | wrong}
-            ),
             "5XX": {"description": "Why the host cannot do this just now."} | wrong,
         },
     }
+    if route.method not in READS:
+        operation["responses"]["502"] = {"description": f"{UNDECIDED.capitalize()}."} | wrong
     text = {"type": "string"}
     parameters = [
         {"name": name, "in": "path", "required": True, "description": PARAMETERS[name], "schema": text}
