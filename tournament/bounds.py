@@ -45,6 +45,8 @@ def expect_bounded(opened: Opened) -> None:
             raise Refusal(
                 "pace: expected bank, turn or both: without them a bot that never moves never loses"
             )
+        if pace.gain and pace.bank is None:
+            raise Refusal("pace.gain: a gain is added to a bank after each move, so it needs a bank")
         for key, seconds in (("bank", pace.bank), ("gain", pace.gain), ("turn", pace.turn)):
             if seconds is not None and not seconds <= SECONDS:
                 raise Refusal(

@@ -70,6 +70,10 @@ GAME = "tic-tac-toe"
             )
             for pace in (Pace(), Pace(gain=5.0))
         ),
+        (
+            Opened(GAME, "swiss", pace=Pace(turn=2.0, gain=5.0)),
+            "pace.gain: a gain is added to a bank after each move, so it needs a bank",
+        ),
     ],
 )
 def test_whatever_is_too_large_is_refused_with_what_was_expected_and_what_came(

@@ -118,9 +118,7 @@ def _pace(fields: Mapping[str, str]) -> Pace | None:
         _number(fields, name, least, "seconds")
         for name, least in (("bank", 0.01), ("gain", 0), ("turn", 0.01))
     )
-    if gain and bank is None:
-        raise Refusal("gain: a gain is added to a bank after each move, so it needs a bank")
-    return None if bank is None and turn is None else Pace(bank=bank, gain=gain or 0.0, turn=turn)
+    return Pace(bank=bank, gain=gain or 0.0, turn=turn) if bank or gain or turn else None
 
 
 def _options(fields: Mapping[str, str]) -> dict[str, Any]:

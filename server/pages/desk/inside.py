@@ -41,7 +41,7 @@ from tournament.tournament import Tournament
 
 PAGE = 100  # tournaments on a page of the overview, and orders on one of the audit
 LATELY = 8  # orders on the page of a tournament
-MISSING = 12  # entrants who are missing, in a sentence: a part of the list of entrants has all of them
+MISSING = 5  # entrants who are missing, in a sentence: a part of the list of entrants has all of them
 MATCHES = 30  # matches in play, and as many that are over, to choose from on the page of a tournament
 PREVIEWED = ("withdraw", "disqualify", "void")
 SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that need no preview
