@@ -230,7 +230,7 @@ class Relayed:
     async def _tell_all(self, link: Link) -> None:
         """Tell a host all that the others are told. Others get their turns meanwhile: it may be much."""
         if self._sessions is not None:
-            for digest, session in self._sessions.open_now():
+            for digest, session in self._sessions.known():
                 link.say(_sitting(digest, session))
         async for tournament, name in WithPauses(self._peers.host.untold.heard(), AT_A_TIME):
             link.say(ToldEnd(tournament, name))

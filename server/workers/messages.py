@@ -30,7 +30,7 @@ class Begin(Struct, tag="begin", frozen=True, array_like=True):
     held: tuple[str, ...]  # tournaments to go on with, by their names in the store
     trouble: str
     alone: frozenset[str]
-    sitting: tuple[tuple[bytes, Session], ...] | None  # at the desk; None: there is no desk
+    sitting: tuple[tuple[bytes, Session | None], ...] | None  # at the desk; None: there is no desk
 
 
 class Sitting(Struct, tag="sitting", frozen=True, array_like=True):

@@ -193,7 +193,7 @@ class Workers:
         def begin(number: int) -> Begin:
             alone = self._told_alone[number] = self._directory.alone(number)
             held = tuple([record.kept_as for record in self._directory.of(number)])
-            sitting = None if sessions is None else tuple(sessions.open_now())
+            sitting = None if sessions is None else tuple(sessions.known())
             return Begin(settings, addresses, token, held, self._ledger.trouble, alone, sitting)
 
         async with trio.open_nursery() as nursery:

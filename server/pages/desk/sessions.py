@@ -6,7 +6,7 @@ remembered, and neither outlives the host. Not here: HTTP.
 """
 
 import secrets
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from server.net.limits import Bucket, Rate
 LINK_SECONDS = 900.0  # to get a link from a terminal into a browser without haste
 SESSION_SECONDS = 43_200.0  # a day at a tournament
 LINKS = 20  # not yet used; beyond these the oldest is dropped
-SESSIONS = 100  # likewise: an organiser has a few browsers
+SESSIONS = 100  # likewise, and closed ones that are remembered: an organiser has a few browsers
 LOGINS = Rate(5, 60.0)  # tries without a link from one address
 TOLD = Rate(5, 60.0)  # refused tries, from all addresses together, that are noted one by one
 BYTES = 32  # of a secret
@@ -35,6 +35,7 @@ class Sessions:
     def __init__(self) -> None:
         self._links: OrderedDict[bytes, float] = OrderedDict()  # by digest: until when it is good
         self._sessions: OrderedDict[bytes, Session] = OrderedDict()
+        self._closed: deque[bytes] = deque(maxlen=SESSIONS)  # digests of sessions that nobody opens again
         self._tries = Budgets(LOGINS)
         self._told: Bucket | None = None
         self._refused = 0  # refused tries not noted yet
@@ -67,16 +68,23 @@ class Sessions:
         return opened
 
     def take(self, digest: bytes, session: Session | None) -> None:
-        """Note a session that was opened, perhaps in another process; None: it was closed."""
+        """Note a session that was opened, perhaps in another process; None: it was closed, and stays so.
+
+        Another process may say later that it is open, because it has not heard yet that it was closed.
+        """
+        if digest in self._closed:
+            return
         if session is None:
             self._sessions.pop(digest, None)
+            self._closed.append(digest)
             return
         self._sessions[digest] = session
         while len(self._sessions) > SESSIONS:
             self._sessions.popitem(last=False)
 
-    def open_now(self) -> Iterable[tuple[bytes, Session]]:
-        return self._sessions.items()
+    def known(self) -> Iterable[tuple[bytes, Session | None]]:
+        """What another process has to `take` to know the same sessions."""
+        return (*self._sessions.items(), *((digest, None) for digest in self._closed))
 
     def find(self, secret: str, now: float) -> Session | None:
         session = self._sessions.get(token_digest(secret))

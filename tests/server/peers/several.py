@@ -15,6 +15,7 @@ from server.host.host import Host
 from server.http.routes import routed
 from server.http.service import Http
 from server.net.wire import Wire
+from server.pages.desk.sessions import Sessions
 from server.peers.abroad import Peers
 from server.peers.channel import FarEnd
 from server.peers.keeping import LeaseKeeper
@@ -119,11 +120,11 @@ class One:
         await nursery.start(self.host.run)
         nursery.start_soon(self.peers.run)
 
-    def doors(self, telephone: Telephone) -> Mapping[str, Connect]:
+    def doors(self, telephone: Telephone, sessions: Sessions | None = None) -> Mapping[str, Connect]:
         host = self.host
         behind = [served(dialect, way, host, telephone) for dialect, way in carried(OverHttp)]
         watching = Watching(self.links.all, self.peers.link)
-        relayed = Relayed(self.peers, cast("Any", self.links), behind, "token", None, watching)
+        relayed = Relayed(self.peers, cast("Any", self.links), behind, "token", sessions, watching)
         http = Http(relayed.beside(routed(behind)), host.guard, host.limits)
 
         async def web(host: Host, wire: Wire, visitor: Any) -> None:
