@@ -49,6 +49,7 @@ Count = Annotated[int | None, Whole, Parameter(validator=Number(gte=1))]
 Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
 Seed = Annotated[int | None, Whole]
 Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
+Positive = Annotated[float | None, Parameter(validator=Number(gt=0))]
 
 
 @Parameter(name="*")

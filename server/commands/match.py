@@ -13,7 +13,7 @@ from cyclopts.validators import Number
 from msgspec import structs
 
 from games.game import Game, Pace, quoted
-from server.commands.flags import Count, Flag, Seed, Whole
+from server.commands.flags import Count, Flag, Positive, Seed, Whole
 from server.commands.games import GameName, game_named
 from server.exits import DONE, INTERRUPTED, Misuse
 from server.net.escaping import json_line
@@ -44,8 +44,8 @@ def match(
     plies: Annotated[int | None, Whole, Parameter(validator=Number(gte=0))] = None,
     openings: str | None = None,
     sprt: str | None = None,
-    turn: Seconds = None,
-    bank: Seconds = None,
+    turn: Positive = None,
+    bank: Positive = None,
     gain: Seconds = None,
     think: Seconds = None,
     seed: Seed = None,
@@ -193,8 +193,7 @@ def _settled(rules: Game[Any, Any], terms: Terms) -> tuple[Terms, Openings]:
 def _pace(turn: float | None, bank: float | None, gain: float | None) -> Pace | None:
     """The clocks that were asked for; None: the game's own."""
     for flag, value in (("--turn", turn), ("--bank", bank), ("--gain", gain)):
-        if _finite(flag, value) == 0 and flag != "--gain":
-            raise Misuse(f"expected more than 0 seconds for {flag}")
+        _finite(flag, value)
     if gain is not None and bank is None:
         raise Misuse("--gain adds to a bank: expected --bank as well")
     return None if turn is bank is None else Pace(turn=turn, bank=bank, gain=gain or 0.0)

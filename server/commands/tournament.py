@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from server.commands import tournament_entrants
-from server.commands.flags import Count, Entrants, Flag, Seed, TournamentFlags
+from server.commands.flags import Count, Entrants, Flag, Positive, Seed, TournamentFlags
 from server.commands.games import GameName
 from server.commands.hosts import DeskOptions, HostOptions
 from server.commands.tournament_answers import COLUMNS, cells, order, shown, tell
@@ -31,7 +31,6 @@ Example: a tournament of eight that starts when all have come:
 """
 
 app = App(name="tournament", help=HELP, help_format="plaintext")
-Positive = Annotated[float | None, Parameter(validator=Number(gt=0))]
 Command = TypeVar("Command", bound=Callable[..., int])
 
 # Parameters of several commands, with the help for commands that do not describe them themselves.

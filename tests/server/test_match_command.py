@@ -160,7 +160,6 @@ def test_whatever_stops_it_what_is_known_is_kept(how: signal.Signals, tmp_path: 
         (("--openings", "is-not-there"), "is-not-there: cannot be read"),
         (("--plies", "60"), "60 plies are too many"),
         (("--gain", "1"), "--gain adds to a bank: expected --bank as well"),
-        (("--turn", "0"), "expected more than 0 seconds for --turn"),
         (("--bank", "inf"), "expected a number of seconds for --bank"),
         (("--resume", "is-not-there"), "is-not-there: cannot be read"),
     ],
@@ -179,6 +178,14 @@ def test_what_makes_no_sense_is_one_sentence(words: tuple[str, ...], why: str) -
 def test_a_figure_out_of_range_is_said_with_its_flag(words: tuple[str, str]) -> None:
     with pytest.raises(CycloptsError, match=words[0]):
         command_match("brain:first", "brain:first", *CONNECT4, *words)
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan"])
+@pytest.mark.parametrize("flag", ["--turn", "--bank"])
+def test_whatever_is_no_time_is_refused_for_the_same_reason(flag: str, seconds: str) -> None:
+    code, out, errors = quintain("match", "brain:first", "brain:first", *CONNECT4, flag, seconds)
+    assert (code, out) == (2, "")
+    assert errors == f'quintain: Invalid value "{float(seconds)}" for {flag}: expected more than 0\n'
 
 
 def test_the_command_ends_with_the_code_for_wrong_usage_and_one_line() -> None:
