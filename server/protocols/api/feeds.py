@@ -127,7 +127,7 @@ def calendar(begins: Iterable[Event], now: float) -> str:
     shown = nsmallest(PLANNED, begins, key=lambda each: (each.at < now, abs(each.at - now)))
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Quintain//EN"]
     for event in shown:
-        lines += _written(event)
+        lines += _written(event, now)
     return "".join(f"{_folded(line)}\r\n" for line in (*lines, "END:VCALENDAR"))
 
 
@@ -147,11 +147,14 @@ def events(record: Record, now: float) -> Iterator[Event]:
         yield Event((record.kept_as, "round", str(number)), said, at, lasts)
 
 
-def _written(event: Event) -> Iterable[str]:
-    at = datetime.fromtimestamp(event.at, UTC).strftime("%Y%m%dT%H%M%SZ")
+def _written(event: Event, now: float) -> Iterable[str]:
+    at, stamp = (
+        datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%dT%H%M%SZ")
+        for seconds in (event.at, min(event.at, now))
+    )
     yield "BEGIN:VEVENT"
     yield f"UID:{_identity(*event.names).removeprefix('urn:uuid:')}"
-    yield f"DTSTAMP:{at}"
+    yield f"DTSTAMP:{stamp}"  # when this was known at the latest: it is never in the future
     yield f"DTSTART:{at}"
     yield f"DURATION:PT{max(1, round(event.lasts))}S"
     yield f"SUMMARY:{_plain(event.said)}"

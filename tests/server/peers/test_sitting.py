@@ -58,7 +58,7 @@ async def desks() -> AsyncIterator[Desks]:
 
 
 async def test_whoever_logs_in_at_one_desk_is_logged_in_at_all_for_as_long(autojump_clock: MockClock) -> None:
-    """Catches forms that another host takes for forged, and a session that outlives the twelve hours there."""
+    """Catches forms that another host takes for forged, and a session that lasts longer there."""
     async with desks() as here:
         early = here.log_in()
         async with here.linked():

@@ -85,6 +85,16 @@ def test_a_calendar_has_the_planned_and_no_line_of_it_is_too_long() -> None:
     assert "ü" * 60 in folded.replace("\r\n ", "")
 
 
+def test_what_a_calendar_says_was_known_before_it_was_asked_for() -> None:
+    """Catches a revision in the future, which calendars take for newer than any change that follows."""
+    planned = record(0, 1_770_000_000.0)
+    assert "DTSTAMP:20260202T023000Z\r\nDTSTART:20260202T024000Z\r\n" in calendar(
+        events(planned, 0.0), 1_769_999_400.0
+    )
+    past = calendar([Event(("cup",), "cup", 1_770_000_000.0, 1.0)], 1_770_000_060.0)
+    assert "DTSTAMP:20260202T024000Z\r\nDTSTART:20260202T024000Z\r\n" in past
+
+
 def test_what_was_begun_or_ended_by_hand_before_its_time_is_not_still_to_come() -> None:
     """Catches a calendar by which people come on a day on which nothing happens."""
     hour = 3600.0
