@@ -24,7 +24,7 @@ from tests.storm.visitors import Visitor
 LATE = ("late one", "late two")  # bots that come to a table when the storm is over
 READERS = 2
 LOOKS = 100  # at what a host has open: a stream whose reader is gone is noticed by its heartbeat …
-ENOUGH = 20  # … and after so many looks with the same result nothing more is about to be noticed
+ENOUGH = 40  # … and after so many looks with the same result nothing more is about to be noticed
 
 Say = Callable[[str], None]
 
