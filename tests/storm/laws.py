@@ -18,7 +18,7 @@ from tests.storm.scene import Held, Scene
 BAD = (b'"level": "error"', b'"level": "critical"', b"Traceback")  # in a line of the log
 # What hosts that share a database may say: one that gets no processor for a second has to give way.
 BUSY = (STALE, b'"event": "nothing can be kept"')
-KILLED = b'{"code": -9, '
+KILLED = b'"code": -9, '
 
 
 class Seen(Struct):
