@@ -161,6 +161,11 @@ async def agree(scene: Scene, ground: Ground, listeners: list[Listener]) -> list
     return found
 
 
+def _as_told(row: tuple[int, ...], shown: tuple[int, ...] | None, newcomers: int) -> bool:
+    """Whether a row is as the stream has told it, but for so many newcomers that may be before it."""
+    return shown is not None and row[1:] == shown[1:] and row[0] <= shown[0] <= row[0] + newcomers
+
+
 async def _differs(host: Host, listener: Listener, name: str) -> str | None:
     answer = await asked(host.http, f"/api/tournaments/{name}/standings", token="")
     if answer.status == 404:
@@ -171,9 +176,11 @@ async def _differs(host: Host, listener: Listener, name: str) -> str | None:
         return f"{name}: the API has {shown}, the page {page}"
     kept = figures(listener.tables.get(name, {}))
     # Whoever has only come in is told with the next result, and so are the ranks of those who are behind it.
-    first = 1 if shown.keys() - kept.keys() else 0
-    alike = {who for who, row in kept.items() if row[first:] == shown.get(who, ())[first:]}
-    if differ := {who: (row, shown.get(who)) for who, row in kept.items() if who not in alike}:
+    untold = len(shown.keys() - kept.keys())
+    differ = {
+        who: (row, shown.get(who)) for who, row in kept.items() if not _as_told(row, shown.get(who), untold)
+    }
+    if differ:
         return f"{name}: what the stream has told, and what the API has: {differ}"
     if missing := {who for who, row in shown.items() if row[1] and who not in kept}:
         return f"{name}: the stream has never told of {missing}"
