@@ -3,13 +3,18 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
+from msgspec import structs
+
 from tournament.facts import Drew
-from tournament.format import Entrant, Pairing
+from tournament.format import Entrant, Pairing, Terms
 from tournament.presence import Presence
 from tournament.record import Record
 
 Elsewhere = Callable[[Record, Callable[[], Sequence[Pairing]]], Awaitable[Sequence[Pairing]]]
 
+RandomBits = Callable[[int], int]  # returns a number of so many random bits
+
+SECRET = 128  # bits of a seed that nobody is told: too many to try all of them
 FEW = 30  # entrants: a draw for so many is quick
 
 
@@ -23,14 +28,26 @@ def as_drawn(record: Record, pairings: Iterable[Pairing]) -> Drew:
     return Drew(tuple(pairings), record.format.rules)
 
 
+def with_secret_lots(terms: Terms, random_bits: RandomBits) -> Terms:
+    """Terms by which nobody can compute beforehand what lots decide in a tournament without an end.
+
+    There names come and go between lots, so that no seed can be told to anybody: a bot could choose its
+    name to suit it. Nothing is ever drawn again there either, so the seed is not kept.
+    """
+    return structs.replace(terms, seed=random_bits(SECRET)) if terms.lots else terms
+
+
 class Draws:
-    def __init__(self, record: Record, presence: Presence, elsewhere: Elsewhere) -> None:
+    def __init__(
+        self, record: Record, presence: Presence, elsewhere: Elsewhere, random_bits: RandomBits
+    ) -> None:
         """Draws that take long are made `elsewhere`, where they hold up nobody."""
         self._record = record
         self._presence = presence
         self._elsewhere = elsewhere
         self._asked: tuple[int, int] | None = None  # arrivals and matches when the format was last asked
         self._put_off: Sequence[Pairing] = ()  # what it returned then, for a round that may not begin yet
+        self._endless_terms = with_secret_lots(record.terms, random_bits)
 
     def put_off(self, drawn: Sequence[Pairing]) -> None:
         """Return the same draw as long as nothing changes: it is not kept before its round begins."""
@@ -46,7 +63,7 @@ class Draws:
         if record.format.endless:
             if room <= 0 or record.open or len(idle := self._presence.idle()) < 2:
                 return ()
-            return record.format.draw(self._presence.here(idle), *record.past(), record.terms)
+            return record.format.draw(self._presence.here(idle), *record.past(), self._endless_terms)
         now = record.arrivals, record.ended if record.format.midway else 0
         if now == self._asked and (record.open or record.dealt):
             self._put_off = ()

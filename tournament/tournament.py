@@ -7,6 +7,7 @@ record, which may be empty, and `run`. `tournament/presence.py` knows who is her
 `tournament/desk.py` has what organisers can order of a tournament.
 """
 
+import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -21,7 +22,7 @@ from games.game import Game
 from tournament.check_in import no_shows, opens_at
 from tournament.concluding import Concluding
 from tournament.dealing import AT_A_TIME, Dealing
-from tournament.draws import Draws, Elsewhere, as_drawn, draw_here
+from tournament.draws import Draws, Elsewhere, RandomBits, as_drawn, draw_here
 from tournament.entering import Entering
 from tournament.entries import Entry
 from tournament.events import Ended
@@ -78,13 +79,14 @@ class Tournament:
         awaited: Awaited = lambda seat, player, way_back: None,
         lend: Lend = play_here,
         together: Together = nullcontext,
+        random_bits: RandomBits = secrets.randbits,
     ) -> None:
         """`at_once` bounds the matches in play; `told` hears every fact that is safe, `begun` every match.
 
         `awaited` hears of each seat to which a dialect has to find the way back after a restart: its player,
         and the way. Draws that take long are made `elsewhere`, where they hold up nobody. `lend` may have
         another process play a match that is about to begin. What both players are told when a match begins
-        or ends is sent `together`.
+        or ends is sent `together`. Lots of which nobody is told the seed come from `random_bits`.
 
         A player may be gone for `grace` seconds, from a match or when one is due, and in a format without an
         end for `early_grace` before its first move; the last of this many `refusals` in a match loses it. A
@@ -118,6 +120,7 @@ class Tournament:
         self._grace = grace
         self._timekeeper = timekeeper
         self._elsewhere = elsewhere
+        self._random_bits = random_bits
         self._store = store
         self.wall = wall
         self._told = told
@@ -176,7 +179,7 @@ class Tournament:
             self._newcomers,
             self.wall,
         )
-        self._draws = Draws(record, self._presence, self._elsewhere)
+        self._draws = Draws(record, self._presence, self._elsewhere, self._random_bits)
         self._dealing = Dealing(
             record, self._presence, self._play, self.keep, self._at_once, self._keeper.now
         )

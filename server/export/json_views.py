@@ -190,8 +190,10 @@ def lots_shown(record: Record) -> dict[str, Any]:
     """What the drawing of lots rests on: a seed that was given openly, or one that the host has chosen.
 
     The latter is null until the draw. Then anybody who noted the commitment, the SHA-256 of "SEED SALT",
-    can see that the seed was not chosen later.
+    can see that the seed was not chosen later. At an open table it stays null, with no commitment.
     """
+    if record.format.endless and record.terms.lots:
+        return {"by": "host", "seed": None}
     if record.sealed is None:
         return {"by": "organiser", "seed": record.terms.seed}
     seed, salt = (None, None) if record.revealed is None else (record.revealed.seed, record.revealed.salt)

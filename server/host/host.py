@@ -5,6 +5,7 @@ fails, the process ends with an error and has to be started again. Tasks that
 strangers cause run in a separate nursery, behind a guard.
 """
 
+import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,7 +50,7 @@ from server.net.limits import Limits
 from server.net.sockets import readiness
 from server.net.turns import Turns, after_hang_ups
 from tournament.desk import Desk
-from tournament.draws import Elsewhere, draw_here
+from tournament.draws import Elsewhere, RandomBits, draw_here
 from tournament.facts import HOST, AnyFact, Called, Kept, Opened, Ordered, Seated, State, Turned
 from tournament.folding import called, fold
 from tournament.in_play import Lend, Together, play_here
@@ -131,6 +132,7 @@ class Host:
         self.leaving = Turns()  # connections that are about to be handed over to another process
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
         self.lend: Lend = play_here  # which process plays a match
+        self.random_bits: RandomBits = secrets.randbits  # for lots of which nobody is told the seed
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
         self.workers: Workers | None = None  # processes of this host; None: there is only this one
         self.group: Group | None = None  # hosts on the same database; None: there is only this one
@@ -555,6 +557,7 @@ class Host:
             awaited=self.returning.tell,
             lend=self.lend,
             together=self._together,
+            random_bits=self.random_bits,
         )
         if (last := self.tournaments.get(record.name)) is not None:  # that it is deleted is yet to be heard
             self._drop(last.record)

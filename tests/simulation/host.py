@@ -70,6 +70,7 @@ class Host:
             wall=trio.current_time,
             told=lambda fact: world.witness.told(name, fact),
             begun=lambda match: world.witness.begun(name, match),
+            random_bits=lambda bits: record.opened.terms.seed or 0,
         )
         self.tournaments[name] = tournament
         self.nursery.start_soon(self._hold, tournament)

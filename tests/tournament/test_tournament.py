@@ -1,5 +1,6 @@
 """One tournament, alive, on a virtual clock."""
 
+import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from math import inf
@@ -751,7 +752,27 @@ async def test_what_another_process_draws_is_not_copied_here() -> None:
     for index in range(FEW + 2):
         record.add(Entered(f"p{index}"))
     presence = Presence(record, "tic-tac-toe", Lobby(), Timekeeper(), 30.0)
-    assert await Draws(record, presence, by_another).drawn(inf) == [Pairing(1, 1, "p0", "p1")]
+    draws = Draws(record, presence, by_another, secrets.randbits)
+    assert await draws.drawn(inf) == [Pairing(1, 1, "p0", "p1")]
+
+
+async def test_nobody_can_compute_beforehand_who_begins_where_lots_decide(autojump_clock: MockClock) -> None:
+    """Catches lots that depend on nothing but names: a bot chose one that begins in every match."""
+    first_to_move = set[str]()
+    for _ in range(40):
+        begun = trio.Event()
+        table = world(
+            {"ann": silent, "bob": silent},
+            format="open",
+            terms=Terms(lots=True),
+            begun=lambda match, begun=begun: begun.set(),
+        )
+        async with table as here, trio.open_nursery() as nursery:
+            nursery.start_soon(here.tournament.run)
+            await begun.wait()
+            first_to_move.add(here.tournament.record.drawn[1].first)
+            nursery.cancel_scope.cancel()
+    assert first_to_move == {"ann", "bob"}
 
 
 async def test_a_copy_is_of_one_moment_although_others_have_their_turns(autojump_clock: MockClock) -> None:

@@ -35,7 +35,7 @@ from tests.server.ends import Connect, End, FrameEnd, LineEnd, in_memory
 from tests.server.http_end import HttpEnd
 from tests.server.peers.test_keeping import CARD, here
 from tests.server.protocols.lists import Telephone
-from tests.server.transcripts import at_once, grade_at_once
+from tests.server.transcripts import always_zero, at_once, grade_at_once
 from tests.simulation.cluster.database import Database, Session
 from tournament.entries import Entry
 from tournament.timekeeper import Timekeeper
@@ -111,6 +111,7 @@ class One:
         )
         self.host.boards.run = at_once
         self.host.grader.grade = grade_at_once
+        self.host.random_bits = always_zero
 
     async def run(self, nursery: trio.Nursery) -> None:
         self.links.host = await self.keeping.register(CARD)

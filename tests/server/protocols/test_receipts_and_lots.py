@@ -179,3 +179,19 @@ async def test_another_seed_than_the_sealed_one_is_found_and_a_draw_without_any(
     never = [line for line in lines if line["type"] != "fact" or line["fact"]["type"] != "revealed"]
     said = [finding.why for finding in verify(changed(never, "none")).findings]
     assert any("drawn by a seed that had not been revealed" in why for why in said)
+
+
+async def test_of_lots_at_an_open_table_it_says_that_they_are_the_hosts_own(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches the seed 0 in the answer, which says nothing of who begins, and more so the one that does."""
+    async with office() as here:
+        here.host.random_bits = lambda bits: 7_654_321
+        await here.host.table("connect-4")
+        drawn_by_lot = await here.read("/api/tournaments/open-connect-4")
+        taking_turns = await here.read("/api/tournaments/open-tic-tac-toe")
+        _, exported = await here.text("/api/tournaments/open-connect-4/export")
+    assert drawn_by_lot["lots"] == {"by": "host", "seed": None}
+    assert taking_turns["lots"] == {"by": "organiser", "seed": 0}
+    assert "7654321" not in exported
+    assert verified(exported).findings == []

@@ -57,6 +57,7 @@ class Town(talk.Town):
         )
         host.boards.run = at_once
         host.grader.grade = nobody_grades
+        host.random_bits = Random(f"{plan.seed} lots").getrandbits
         host.on_fact.append(self._told)
         self._plan = plan
         self._telephone = Telephone()
