@@ -211,7 +211,7 @@ class C4Arena:
             GAME.name,
             self._channel.authenticated,
             self._enter,
-            partial(self._refuse, message, row),
+            partial(self._refuse, name, message, row),
             keeps=False,
             door=DOOR,
             shared=True,
@@ -227,10 +227,10 @@ class C4Arena:
         ended = f"{record.name} is over" if record.state is Stage.FINISHED else ""
         return str(taken_out(record, before) or ended)
 
-    def _refuse(self, message: bytes, row: int, why: Unwelcome) -> None:
+    def _refuse(self, name: str, message: bytes, row: int, why: Unwelcome) -> None:
         self._tarpit.row += row  # a start that is refused breaks no row
-        if isinstance(why, PlaysElsewhere):
-            self._give_way(str(why))  # over this connection it would say `start` in vain
+        if isinstance(why, PlaysElsewhere):  # over this connection it would say `start` in vain
+            self._give_way(self._nothing_left(name) or str(why))  # the end may have been kept just now
         else:
             self._ignore(message, str(why), trio.current_time())
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from games.connect4 import GAME
+from server.host.abroad import Abroad
 from server.host.host import Host
 from server.protocols.c4arena.messages import ONLY_START
 from tests.server.protocols.fours import (
@@ -32,6 +33,7 @@ from tests.server.protocols.fours import (
     state,
     table,
 )
+from tests.server.workers.test_handing import Late
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Opened, State
@@ -353,11 +355,13 @@ async def test_the_host_hangs_up_on_whoever_asks_for_its_next_match_when_there_i
 
 
 @pytest.mark.parametrize("rounds", range(12))
+@pytest.mark.parametrize("abroad", [None, Late()], ids=["alone", "with-workers"])
 async def test_whether_it_asks_before_the_end_is_kept_or_after_makes_no_difference(
-    rounds: int, autojump_clock: MockClock
+    abroad: Abroad | None, rounds: int, autojump_clock: MockClock
 ) -> None:
-    """Even if the end is kept while it is being let in."""
+    """Even if the end is kept while it is being let in, and wherever the open table is held."""
     async with place(CUP | {"entrants": "2"}) as host:
+        host.abroad = abroad
         ann, bob = await pair(host)
         name = ann.talk.attendance.name or ""
         await play((ann, bob), WON[:-1])
