@@ -155,8 +155,9 @@ class Host:
         )
         with trio.fail_after(HANG):
             code = await self._nest.ended(pid)
-        assert code == 0, f"{arguments[0]} ended with {code}: {self.tail()}"
-        return said.read_bytes()
+        told = said.read_bytes()
+        assert code == 0, f"{arguments[0]} ended with {code}, {told!r}: {self.tail()}"
+        return told
 
     def send(self, how: signal.Signals) -> None:
         if self.code is None:

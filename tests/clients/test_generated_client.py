@@ -68,7 +68,7 @@ def test_a_generated_client_holds_a_tournament(client: tuple[Any, Served]) -> No
     assert isinstance(again, model("Error"))
     assert "cup" in again.error
 
-    ann = model("Order")(name="ann")
+    ann = model("InviteOrder")(name="ann")
     invited = call("post_api_tournaments_name_invite")("cup", client=organiser, body=ann)
     tokens = {"ann": invited.token, "bob": None}
     ends = {}
@@ -89,5 +89,6 @@ def test_a_generated_client_holds_a_tournament(client: tuple[Any, Served]) -> No
     (match,) = call("get_api_tournaments_name_matches")("cup", client=organiser).matches
     whole = call("get_api_matches_match")(match.match, client=organiser)
     assert (whole.ending.value, whole.why, whole.moves) == ("resigned", "ann resigned", [])
-    late = call("post_api_tournaments_name_enter")("cup", client=organiser, body=model("Order")(name="eve"))
+    eve = model("EnterOrder")(name="eve")
+    late = call("post_api_tournaments_name_enter")("cup", client=organiser, body=eve)
     assert isinstance(late, model("Error"))

@@ -18,6 +18,10 @@ from tests.storm.ask import TOKEN, ask
 
 STOPPED = (0.05, 1.5)  # seconds that a host stands still: beyond a second, others take over from it
 SETTINGS = """
+[ports]
+tcp = 0
+websocket = 0
+http = 0
 [limits]
 away_seconds = 2.0
 resume_seconds = 4.0

@@ -31,12 +31,10 @@ ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "require
 
 def openapi(table: Iterable[Route]) -> dict[str, Any]:
     routes = [route for route in table if route.listed]
-    taken = list(dict.fromkeys(route.takes for route in routes if route.takes is not None))
-    found, components = msgspec.json.schema_components(taken, ref_template=TEMPLATE)
-    schemas = dict(zip(taken, found, strict=True))
+    components: dict[str, Any] = {}
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        body = None if route.takes is None else schemas[route.takes]
+        body = None if route.takes is None else _body(route, route.takes, components)
         answers = {route.status: route.gives, **route.otherwise}
         given = {str(status): _content(what, components) for status, what in answers.items()}
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, body, given)
@@ -102,6 +100,26 @@ def _needed(route: Route) -> dict[str, Any]:
     needed, *others = (f"`{field}`" for field in route.fields)
     more = f" It may have {', '.join(others)}." if others else ""
     return {"description": f"This order needs {needed}.{more}", "required": True}
+
+
+def _body(route: Route, takes: type[Struct], components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a body; where not all fields are taken, of one that has only those that are."""
+    if route.fields is None:
+        return _schema(takes, components)
+    _, parts = msgspec.json.schema_components((takes,), ref_template=TEMPLATE)
+    whole = parts[takes.__name__]["properties"]
+    properties: dict[str, Any] = {field: whole[field] for field in route.fields}
+    for needed in route.fields[:1]:
+        properties[needed] = next(each for each in whole[needed]["anyOf"] if each != {"type": "null"})
+    name = route.path.rpartition("/")[2].title().replace("-", "") + takes.__name__  # such as CheckInOrder
+    components[name] = {
+        "title": name,
+        "type": "object",
+        "properties": properties,
+        "required": [*route.fields[:1]],
+        "additionalProperties": False,
+    }
+    return {"$ref": TEMPLATE.format(name=name)}
 
 
 def _beside(said: Mapping[str, Any]) -> dict[str, Any]:

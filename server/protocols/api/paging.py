@@ -13,10 +13,17 @@ from server.http.wire import Request
 from server.net.escaping import in_quotes
 
 MOST = 1_000  # on a page, even if no limit is given: some milliseconds of work and 300 kB
-FAR = 12  # digits of a place
+FAR = 10**12 - 1  # no list is as long
+DIGITS = len(str(FAR))  # that are read at most
 
 QUERY: Mapping[str, Any] = {  # for the table of routes
-    "after": {"type": "integer", "minimum": 0, "default": 0, "description": "How many to skip."},
+    "after": {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": FAR,
+        "default": 0,
+        "description": "How many to skip.",
+    },
     "limit": {
         "type": "integer",
         "minimum": 1,
@@ -43,12 +50,12 @@ class Page(Struct, frozen=True):
 def asked(request: Request) -> Page:
     """The page that a request is for; raises `HttpError`."""
     after, limit = request.query.get("after", "0"), request.query.get("limit", str(MOST))
-    if not _is_number(after):
-        raise HttpError(400, f"`after` is how many to skip, 0 or more, not {in_quotes(after)}")
-    if not (_is_number(limit) and 1 <= int(limit) <= MOST):
+    if not _is_number(after, 0, FAR):
+        raise HttpError(400, f"`after` is how many to skip, from 0 to {FAR}, not {in_quotes(after)}")
+    if not _is_number(limit, 1, MOST):
         raise HttpError(400, f"`limit` is how many to list, from 1 to {MOST}, not {in_quotes(limit)}")
     return Page(int(after), int(limit))
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= FAR
+def _is_number(text: str, least: int, most: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= DIGITS and least <= int(text) <= most

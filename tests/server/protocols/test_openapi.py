@@ -8,14 +8,14 @@ document cannot fall behind the answers.
 import random
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import jsonschema
 import msgspec
 import pytest
 import trio
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -74,7 +74,8 @@ class Described:
         content, headers = b"", []
         if "requestBody" in operation:
             body = {} if body is None else body
-            self._check(body, operation["requestBody"]["content"]["application/json"]["schema"])
+            if not self.errs:
+                self.check(body, operation["requestBody"])
             content = msgspec.json.encode(body)
             headers = [f"Content-Length: {len(content)}"]
         if "security" in operation:
@@ -97,6 +98,10 @@ class Described:
         found = msgspec.json.decode(answer.body) if kind == "application/json" else answer.body.decode()
         self._check(found, kinds[kind]["schema"])
         return found
+
+    def check(self, body: Any, said: Mapping[str, Any]) -> None:
+        """Raise `ValidationError` for a body that is none by what the document says of it."""
+        self._check(body, said["content"]["application/json"]["schema"])
 
     def _check(self, found: Any, schema: Mapping[str, Any]) -> None:
         whole = closed({**schema, "components": self._document["components"]})
@@ -220,9 +225,17 @@ async def test_an_order_takes_and_needs_what_the_document_says(autojump_clock: M
             body, name = paths[path]["post"]["requestBody"], f"cup-{number}"
             await client.call("POST", "/api/tournaments", {"name": name, "game": "tic-tac-toe"})
             taken = set(re.findall(r"`(\w+)`", body["description"]))
+            needed: dict[str, Any] = {}
+            if body.get("required", False):
+                (lacks,) = re.findall(r"needs `(\w+)`", body["description"])
+                needed = {lacks: some[lacks]}
+                with pytest.raises(ValidationError):
+                    client.check({}, body)
             for field in some:
                 refused = await client.call("POST", path, {field: some[field]}, name=name)
                 assert (field not in taken) == ("nothing was done" in refused.get("error", "")), (path, field)
+                with nullcontext() if field in taken else pytest.raises(ValidationError):
+                    client.check(needed | {field: some[field]}, body)
             nothing = await client.call("POST", path, {}, name=name)
             assert body.get("required", False) == ("expected {" in nothing.get("error", "")), path
             assert bool(taken) == body.get("required", False)
