@@ -25,11 +25,11 @@ from server.peers.leases import EVERY
 from server.peers.link import Link
 from server.peers.links import Links
 from server.peers.messages import Board, Knows, News, Sitting, ToldEnd, Watch
+from server.peers.secrets import Secrets
 from server.peers.watching import Watching
 from server.protocols.dialect import Hint, Leads
-from server.workers.requests import Keys, Reading
+from server.workers.requests import Reading
 
-SOON = 0.01  # seconds between two looks for a secret
 AT_A_TIME = 500  # secrets, or bots that have heard of ends, that are told before others get their turn
 OWN = 0  # in place of a host's number: this host
 
@@ -67,7 +67,7 @@ class Relayed:
         doors = tuple(doors)
         self._spelling = spelling_of(doors)
         self._doors = {path: door for door in doors if isinstance(door, Leads) for path in door.paths}
-        self._keys = Keys()  # secrets of requests, and the hosts that made them
+        self._keys = Secrets()  # each with the host that made it
         self._app: App | None = None
         links.token = token
         links.reply, links.hear, links.linked = self._reply, self._hear, self._introduce
@@ -102,7 +102,7 @@ class Relayed:
             return HERE
         if asked.tournament is not None:
             return HERE if asked.tournament in self._peers.host.tournaments else Sought(asked.tournament)
-        if asked.needs and self._keys.keys().isdisjoint(asked.needs):
+        if asked.needs and self._keys.has_none(asked.needs):
             return Sought(None, (asked.wanted, *asked.needs) if asked.wanted else asked.needs)
         if asked.wanted is not None:
             return Sought(self._peers.where(asked.wanted))
@@ -110,7 +110,7 @@ class Relayed:
 
     def _led(self, found: Iterable[Wanted | Hint | str]) -> Sought:
         leads = tuple([each for each in found if each])
-        unsure = bool(leads) and isinstance(leads[0], str) and self._keys.keys().isdisjoint(leads)
+        unsure = bool(leads) and isinstance(leads[0], str) and self._keys.has_none(leads)
         return Sought(None, leads) if unsure else Sought(self._by(*leads))
 
     def _by(self, *leads: Wanted | Hint | str) -> Place | None:
@@ -131,14 +131,8 @@ class Relayed:
         self, exchange: Exchange, app: App, leads: Sequence[Wanted | Hint | str]
     ) -> None:
         """Answer a request that may be quicker than the host that has just given the client a secret."""
-        await self._told_of(leads)
+        await self._keys.heard_of(leads, EVERY)
         await self._answered(exchange, app, self._by(*leads))
-
-    async def _told_of(self, leads: Sequence[Wanted | Hint | str]) -> None:
-        """Wait until some host has told one of these secrets, but not for long: there may be none."""
-        deadline = trio.current_time() + EVERY
-        while self._keys.keys().isdisjoint(leads) and trio.current_time() < deadline:  # noqa: ASYNC110
-            await trio.sleep(SOON)
 
     async def _answered(self, exchange: Exchange, app: App, place: Place | None) -> None:
         match place:
@@ -204,7 +198,7 @@ class Relayed:
         """The link to the other host that holds what a request is about, if one does."""
         sought = self._sought(request)
         if sought.leads:
-            await self._told_of(sought.leads)
+            await self._keys.heard_of(sought.leads, EVERY)
         place = self._by(*sought.leads) if sought.leads else sought.place
         return await self._holder(place) if isinstance(place, str) else None
 
