@@ -32,7 +32,7 @@ async def test_whoever_waits_goes_on_as_soon_as_one_of_its_secrets_is_told(
 
 
 async def test_many_who_made_up_a_secret_wait_without_being_woken(autojump_clock: MockClock) -> None:
-    """Catches looking again and again: 256 strangers who waited took a third of a core of the loop that plays."""
+    """Catches looking again and again: 256 strangers who waited took a third of a core."""
 
     class Woken(trio.abc.Instrument):
         steps = 0
