@@ -142,7 +142,8 @@ async def join(call: ToolCall, asked: Join) -> ToolResult:
         place = call.places.make(call.exchange)
     except Full as full:
         return _refused(str(full))
-    hello = {"type": "hello", **{key: value for key, value in msgspec.to_builtins(asked).items() if value}}
+    given = {key: value for key, value in msgspec.to_builtins(asked).items() if value}  # "" is none of these
+    hello = {"type": "hello", "name": asked.name, "game": asked.game, **given}
     answer = await place.come(hello)
     if place.welcome is None:
         call.places.forget(place)
