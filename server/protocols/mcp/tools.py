@@ -5,6 +5,7 @@ failure (another move, another name) is a result that says so; it is no error of
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Annotated, Any
 
@@ -272,8 +273,9 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
+@cache
 def listed() -> list[dict[str, Any]]:
-    """The tools as `tools/list` has them."""
+    """The tools as `tools/list` has them. Making their schemas takes as long as twenty other requests."""
     return [
         {
             "name": tool.name,
