@@ -139,7 +139,7 @@ async def test_what_is_sent_ahead_waits_for_the_held_answer_and_comes_in_order()
 
 
 async def test_what_comes_just_after_the_held_answer_is_read_after_what_was_sent_ahead() -> None:
-    """Catches bytes that overtook those before them: half the time, two halves of a request changed places."""
+    """Catches bytes that overtook those before them: half the time, halves of a request changed places."""
     for _ in range(20):
         holds = Holds()
         async with serving(holds) as server:
