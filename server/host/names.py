@@ -45,7 +45,7 @@ def checked(name: str) -> str:
 @lru_cache(KNOWN)
 def _checked(name: str) -> str:
     if not name:
-        raise BadName("a name has at least one character")
+        raise BadName("a name has at least one character, and this one has none")
     if len(name) > LONGEST:
         raise BadName(f"a name has at most {LONGEST} characters, and this one has {len(name)}")
     if any(unicodedata.category(character) in _NEVER or is_unseen(character) for character in name):

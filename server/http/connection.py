@@ -75,6 +75,7 @@ class Connection(Answers):
         "_chunked",
         "_events",
         "_exchange",
+        "_holding",
         "_http",
         "_named",
         "_outbox",
@@ -112,6 +113,7 @@ class Connection(Answers):
         self._events = False  # … with events, of which no number is the whole
         self._waiting = Pipelined(ahead) if ahead else None  # what came meanwhile
         self._advancing = False
+        self._holding = False  # no request is served until the client has taken earlier answers
         self._turn: trio.Event | None = None  # set when the answer has been given
         self._parting = False  # everything was sent; the client may still be reading
         self._visitor = visitor
@@ -237,12 +239,16 @@ class Connection(Answers):
     # What the client does.
 
     def _take(self, received: bytes) -> None:
-        if self._exchange is None and not self._parting:
+        if self._parting:
+            return
+        if self._exchange is None and not self._waiting and not self._outbox.behind:
             self._arrived = self._wire.arrived
             self._requests.feed(received)
             self._advance(self._arrived)
-        elif not self._parting:
+        else:
             self._keep(received)
+            if self._exchange is None:
+                self._hold()
 
     def _keep(self, received: bytes) -> None:
         """Keep what the client sends ahead, within bounds; it is read when the answer has been given."""
@@ -250,14 +256,17 @@ class Connection(Answers):
             self._waiting = Pipelined()
         self._waiting.add(received, self._wire.arrived)
         if self._waiting.size > self._http.limits.pipelined_bytes:
-            self._outbox.cut("it sent too much while a request was not answered")
+            self._outbox.cut("it sent too much while a request was not answered, or an answer not read")
 
     def _advance(self, now: float) -> None:
-        """Serve requests until one is not answered at once, or no further one is complete."""
+        """Serve requests until one is not answered at once, its answer not taken, or none is complete."""
         served = False
         self._advancing = True
         try:
             while self._exchange is None and not self._parting:
+                if self._outbox.behind:
+                    self._hold()
+                    break
                 if (request := self._requests.next(self._arrived)) is not None:
                     served = True
                     self._serve(request)
@@ -270,8 +279,22 @@ class Connection(Answers):
             self._refuse(refusal)
         finally:
             self._advancing = False
-        if not self._parting:
+        if not (self._parting or self._holding):
             self._set_deadline(now, served)
+
+    def _hold(self) -> None:
+        """Serve no further request for now. Answers to a client that does not read would pile up."""
+        if not self._holding and (self._waiting or self._requests.left):
+            self._holding, self.deadline = True, math.inf  # the outbox has its own
+            self._http.guard.start_soon(self._go_on_when_taken)
+
+    async def _go_on_when_taken(self) -> None:
+        taken = await self._outbox.drained(math.inf)
+        self._holding = False
+        if taken and self._exchange is None and not self._parting:
+            now = trio.current_time()
+            self.deadline = now + self._http.limits.idle_seconds
+            self._advance(now)
 
     def _set_deadline(self, now: float, served: bool) -> None:
         """Set the time that the client has for its present stage. A trickle of bytes does not prolong it."""
@@ -349,14 +372,19 @@ class Connection(Answers):
     async def _finish(self) -> None:
         """The client has ended its side. The holder of its request is told, and may answer for a moment."""
         limits = self._http.limits
-        with trio.move_on_after(limits.linger_seconds):
-            while not self._parting:
-                self._advance(trio.current_time())
-                if self._exchange is None:
-                    break
-                self._turn = trio.Event()
-                self._lose(self._exchange)
+        until = trio.current_time() + limits.linger_seconds
+        while not self._parting:
+            self._advance(trio.current_time())
+            if self._exchange is None:
+                if self._outbox.behind and await self._outbox.drained(limits.outbox_seconds):
+                    continue
+                break
+            self._turn = trio.Event()
+            self._lose(self._exchange)
+            with trio.move_on_at(until):
                 await self._turn.wait()
+            if not self._turn.is_set():
+                break
         await self._outbox.drained(limits.outbox_seconds)
 
     def _refuse(self, refusal: HttpError) -> None:

@@ -74,7 +74,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     headers: Count = 100  # header fields: each costs objects, however short it is
     target_bytes: Count = 2048  # the address in the request line
     body_bytes: Count = 4096  # of a request: the longest move is below 200 bytes
-    pipelined_bytes: Count = 16384  # what may come while an earlier request is unanswered
+    pipelined_bytes: Count = 16384  # what may come while an earlier request is unanswered, or unread
     head_seconds: Seconds = 5.0  # from the first byte, or the connection, to the end of the headers
     body_seconds: Seconds = 10.0  # from the end of the headers to the end of the body
     idle_seconds: Seconds = 75.0  # between an answer and the next request; nginx has the same

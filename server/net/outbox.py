@@ -58,6 +58,11 @@ class Outbox:
         """Whether nothing is kept: the wire has taken all that was put."""
         return self._queue is None and not self._said
 
+    @property
+    def behind(self) -> bool:
+        """Whether the wire has not taken all that it was given."""
+        return self._queue is not None
+
     def put(self, data: bytes, urgent: bool = True) -> None:
         """Send `data`, now or as soon as it can be. After a cut or `finish` it goes nowhere.
 

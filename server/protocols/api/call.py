@@ -11,6 +11,7 @@ from server.host.view import View
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange
 from server.http.wire import Response
+from server.net.one_for_all import OneForAll
 from server.protocols.api.export_places import ExportPlaces
 from server.protocols.api.streams import Feed
 from tournament.record import Record
@@ -66,3 +67,4 @@ class Call(Asked, frozen=True):
     host: Host
     wires: WireReader
     login: Callable[[], str] | None  # makes a path that opens the desk, once; None where there is no desk
+    figures: OneForAll[str]

@@ -25,12 +25,22 @@ ROWS = 100  # in one event
 Shown = dict[str, Any]
 
 
+class FirstBoard:
+    """What is told from: the board that is there when somebody begins to listen, or the next one."""
+
+    def __init__(self, record: Record, board: Board | None) -> None:
+        self.record = record
+        self.board = board
+        self.noted = trio.Event()
+
+
 class Changes:
     def __init__(self, view: View, say: Callable[[Shown], None]) -> None:
         self._view = view
         self._say = say
         self._told: dict[str, dict[str, Shown]] = {}  # by tournament, as it is kept: rows, as told, by name
-        self._begun: dict[str, trio.Event] = {}  # tournaments for which a first board is awaited
+        self._begun: dict[str, FirstBoard] = {}  # by tournament …
+        self._noting: set[str] = set()  # … and those of which a task notes one
         self._marked: set[str] = set()  # tournaments in which something has changed since …
         self._telling: set[str] = set()  # … and those for which a task tells of it
         self._on = False
@@ -43,12 +53,17 @@ class Changes:
         for held in self._view.tournaments.values():
             record = held.record.public
             if record.version and record.state is not State.FINISHED:
-                begun = self._begun[held.record.kept_as] = trio.Event()
-                self._view.guard.start_soon(self._note_first, held, begun)
+                name = held.record.kept_as
+                self._begun[name] = FirstBoard(record, self._view.boards.latest(record))
+                if name not in self._noting:
+                    self._noting.add(name)
+                    self._view.guard.start_soon(self._note_first, held)
 
     def end(self) -> None:
         """Nobody listens any more."""
         self._on = False
+        for begun in self._begun.values():
+            begun.noted.set()
         self._told.clear()
         self._begun.clear()
         self._marked.clear()
@@ -62,25 +77,43 @@ class Changes:
                 self._telling.add(name)
                 self._view.guard.start_soon(self._tell, held)
 
-    async def _note_first(self, held: HeldTournament, begun: trio.Event) -> None:
-        record, boards = held.record.public, self._view.boards
+    async def _note_first(self, held: HeldTournament) -> None:
+        """Note a first board, and another one for whoever has come after all others had left meanwhile.
+
+        Somebody may come and go hundreds of times a second.
+        """
+        name = held.record.kept_as
         try:
-            if (board := boards.latest(record)) is None:
+            while (first := self._awaited(name)) is not None:
+                await self._note(held, first)
+                await trio.sleep(EVERY)
+        finally:
+            self._noting.discard(name)
+
+    def _awaited(self, name: str) -> FirstBoard | None:
+        """The first board of a tournament, if it has to be noted."""
+        first = self._begun.get(name)
+        return None if first is None or first.noted.is_set() else first
+
+    async def _note(self, held: HeldTournament, first: FirstBoard) -> None:
+        record, board, boards = first.record, first.board, self._view.boards
+        try:
+            if board is None:
                 record, board = await boards.public(held.record)
             told = await boards.run(lambda: {row.name: _shown(row, record) for row in board.rows})
-            if self._begun.get(held.record.kept_as) is begun:
+            if self._begun.get(held.record.kept_as) is first:
                 self._told[held.record.kept_as] = told
         except NoBoard:
             pass  # then the first board counts as news
         finally:
-            begun.set()
+            first.noted.set()
 
     async def _tell(self, held: HeldTournament) -> None:
         name = held.record.kept_as
         try:
             while name in self._marked and self._on:
-                if (begun := self._begun.get(name)) is not None:
-                    await begun.wait()
+                while (first := self._awaited(name)) is not None:
+                    await first.noted.wait()
                 self._marked.discard(name)
                 await self._tell_once(held)
                 await trio.sleep(EVERY)

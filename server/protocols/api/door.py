@@ -8,6 +8,7 @@ the body. `table.py` lists the routes.
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ import msgspec
 from games.catalogue import catalogue
 from server.export.signing import Signer
 from server.host.host import Host
+from server.host.metrics import metrics
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.reception import Guessing
 from server.host.view import View
@@ -26,6 +28,7 @@ from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
 from server.net.escaping import in_quotes
 from server.net.limits import Limits
+from server.net.one_for_all import OneForAll
 from server.protocols.api import groups
 from server.protocols.api.call import Asked, Call, Look
 from server.protocols.api.export_places import ExportPlaces
@@ -88,6 +91,7 @@ class Api:
         self._token = token.encode()
         self._origins = origins
         self._wires = WireReader(host, token)
+        self._figures = OneForAll(partial(metrics, host))
         self._reads = Reads(host, token, signer, host.limits) if looks else None
         self._routes = ALL if looks else Routes([route for route in ROUTES if not route.looks], ALL)
 
@@ -95,7 +99,7 @@ class Api:
         route, values = self._routes.find(exchange.request)
         if route.looks and self._reads is not None:
             return _answered(self._reads.asked(exchange), route, values, self._host)
-        call = Call(exchange, self._token, self._host, self._wires, self._login)
+        call = Call(exchange, self._token, self._host, self._wires, self._login, self._figures)
         if route.who is Caller.ORGANISER:
             self._origins.check(exchange.request)
             self._expect_organiser(call)

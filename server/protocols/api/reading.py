@@ -34,7 +34,6 @@ from server.export.words import out_in_words
 from server.host.boards import NoBoard
 from server.host.exposition import CONTENT_TYPE
 from server.host.host import STOPPING
-from server.host.metrics import metrics as figures
 from server.host.view import HeldTournament
 from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import TEXT, Response, json_response, text_response, typed
@@ -211,7 +210,7 @@ def ready(call: Call) -> Response:
 
 
 async def metrics(call: Call) -> Response:
-    return text_response(CONTENT_TYPE, await figures(call.host))
+    return text_response(CONTENT_TYPE, await call.figures.get())
 
 
 def summary(tournament: HeldTournament, eta: float | None, awaited: int = AWAITED) -> dict[str, Any]:

@@ -17,6 +17,7 @@ what others see of a game;
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import ExitStack
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
@@ -184,12 +185,14 @@ class HexagonDots:
         except BadName as error:
             raise Bad(str(error)) from None
         if self._namesakes.anybody(name):
-            return self._join_after_hang_ups(gate, exchange, name)
+            return self._join_after_hang_ups(gate.letting_in(), gate, exchange, name)
         return self._take_in(gate, exchange, name)
 
-    async def _join_after_hang_ups(self, gate: Gate, exchange: Exchange, name: str) -> None:
+    async def _join_after_hang_ups(
+        self, gate_stays: ExitStack, gate: Gate, exchange: Exchange, name: str
+    ) -> None:
         """Have a bot join whose name is here: its hang-up may be on the way, and be read after this."""
-        with gate.letting_in():
+        with gate_stays:
             await after_hang_ups()
         if not exchange.gone and (joining := self._take_in(gate, exchange, name)) is not None:
             await joining
@@ -212,7 +215,7 @@ class HexagonDots:
         elif self._namesakes.is_at(name, gate):
             exchange.respond(_twice(name))
         elif self._takes_in(gate) or self._host.placing.tournament_for(name, self._game.name) is not None:
-            return self._let_in(exchange, gate, name)
+            return self._let_in(gate.letting_in(), exchange, gate, name)
         else:
             exchange.respond(plain(410, gate.why_not))
         return None
@@ -220,8 +223,9 @@ class HexagonDots:
     def _takes_in(self, gate: Gate) -> bool:
         return gate.takes_in_at(trio.current_time())
 
-    async def _let_in(self, exchange: Exchange, gate: Gate, name: str) -> None:
-        with gate.letting_in():
+    async def _let_in(self, gate_stays: ExitStack, exchange: Exchange, gate: Gate, name: str) -> None:
+        """Let a bot in. When this gets its turn, others may have made games, but not in place of this one."""
+        with gate_stays:
             await self._arrive(exchange, gate, name)
 
     async def _arrive(self, exchange: Exchange, gate: Gate, name: str) -> None:

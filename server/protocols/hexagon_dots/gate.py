@@ -8,8 +8,8 @@ Observers are streamed the Game and then every change, a line of JSON each.
 gate, and `bot.py` what a bot is told.
 """
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from math import inf
 from typing import Any, Protocol
@@ -159,16 +159,17 @@ class Gate:
         """Whether somebody is being let in, which may take long."""
         return self._arriving > 0
 
-    @contextmanager
-    def letting_in(self) -> Generator[None]:
-        """Have the gate stay while a bot is let in."""
+    def letting_in(self) -> ExitStack:
+        """Have the gate stay while a bot is let in: from this call to the end of the context."""
         self._arriving += 1
         self._settle()
-        try:
-            yield
-        finally:
-            self._arriving -= 1
-            self._settle()
+        held = ExitStack()
+        held.callback(self._let_in)
+        return held
+
+    def _let_in(self) -> None:
+        self._arriving -= 1
+        self._settle()
 
     def enter(self, guest: EnteredBot, player: Player) -> None:
         self._guests[guest] = player

@@ -5,6 +5,7 @@ failure (another move, another name) is a result that says so; it is no error of
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Annotated, Any
 
@@ -142,7 +143,8 @@ async def join(call: ToolCall, asked: Join) -> ToolResult:
         place = call.places.make(call.exchange)
     except Full as full:
         return _refused(str(full))
-    hello = {"type": "hello", **{key: value for key, value in msgspec.to_builtins(asked).items() if value}}
+    given = {key: value for key, value in msgspec.to_builtins(asked).items() if value}  # "" is none of these
+    hello = {"type": "hello", "name": asked.name, "game": asked.game, **given}
     answer = await place.come(hello)
     if place.welcome is None:
         call.places.forget(place)
@@ -271,8 +273,9 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
+@cache
 def listed() -> list[dict[str, Any]]:
-    """The tools as `tools/list` has them."""
+    """The tools as `tools/list` has them. Making their schemas takes as long as twenty other requests."""
     return [
         {
             "name": tool.name,

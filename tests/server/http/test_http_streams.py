@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from server.http.exchange import Exchange
 from server.http.head import HttpError
-from server.http.wire import json_response
+from server.http.wire import Response, json_response
 from server.net.limits import Limits
 from tests.server.web import STREAM, TRIED, Streams, echo, get, serving
 from tests.server.windowed import Weather
@@ -144,6 +144,29 @@ async def test_whoever_writes_a_long_answer_learns_that_nobody_takes_it(autojump
                 await trio.sleep(11)
             assert gone
             assert not server.guard.caught
+
+
+@pytest.mark.parametrize("ends", [False, True], ids=["goes on", "has ended its side"])
+@wires
+async def test_whoever_does_not_read_is_answered_no_further_until_it_does(kind: str, ends: bool) -> None:
+    """Catches answers that pile up: a line of a request had hundreds of kilobytes kept, again and again."""
+    asked, answers = list[str](), Limits().outbox_messages * 2
+
+    def app(exchange: Exchange) -> None:
+        asked.append(exchange.request.path)
+        exchange.respond(Response(body=b"x" * 1000))
+
+    async with serving(app) as server:
+        client = server.connect(Weather(window=100), kind=kind)
+        for number in range(answers):
+            await client.end.send_all(get(f"/{number}"))
+            await trio.testing.wait_all_tasks_blocked()
+            assert len(asked) <= 2
+        if ends:
+            await client.end.send_eof()
+        for _ in range(answers):
+            assert (await client.answer()).body == b"x" * 1000
+        assert asked == [f"/{number}" for number in range(answers)]
 
 
 # What goes wrong.

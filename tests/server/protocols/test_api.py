@@ -700,6 +700,24 @@ async def test_what_has_no_rounds_is_refused_as_trf_before_anything_is_copied(
         assert asked == []
 
 
+async def test_figures_are_made_once_for_all_who_ask_at_the_same_time(autojump_clock: MockClock) -> None:
+    """Catches a flood of such requests: each took as long as twenty others, and every bot waited for all."""
+    made: list[None] = []
+
+    def figures() -> tuple[()]:
+        made.append(None)
+        return ()
+
+    async with office() as here:
+        here.host.figures.append(figures)
+        clients = [here.server.connect() for _ in range(50)]
+        for client in clients:
+            client.end.send_now(get("/metrics") * 2)
+        for client in clients * 2:
+            assert (await client.answer()).status == 200
+    assert len(made) <= 6
+
+
 async def test_a_monitor_is_told_how_things_are(autojump_clock: MockClock) -> None:
     async with office() as here:
         await here.come("ann", "bob")

@@ -2,6 +2,7 @@
 
 import csv
 import gc
+from collections.abc import Callable
 from itertools import chain
 from random import Random
 from typing import Any
@@ -236,6 +237,34 @@ async def test_of_a_tournament_that_is_over_nothing_is_kept_for_those_who_listen
 
 
 @pytest.mark.slow
+async def test_whoever_comes_and_goes_again_and_again_has_little_worked_out(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a stranger who does so: each time all tables were noted. Whoever stays misses nothing by it."""
+    async with office() as here:
+        record, done, run = await held(here), list[None](), here.host.boards.run
+
+        async def counted(work: Callable[[], Any]) -> Any:
+            done.append(None)
+            return await run(work)
+
+        await here.read("/api/tournaments/cup/standings")
+        here.host.boards.run = counted
+        for _ in range(100):
+            feed = await here.listen("/api/events")
+            await wait_all_tasks_blocked()
+            feed.end.close()
+            await wait_all_tasks_blocked()
+        assert len(done) <= 2
+        feed = await here.listen("/api/events")
+        await wait_all_tasks_blocked()
+        play(record, Random(2), *NAMES[:2])
+        tell(here, record)
+        await trio.sleep(3)
+        (each,) = told(await feed.now())
+        assert {row["name"] for row in each["rows"]} >= set(NAMES[:2])
+
+
 async def test_rows_that_did_not_change_are_not_told(autojump_clock: MockClock) -> None:
     async with office() as here:
         record = await held(here)

@@ -201,6 +201,31 @@ async def test_a_game_is_not_forgotten_while_somebody_is_let_in(autojump_clock: 
         await ann.turn()
 
 
+async def test_a_game_is_not_dropped_in_the_instant_in_which_somebody_joins_it(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a join that begins after its game was dropped: from then on nobody could make or find a game.
+
+    The host reads two requests one right after the other, half the time the join first.
+    """
+    make = request("POST", "/", b'{"rows":3,"cols":3}')
+    async with table(limits=Limits(games=1)) as here:
+        for number in range(20):
+            joiner, maker = here.bot(f"ann{number}"), here.caller()
+            joins = request("POST", f"{await here.made()}/players", b'{"name":"ann%d"}' % number)
+            for asks in (joiner, maker):
+                assert asks.client.end.open
+            await trio.testing.wait_all_tasks_blocked()
+            joiner.client.end.send_now(joins)
+            maker.client.end.send_now(make)
+            await trio.testing.wait_all_tasks_blocked()
+            assert (await maker.told()).status == 201
+            answer = await joiner.heard()
+            assert answer is None or answer.status == 404
+            await joiner.hang_up()
+        assert (await here.caller().ask("GET", "/match")).status == 201
+
+
 @pytest.mark.parametrize("meanwhile", ["a stranger comes there", "another game is made"])
 async def test_all_who_are_let_in_at_an_address_are_at_one_game(
     meanwhile: str, autojump_clock: MockClock

@@ -459,6 +459,8 @@ async def test_a_call_of_no_tool_is_an_error_of_the_protocol(
     ("tool", "arguments", "why"),
     [
         ("join", {"name": "ann"}, "these arguments do not fit join: game is required, and is missing"),
+        ("join", ANN | {"name": ""}, "a name has at least one character, and this one has none"),
+        ("join", ANN | {"game": ""}, 'there is no game ""; there are: '),
         (
             "join",
             {"name": 7, "game": "connect-4"},
