@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import pairwise
 from math import inf
 from typing import Any, TypeVar, cast
@@ -14,7 +14,6 @@ import msgspec
 import pytest
 import trio
 import trio.testing
-from msgspec import Struct
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
@@ -50,6 +49,7 @@ from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
 from tests.server.at_once import TIMES
 from tests.server.windowed import windowed_pair
+from tests.server.workers.linked import linked
 
 LIMITS = Limits()
 
@@ -64,22 +64,6 @@ def worker_0_has(used: Callable[[int], float] = processor_time, kind: type[W] = 
     def nothing(number: int, said: str) -> None: ...
 
     return kind(1, cast(Any, None), nothing, nothing, lending, None, admission, LIMITS, used=used)
-
-
-@contextmanager
-def linked(worker: Worker) -> Iterator[Callable[[], list[Struct]]]:
-    """Gives a worker a process; yields a function that returns what that was told since the last call."""
-    ours, theirs = conduit_pair()
-    with ours, theirs:
-        worker._conduit = Conduit(ours, FromWorker, inf)
-        link = Conduit[ToWorker](theirs, ToWorker, inf)
-
-        def hear() -> list[Struct]:
-            heard: list[Struct] = []
-            link.hear_now(lambda message, descriptor: heard.append(message))
-            return heard
-
-        yield hear
 
 
 def handed(stack: ExitStack, path: str, known: Callable[[], None] = lambda: None) -> Handed:
@@ -218,15 +202,15 @@ async def test_a_process_hears_again_and_again_that_this_one_does_not_stand_stil
 ) -> None:
     """Catches workers in which all clocks stand still, so that a bot may think for ever."""
     worker = worker_0_has()
-    with linked(worker) as hear, trio.fail_after(HANG):
+    with linked(worker) as process, trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(worker._beat)
             await trio.sleep(10 * BEAT)
-            assert hear() == [], "it is told nothing before it is ready"
+            assert process.heard() == [], "it is told nothing before it is ready"
             worker._take(Ready(), None)
             for _ in range(3):
                 await trio.sleep(10 * BEAT)
-                assert 9 <= len(hear()) <= 11
+                assert 9 <= len(process.heard()) <= 11
             nursery.cancel_scope.cancel()
 
 
@@ -260,15 +244,28 @@ def test_when_a_process_has_ended_nobody_is_there_and_what_it_has_counted_stays_
 async def test_bots_that_came_while_a_process_was_starting_are_handed_over_as_they_came() -> None:
     for _ in range(TIMES):
         worker = worker_0_has()
-        with linked(worker) as hear, ExitStack() as stack, trio.fail_after(HANG):
+        with linked(worker) as process, ExitStack() as stack, trio.fail_after(HANG):
             async with trio.open_nursery() as nursery:
                 for number in range(5):
                     nursery.start_soon(worker.take, handed(stack, str(number)))
                     await trio.testing.wait_all_tasks_blocked()
                 worker._take(Ready(), None)
                 await trio.testing.wait_all_tasks_blocked()
-                assert [each.path for each in hear() if isinstance(each, Hand)] == [*"01234"]
+                assert [each.path for each in process.heard() if isinstance(each, Hand)] == [*"01234"]
                 nursery.cancel_scope.cancel()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+async def test_when_a_process_has_ended_the_connections_that_it_had_are_over() -> None:
+    """Catches bots that wait for an answer for ever: this process has their connections, too."""
+    worker = worker_0_has()
+    with linked(worker), ExitStack() as stack, trio.fail_after(HANG):
+        worker._take(Ready(), None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker.take, handed(stack, ""))
+            await trio.testing.wait_all_tasks_blocked()
+            worker._end_all()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
