@@ -4,7 +4,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import trio
@@ -14,6 +15,7 @@ from server.host.abroad import Wanted
 from server.host.host import Host
 from server.host.reception import Present
 from server.host.secrets import token_digest
+from server.http.exchange import Exchange
 from server.http.wire import Request
 from server.net.admission import Admission
 from server.net.limits import Limits
@@ -45,7 +47,8 @@ from tests.crashes.world import at_once
 from tests.hang import HANG
 from tests.server.workers.linked import Process, linked
 from tests.server.workers.records import record
-from tournament.facts import AnyFact, Opened, Ordered, Sealed, State, Turned
+from tournament.desk import Desk
+from tournament.facts import AnyFact, Chose, Opened, Ordered, Sealed, State, Turned
 
 GAME, OTHER = "connect-4", "santorini"
 LIMITS = Limits()
@@ -110,9 +113,12 @@ async def beside(folder: Path) -> AsyncIterator[Beside]:
             nursery.cancel_scope.cancel()
 
 
+SEALED = Sealed("a digest")
+
+
 @pytest.mark.parametrize(
     "facts",
-    [(), (Sealed("a digest"),), (Turned(State.RUNNING),), (Sealed("a digest"), Turned(State.RUNNING))],
+    [(), (SEALED,), (SEALED, Chose(7, "a salt")), (Turned(State.RUNNING),), (SEALED, Turned(State.RUNNING))],
 )
 def test_a_worker_holds_a_tournament_as_it_was_opened(facts: tuple[AnyFact, ...]) -> None:
     opened = record("cup", *facts)
@@ -179,6 +185,39 @@ async def test_a_request_goes_to_whoever_made_its_secret_also_if_that_has_not_be
         assert [asked("made by 1"), asked("made by 2"), asked("nobody's")] == [1, 2, OWN]
         all_.host.on_key("made by 1")
         assert asked("made by 1") == OWN, "its bot has moved here"
+
+
+async def test_a_request_goes_to_whoever_holds_what_its_path_names(tmp_path: Path) -> None:
+    async with beside(tmp_path) as both:
+        held = {name: await both.open(name) for name in ("one", "two", "three")}
+        answered: list[str] = []
+
+        def answer(exchange: Exchange) -> None:
+            answered.append(exchange.request.path)
+
+        app = both.workers.beside(answer)
+        for number, worker in both.workers._workers.items():
+            worker.lending.answer = lambda exchange, number=number: answered.append(f"worker {number}")
+        table = both.workers._directory.table(GAME)
+        paths = {f"/api/tournaments/{name}": number for name, number in held.items()}
+        paths |= {f"/api/tournaments/open-{GAME}/pause": table, "/api/tournaments": OWN}
+        for path, number in paths.items():
+            answered.clear()
+            request = Request("POST", path, {}, {}, b"", "", 0.0, secure=False)
+            app(cast("Exchange", SimpleNamespace(request=request)))
+            assert answered == [path if number == OWN else f"worker {number}"]
+
+
+async def test_what_happens_in_worker_0_itself_is_in_the_directory_as_well(tmp_path: Path) -> None:
+    async with beside(tmp_path) as both:
+        held = {await both.open(name): name for name in ("one", "two", "three")}
+        directory, own = both.workers._directory, held[OWN]
+        await Desk(both.host.tournaments[own]).invite("ann", lambda: token_digest(TOKEN).hex())
+        assert [each.name for each in directory.entered("ann", GAME)] == [own]
+        assert directory.expects("ann", GAME)
+        await both.host.delete(both.host.tournaments[own], "organiser")
+        assert [*directory.of(OWN)] == []
+        assert await both.open(own) == OWN, "it has nothing else to do"
 
 
 async def test_a_table_that_a_bot_needs_is_opened_once_and_whoever_needs_it_learns_of_that(
