@@ -106,7 +106,6 @@ async def beside(folder: Path) -> AsyncIterator[Beside]:
         ledger = Ledger(engine, at_once)
         found = Beside(ledger, stack)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(ledger.run)
             await nursery.start(found.host.run)
             found.workers._nursery = nursery
             yield found
