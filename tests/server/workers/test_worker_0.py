@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from server.host.abroad import Wanted
 from server.host.host import Host
-from server.host.reception import Present
+from server.host.reception import REPLACED, Present
 from server.host.secrets import token_digest
 from server.http.exchange import Exchange
 from server.http.wire import Request
@@ -163,6 +163,21 @@ async def test_a_bot_that_takes_over_from_itself_gives_way_where_it_was(tmp_path
         assert all_.holder(Wanted("ann", GAME, held[other], TOKEN)) == other
         assert all_.heard(table, GiveWay) == [GiveWay((GAME, "ann"))]
         assert all_.heard(other, GiveWay) == []
+
+
+async def test_a_bot_gives_way_in_worker_0_as_in_any_other(tmp_path: Path) -> None:
+    """Catches one name in two places, of which one is with the process that leads bots to theirs."""
+    async with beside(tmp_path) as both:
+        held = {await both.open(name): name for name in ("one", "two", "three")}
+        visit = both.host.reception.arrive("ann", GAME, token=TOKEN)
+        told: list[str] = []
+        visit.replaced = told.append
+        visit.player.move_to(f"open-{GAME}")
+        both.host.reception.moved(visit.key)
+        assert both.holder(Wanted("ann", GAME, held[1], "a stranger's")) == OWN, "which refuses it"
+        assert told == []
+        assert both.holder(Wanted("ann", GAME, held[1], TOKEN)) == 1
+        assert told == [REPLACED]
 
 
 async def test_a_request_goes_to_whoever_made_its_secret_also_if_that_has_not_been_heard_yet(
