@@ -231,11 +231,9 @@ class Directory:
                 pass
 
     def _remove(self, record: Record) -> None:
-        if (known := self._records.pop(record.name, None)) is None:
+        """A tournament was deleted, and adds nothing to any load: see `_weigh`."""
+        if self._records.pop(record.name, None) is None:
             return
-        weight, worker = self._weights.pop(record.name, 0), known[1]
-        self._load[worker] -= weight
-        self._holding[record.opened.game][worker] -= bool(weight)
         self.roll.remove(record)
         if (away := self.held.pop(record.name, None)) is not None:
             del self._kept_as[away.record.kept_as]

@@ -71,6 +71,21 @@ def test_a_host_whose_request_was_granted_after_its_lease_had_lapsed_is_patient_
     assert host.patient(1.6 + LENGTH + 0.1)
 
 
+def test_what_another_thread_was_granted_counts_unless_leases_have_changed_hands_since() -> None:
+    """Catches a host that goes on deciding matches that another one has taken over."""
+    host = leases(cup=Lease(US, 3))
+    host.still_held(0.5, 1)
+    assert host.sure(0.499 + SHORT * LENGTH)
+    assert not host.sure(0.5 + SHORT * LENGTH)
+    host.still_held(0.6, 2)
+    assert not host.sure(0.5 + SHORT * LENGTH), "it may have lost something by then"
+    host.granted(0.6, Granted(2, PEERS, {"cup": Lease(THEM, 4)}))
+    host.still_held(0.7, 2)
+    assert host.sure(0.699 + SHORT * LENGTH)
+    host.still_held(0.2, 2)
+    assert host.sure(0.699 + SHORT * LENGTH), "an answer that comes late takes nothing back"
+
+
 def test_an_answer_that_comes_late_takes_nothing_back() -> None:
     host = leases()
     host.granted(5.0, Granted(1, PEERS, None))

@@ -16,7 +16,20 @@ from server.workers.figures import added, counted, families, together
 from server.workers.messages import Status
 from tests.server.workers.records import record
 from tests.steps import steps_taken
-from tournament.facts import AnyFact, Claimed, Dealt, Drew, Entered, Opened, Seated, State, Turned, Withdrew
+from tournament.events import Ending
+from tournament.facts import (
+    AnyFact,
+    Claimed,
+    Concluded,
+    Dealt,
+    Drew,
+    Entered,
+    Opened,
+    Seated,
+    State,
+    Turned,
+    Withdrew,
+)
 from tournament.format import Pairing
 from tournament.record import Record
 from tournament.store import Memory
@@ -92,8 +105,35 @@ def test_what_this_process_holds_is_not_held_elsewhere() -> None:
 def test_games_that_belong_together_are_held_by_one_worker() -> None:
     held = directory(4, (frozenset({"quoridor", "tic-tac-toe"}),))
     for name, game in zip(CUPS, ("quoridor", "tic-tac-toe") * 2, strict=True):
-        held.place(record(name, game=game))
+        finished = () if name == "one" else (Turned(State.FINISHED),)  # their bots still ask for what is over
+        held.place(record(name, *finished, game=game))
     assert len({held.worker(name) for name in CUPS} | {held.table("quoridor")}) == 1
+
+
+def test_no_other_worker_believes_that_it_alone_has_games_that_belong_together() -> None:
+    """It would let bots in that belong elsewhere, without asking."""
+    held = directory(4, (frozenset({"quoridor", "tic-tac-toe"}),))
+    held.place(record("one", game="quoridor"))
+    for worker in range(4):
+        alone = {"quoridor", "tic-tac-toe"} if worker == held.worker("one") else set[str]()
+        assert held.alone(worker) == alone
+
+
+def test_an_open_table_is_where_its_bots_were_sent_before_there_was_one_and_stays_there() -> None:
+    held = directory()
+    chosen = held.table(GAME)
+    for number in range(10):  # by now, others have less to do
+        held.place(record(f"cup-{number}", *(Entered(f"bot-{each}") for each in range(number))))
+    held.place(record(f"open-{GAME}", Turned(State.RUNNING), format="open"))
+    assert held.worker(f"open-{GAME}") == chosen
+    assert held.table(GAME) == chosen
+    assert where(held, "ann", f"open-{GAME}") == chosen
+    assert held.opens(GAME) == (chosen == OWN)
+    again = directory()  # after a restart
+    for number in range(2):
+        again.place(record(f"cup-{number}"))
+    again.place(record(f"open-{GAME}", Turned(State.RUNNING), format="open"))
+    assert again.table(GAME) == again.worker(f"open-{GAME}")
 
 
 def test_a_bot_goes_to_the_tournament_that_it_names() -> None:
@@ -110,6 +150,10 @@ def test_a_bot_that_names_none_goes_where_it_is_awaited_else_where_it_may_enter_
     assert where(held, "ann") == held.worker("one")
     assert where(held, "bob") == held.worker("two")
     assert where(held, "bob", game="santorini") == held.table("santorini")
+    assert held.expects("ann", GAME)
+    assert held.expects("bob", GAME)
+    assert not held.expects("bob", "santorini"), "nobody is expected at a table"
+    assert [each.name for each in held.entered("ann", GAME)] == ["one"]
 
 
 def test_a_bot_that_is_not_let_in_is_led_past_a_tournament_by_invitation_unless_it_names_that() -> None:
@@ -136,32 +180,59 @@ def test_a_name_that_nobody_may_have_is_refused_by_this_process(name: str) -> No
     held = directory()
     held.place(record("one"))
     assert where(held, name) == OWN
+    assert held.served(Wanted(name, GAME, "one", "a token"), 0.0) == Served(OWN)
 
 
 def test_where_there_is_no_such_tournament_or_game_this_process_says_so() -> None:
     held = directory()
     assert where(held, "ann", "nowhere") == where(held, "ann", game="chess") == OWN
+    assert held.served(Wanted("ann", GAME, "nowhere", "a token"), 0.0) == Served(OWN)
+    assert not held.somebody_is_here(Wanted("ann", GAME, "nowhere")), "it is refused"
 
 
-async def test_whoever_plays_goes_back_to_its_match_though_another_tournament_takes_entrants() -> None:
-    held = directory(2)
-    table = record("open-connect-4", Turned(State.RUNNING), format="open")
-    away = held.place(table)
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_whoever_plays_goes_back_to_its_match_though_another_tournament_takes_entrants(
+    restarted: bool,
+) -> None:
+    held, table = directory(2), f"open-{GAME}"
+    begun = Drew((Pairing(1, 1, "ann", "bob"),)), Dealt(f"{table}-1", 1)
+    away = held.place(record(table, Turned(State.RUNNING), *(begun if restarted else ()), format="open"))
     assert away is not None
     held.place(record("two"))
-    pairing = Pairing(1, 1, "ann", "bob")
-    await held.hear(away.record.kept_as, [Drew((pairing,)), Dealt("open-connect-4-1", 1)])
-    assert where(held, "ann") == held.worker("open-connect-4")
+    if not restarted:
+        await held.hear(away.record.kept_as, begun)
+    for name in ("ann", "bob"):
+        assert where(held, name) == held.worker(table)
     assert where(held, "eve") == held.worker("two")
+    over = Concluded(f"{table}-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "four in a row", (1.0, 0.0))
+    await held.hear(away.record.kept_as, [over])
+    for name in ("ann", "bob"):
+        assert where(held, name) == held.worker("two"), "nothing keeps it at the table any more"
 
 
 async def test_a_tournament_that_is_deleted_is_held_by_nobody() -> None:
     held = directory(2)
-    away = held.place(record("one"))
+    away = held.place(record("one", Entered("ann"), Claimed("ann", token_digest(OWN_TOKEN).hex())))
     assert away is not None
+    assert held.kept_as("one") is away
     await held.hear("one", [Turned(State.DELETED)])
     assert held.held == {}
+    assert held.kept_as("one") is None
+    assert [*held.of(away.worker)] == []
     assert held.place_of(Wanted("ann", GAME, "one")) is None
+    assert held.place_of(Wanted("ann", GAME, None)) == "", "it awaits nobody"
+    anybody = Wanted("ann", GAME, f"open-{GAME}", "another's")
+    assert held.served(anybody, 0.0) == Served(held.table(GAME)), "and keeps no name for anybody"
+
+
+def test_a_worker_that_is_started_again_goes_on_with_its_own_tournaments_and_no_others() -> None:
+    held = directory(2)
+    for name in CUPS:
+        held.place(record(name))
+    for worker in range(2):
+        assert [each.name for each in held.of(worker)] == [
+            name for name in CUPS if held.worker(name) == worker
+        ]
 
 
 async def test_all_who_wait_for_an_end_elsewhere_learn_of_it() -> None:
@@ -283,6 +354,17 @@ def test_it_takes_over_from_itself_where_it_may_leave(fact: AnyFact) -> None:
     assert two.served("friday") == Served(two.friday, leaves=two.monday)
 
 
+def test_it_takes_over_from_itself_where_there_is_no_end_and_not_where_there_is_one() -> None:
+    for format in ("ladder", "round-robin"):
+        held = directory(2)
+        held.place(record("here", Entered("ann"), Turned(State.RUNNING), format=format))
+        held.place(record("cup"))
+        here, there = map(held.worker, ("here", "cup"))
+        held.moved(here, ANN, Present("here", token_digest(OWN_TOKEN).hex(), shared=False))
+        found = held.served(Wanted("ann", GAME, "cup", OWN_TOKEN), 0.0)
+        assert found == (Served(there, leaves=here) if format == "ladder" else Served(here))
+
+
 def test_two_connections_that_come_at_once_are_led_to_one_worker_until_that_says_what_came_of_the_first() -> (
     None
 ):
@@ -293,6 +375,22 @@ def test_two_connections_that_come_at_once_are_led_to_one_worker_until_that_says
     two.held.moved(two.friday, ANN, None)
     assert two.served("monday", now=SOON) == Served(two.monday)
     assert len(two.held._coming) == 1
+    assert two.served("friday", now=2 * SOON) == Served(two.friday), "nor of this one"
+
+
+def test_of_a_bot_that_has_gone_nothing_is_remembered() -> None:
+    """Catches a memory that grows with each throw-away name."""
+    two, ann = Two(), Wanted("ann", GAME, None, OWN_TOKEN)
+    assert not two.held.somebody_is_here(ann)
+    two.served("monday")
+    assert two.held.somebody_is_here(ann), "it is about to be"
+    for worker in (two.monday, two.friday):
+        two.here(worker, "monday")
+    for worker in (two.monday, two.friday):
+        assert two.held.somebody_is_here(ann)
+        two.held.moved(worker, ANN, None)
+    assert not two.held.somebody_is_here(ann)
+    assert not two.held._here
 
 
 def test_what_is_remembered_of_bots_that_come_is_bounded_by_time() -> None:
@@ -310,6 +408,8 @@ def test_an_entrant_with_its_token_comes_to_its_tournament_and_nobody_else_has_i
         monday.add(fact)
         two.held.told(SimpleNamespace(record=monday), fact)
     assert two.served("friday", "a stranger's") == two.served("friday", None) == Served(two.monday)
+    assert two.served("friday") == Served(two.friday), "with its token it may play there as well"
+    two.held.moved(two.friday, ANN, None)
     two.here(two.friday, "friday", "a stranger's")
     assert two.served("monday") == two.served(None) == Served(two.monday)
 

@@ -130,7 +130,9 @@ async def test_nothing_is_confirmed_while_nothing_can_be_kept(both: Both, autoju
         nursery.start_soon(keep)
         await trio.sleep(2.5 * RETRY)
         assert not done.is_set()
+        assert both.store.waiting == 1
         await done.wait()
+        assert both.store.waiting == 0
     assert both.told == [OPENED]
 
 
@@ -157,6 +159,33 @@ async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
         await both.store.keep("cup", 2.0, [WON])
         await trio.sleep(1.0)
         assert both.store.jotted() == {}
+
+
+async def test_moves_that_follow_each_other_faster_than_they_are_written_are_all_written(
+    both: Both, autojump_clock: MockClock
+) -> None:
+    async with both.running() as nursery:
+        nursery.start_soon(both.store.run)
+        await both.store.keep("cup", 1.0, [OPENED, Dealt("cup-1", 1)])
+        match = played(both.store, "cup-1")
+        for move in ("NW", "N", "C", "S", "E"):
+            match.play(move)
+            await trio.sleep(SOON)
+        await trio.sleep(1.0)
+        assert both.store.jotted() == {"cup-1": Jottings(*map(tuple, match))}
+
+
+async def test_what_a_worker_asked_for_before_it_ended_is_kept_before_anybody_goes_on(
+    both: Both, autojump_clock: MockClock
+) -> None:
+    both.engine.times = 3
+    both.clerk.keep(Keep(1, "cup", 1.0, (OPENED,)))
+    both.clerk.close()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(both.ledger.run)
+        await both.clerk.run()
+        assert [each.fact for each in both.ledger.kept()] == both.told == [OPENED]
+        nursery.cancel_scope.cancel()
 
 
 async def test_however_many_tournaments_ask_for_what_was_jotted_down_it_is_read_once(
@@ -188,6 +217,7 @@ async def test_nothing_is_left_of_the_moves_of_a_match_that_ends_soon_after_the_
             match = played(both.store, f"cup-{number}")
             await trio.sleep(chance.random() * SOON)
             match.play("NW")
+            await trio.sleep(chance.choice((0.0, SOON)))  # it may have been told by then
             over = msgspec.structs.replace(WON, match=f"cup-{number}", pairing=number)
             await both.store.keep("cup", 2.0, [over])
         await trio.sleep(1.0)
@@ -242,6 +272,16 @@ async def test_when_the_link_is_cut_nobody_waits_for_ever(both: Both, autojump_c
         await trio.sleep(1.0)
     assert both.told == []
     assert [each.fact for each in both.ledger.kept()] in ([], [OPENED])
+
+
+async def test_whoever_asks_after_the_link_was_cut_may_give_up(both: Both, autojump_clock: MockClock) -> None:
+    """Catches a worker that never ends, because one of its tournaments has a last fact to keep."""
+    async with both.running() as nursery:
+        nursery.start_soon(both.store.run)
+        await trio.sleep(1.0)
+    with trio.move_on_after(1.0) as scope:
+        await both.store.keep("cup", 1.0, [OPENED])
+    assert scope.cancelled_caught
 
 
 async def test_trouble_is_told_once_and_its_end_too(both: Both) -> None:

@@ -72,7 +72,10 @@ class Bot:
         self._unread = b""
 
     async def say(self, **message: Any) -> None:
-        await self._stream.send_all(json.dumps(message).encode() + b"\n")
+        await self.send(json.dumps(message).encode() + b"\n")
+
+    async def send(self, sent: bytes) -> None:
+        await self._stream.send_all(sent)
 
     def say_at_once(self, **message: Any) -> None:
         """Say something before any other task runs."""
@@ -136,19 +139,25 @@ class Both:
         self._spread = Spread(self.holder, Teller(self.holder, lambda: 0), 1)
         self._place = Spread(self.other, Teller(self.other, lambda: 0), 1)
         self._conduits: list[socket.socket] = []
-        self._meeting = trio.CancelScope()  # of the other worker with the first
+        self._meeting = trio.CancelScope()  # of the other worker with the first …
+        self._lending = trio.CancelScope()  # … and of the first with the other
         self.bots: list[Bot] = []
+        self.connections = 0  # that the first worker has, wherever they are served
 
     async def run(self, nursery: trio.Nursery) -> None:
         for host in (self.holder, self.other):
             await nursery.start(host.run)
         ours, theirs = conduit_pair()
         self._conduits = [ours, theirs]
-        nursery.start_soon(self._spread.meet, 1, ours)
+        nursery.start_soon(self._lend, ours)
         nursery.start_soon(self._meet, theirs)
         nursery.start_soon(self._place.run)
         while not (self._spread._pairs and self._place._pairs):
             await trio.lowlevel.checkpoint()
+
+    async def _lend(self, ours: socket.socket) -> None:
+        with self._lending:
+            await self._spread.meet(1, ours)
 
     async def _meet(self, theirs: socket.socket) -> None:
         with self._meeting:
@@ -201,29 +210,51 @@ class Both:
         """The other worker is gone."""
         self._conduits[1].shutdown(socket.SHUT_RDWR)
 
-    async def come(self, name: str, *, token: bool = True) -> Bot:
+    def end_the_holder(self) -> None:
+        """The worker that holds the tournament is gone."""
+        self._lending.cancel()
+
+    def drain(self) -> None:
+        """The worker that holds the tournament is about to stop."""
+        self._spread.drain()
+
+    def stop(self) -> None:
+        """The other worker is about to end."""
+        self._place.stop()
+
+    async def come(self, name: str, more: bytes = b"", *, token: bool = True) -> Bot:
+        """A bot comes, and sends more together with its hello; without a token it is given one."""
         ours, theirs = socket.socketpair()
         wire = SocketWire(ours, "192.0.2.1", readiness())
         self.holder.guard.start_soon(self._attend, wire)
         bot = Bot(name, theirs)
         self.bots.append(bot)
         hello = {"type": "hello", "name": name, "game": GAME}
-        await bot.say(**hello, **({"token": f"{name}-keeps-this-secret"} if token else {}))
+        secret = {"token": f"{name}-keeps-this-secret"} if token else {}
+        await bot.send(json.dumps(hello | secret).encode() + b"\n" + more)
         await bot.until("welcome")
         return bot
 
     async def _attend(self, wire: SocketWire) -> None:
+        self.connections += 1
         try:
             await tcp.attend(self.holder, wire, Visitor())  # pyright: ignore
         except PEER_GONE:
             pass
         finally:
             wire.close()
+            self.connections -= 1
 
     @property
     def elsewhere(self) -> int:
         """Moves that the other worker has played."""
         return self.other.timekeeper.moves
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing is left of what the other worker has played."""
+        guests = self.guests
+        return not (guests._playing or guests._guests or guests._attendances)
 
 
 class Visitor:
@@ -235,7 +266,7 @@ class Visitor:
 
 @asynccontextmanager
 async def playing(
-    format: str = "double-round-robin", limits: Limits = LIMITS
+    format: str = "double-round-robin", limits: Limits = LIMITS, *, token: bool = True
 ) -> AsyncIterator[tuple[Both, Tournament, Bot, Bot]]:
     """Two bots in the middle of a match that another worker plays: both know of ply 2."""
     both = Both(limits)
@@ -243,7 +274,7 @@ async def playing(
         async with trio.open_nursery() as nursery:
             await both.run(nursery)
             cup = await both.holder.open("cup", Opened(GAME, format, entrants=2))
-            bots = await both.come("ann"), await both.come("bob")
+            bots = [await both.come(name, token=token) for name in ("ann", "bob")]
             for bot in bots:
                 await bot.until("begin")
                 await bot.until("turn")
@@ -285,6 +316,9 @@ async def test_matches_are_played_elsewhere_and_kept_where_they_are_dealt() -> N
             nursery.start_soon(play_on, second)
         facts = await over(cup, 2)
         assert cup.record.state is State.FINISHED
+        assert both.is_clear
+        receipts = {end["receipt"] for end in ends}
+        assert receipts == {await cup.receipt(name) for name in cup.record.matches}
     assert both.elsewhere == 2 * len(WINS)
     assert both.holder.timekeeper.moves == 0
     assert [fact.moves for fact in facts] == [WINS, WINS]
@@ -314,6 +348,8 @@ async def test_a_bot_that_loses_its_connection_comes_back_to_its_match_as_it_sto
         begun = await back.until("begin")
         assert (begun["moves"], "restarted" in begun) == ([0, 1], False)
         assert (await back.until("turn"))["ply"] == 2
+        assert both.is_clear
+        assert both.other.timekeeper.idle, "nobody loses it by a clock there"
         ends = await both_play_on(back, second)
         (fact, *_) = await over(cup, 1)
         assert (fact.moves, fact.winner, fact.ending) == (WINS, 0, Ending.PLAYED)
@@ -322,6 +358,28 @@ async def test_a_bot_that_loses_its_connection_comes_back_to_its_match_as_it_sto
         assert not second.refused
         assert len(second.begun) == 1, "whoever stayed is told nothing"
         assert both.elsewhere == 2
+
+
+async def test_a_connection_that_has_ended_elsewhere_is_not_here_any_more() -> None:
+    """Catches one that counts, for its address too, until the host is full."""
+    async with playing() as (both, _, first, second):
+        await first.close()
+        while both.connections == 2:
+            await trio.lowlevel.checkpoint()
+        await second.say(type="bye")
+        with pytest.raises(trio.EndOfChannel):
+            await second.until("nothing more")
+        while both.connections:
+            await trio.lowlevel.checkpoint()
+
+
+async def test_a_token_of_which_a_bot_shows_elsewhere_that_it_has_it_is_its_own_from_then_on() -> None:
+    """Catches a name that anybody may claim after a restart, because its bot may never have got the token."""
+    async with playing(token=False) as (_, cup, first, second):
+        assert not cup.record.claims
+        await both_play_on(first, second)
+        while cup.record.claims.keys() != {"ann", "bob"}:  # noqa: ASYNC110 - nobody tells
+            await trio.sleep(0.001)
 
 
 async def test_a_bot_on_which_a_worker_hangs_up_has_the_reason_in_its_match() -> None:
@@ -495,6 +553,106 @@ async def test_when_the_other_worker_is_gone_a_match_goes_on_from_what_was_heard
         kept = (await over(cup, 1))[0]
         assert [noted.note for noted in kept.notes] == [f"ply {ply}" for ply in range(len(WINS))]
         assert kept.thought == (0.25 * sum(ply % 2 == 0 for ply in range(len(WINS))), 0.25 * (len(WINS) // 2))
+
+
+async def test_a_match_that_has_come_home_is_not_touched_by_the_end_of_whoever_had_it() -> None:
+    """And its bots are dealt the next one when it is over."""
+    async with playing() as (both, cup, first, second):
+        await first.close()
+        back = await both.come(first.name)
+        await back.until("begin")
+        await back.until("turn")
+        both.cut()
+        ends = await both_play_on(back, second)
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        assert len(second.begun) == 1, "it went on where it was"
+        for bot in (back, second):
+            await bot.until("begin")
+        assert len(cup.record.matches) == 1
+
+
+async def test_moves_that_were_played_until_a_worker_ended_are_not_lost() -> None:
+    async with playing() as (both, _, first, second):
+        await first.move(2)
+        await second.asked(3)
+        both.stop()
+        both.cut()
+        for bot in (first, second):
+            with pytest.raises(trio.EndOfChannel):
+                await bot.until("end")
+            back = await both.come(bot.name)
+            assert (await back.until("begin"))["moves"] == [0, 1, 0]
+
+
+async def test_when_the_holder_is_gone_nobody_goes_on_with_its_matches() -> None:
+    """Catches bots that play on where nobody keeps what they play."""
+    async with playing() as (both, _, first, _):
+        guests = both.guests
+        both.end_the_holder()
+        await trio.testing.wait_all_tasks_blocked()
+        await first.move(2)
+        await trio.testing.wait_all_tasks_blocked()
+        assert not guests._playing
+        assert not guests._guests
+        assert both.other.timekeeper.idle
+        assert both.elsewhere == 2
+
+
+async def test_before_a_stop_a_match_comes_home_if_it_can_go_on_after_it() -> None:
+    async with playing() as (both, cup, first, second):
+        (match,) = cup.matches
+        both.drain()
+        while isinstance(cup.matches[match], Lent):
+            await trio.lowlevel.checkpoint()
+        ends = await both_play_on(first, second)
+        assert both.elsewhere == 2
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        assert len(first.begun) == len(second.begun) == 1, "they are told nothing"
+
+
+async def test_a_match_whose_bots_have_gone_before_its_result_is_known_here_is_over() -> None:
+    """Catches a tournament that waits for its end, and deals nothing to them any more."""
+    async with playing() as (both, cup, *_):
+        (match,) = cup.matches
+        guests = both.hang()
+        played = guests._playing[match]
+        for guest in played.guests:
+            both.say(Closed(guest.number))
+        played.match.resign(0, trio.current_time())
+        both.say(Decided(match, played.match.outcome))
+        (fact,) = await over(cup, 1)
+        assert (fact.ending, fact.winner) == (Ending.RESIGNED, 1)
+        for name in ("ann", "bob"):
+            await both.come(name)
+        while cup.matches.keys() <= {match}:  # noqa: ASYNC110 - until the next one is dealt
+            await trio.sleep(0.001)
+        both.cut()
+        guests.end()
+
+
+@pytest.mark.parametrize("hesitates", [0, 1])
+async def test_a_match_of_a_bot_that_is_just_saying_something_is_played_at_home(hesitates: int) -> None:
+    """Its connection cannot be passed on. Catches an opponent that nobody hears any more."""
+    both, begun, rest = Both(), b'{"type":', b'"state"}\n'
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
+            bots = [
+                await both.come(name, begun * (hesitates == at)) for at, name in enumerate(("ann", "bob"))
+            ]
+            for bot in bots:
+                await bot.until("turn")
+            await bots[hesitates].send(rest)
+            first, second = sorted(bots, key=lambda bot: bot.you)
+            ends = await both_play_on(first, second, 0)
+            assert [end["ending"] for end in ends] == ["played", "played"]
+            assert both.elsewhere == 0
+            for bot in bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+    for conduit in both._conduits:
+        conduit.close()
 
 
 async def test_a_bot_that_came_back_while_the_other_worker_hung_goes_on_when_that_is_gone() -> None:

@@ -5,8 +5,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import pairwise
 from math import inf
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 import pytest
@@ -15,6 +17,8 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
+from server.host.reception import Key as Name
+from server.host.reception import Present
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.net.sockets import SocketWire, readiness
@@ -22,22 +26,51 @@ from server.net.wire import Piece
 from server.show.conduit import PACKET, Conduit
 from server.show.hanging import LOOK, processor_time
 from server.show.lending import Lending
-from server.workers.messages import Drain, Drained, FromWorker, Gone, Key, Ready, Several, ToWorker
+from server.show.process import LASTED, PAUSES
+from server.workers.messages import (
+    Back,
+    Begin,
+    Drain,
+    Drained,
+    FromWorker,
+    Gone,
+    Hand,
+    Key,
+    Known,
+    Moved,
+    Ready,
+    Several,
+    Status,
+    ToWorker,
+)
+from server.workers.pulse import BEAT
 from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
+from tests.server.at_once import TIMES
 from tests.server.windowed import windowed_pair
+from tests.server.workers.linked import linked
 
 LIMITS = Limits()
 
 
-def worker_0_has(used: Callable[[int], float] = processor_time) -> Worker:
+W = TypeVar("W", bound=Worker)
+
+
+def worker_0_has(used: Callable[[int], float] = processor_time, kind: type[W] = Worker) -> W:
     admission = Admission(LIMITS)
     lending = Lending(LIMITS, admission)
 
     def nothing(number: int, said: str) -> None: ...
 
-    return Worker(1, cast(Any, None), nothing, nothing, lending, None, admission, LIMITS, used=used)
+    return kind(1, cast(Any, None), nothing, nothing, lending, None, admission, LIMITS, used=used)
+
+
+def handed(stack: ExitStack, path: str, known: Callable[[], None] = lambda: None) -> Handed:
+    """A connection that is to be served by another process."""
+    _, connected = (stack.enter_context(each) for each in socket.socketpair())
+    wire = SocketWire(connected, "192.0.2.7", readiness())
+    return Handed("websocket", wire, path, [(b"{}\n", 0.0)], known)
 
 
 @pytest.fixture
@@ -128,6 +161,135 @@ async def test_a_process_that_is_starting_when_the_host_is_told_to_stop_hears_of
                 worker._take(Drained(), None)
     ours.close()
     theirs.close()
+
+
+class Failing(Worker):
+    """A worker whose processes end after some seconds each, without having been ready."""
+
+    seconds: Iterator[float]
+    begun: list[float]  # when
+    last: trio.Event  # set when none is to follow
+
+    async def _one(self, begin: Callable[[], Begin]) -> int:
+        self.begun.append(trio.current_time())
+        if (seconds := next(self.seconds, None)) is None:
+            self.last.set()
+            await trio.sleep_forever()
+        await trio.sleep(seconds or 0.0)
+        return 1
+
+
+async def test_a_process_that_cannot_live_is_started_again_less_and_less_often(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a worker that takes the processor from the others, and a host that is never ready."""
+    lived = [1.0] * (len(PAUSES) + 1)
+    worker = worker_0_has(kind=Failing)
+    worker.seconds, worker.begun, worker.last = iter([*lived, 2 * LASTED, 1.0]), [], trio.Event()
+    with trio.fail_after(HANG * HANG):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(worker.run, cast(Any, None))
+            assert trio.current_time() - worker.begun[0] == 1.0, "it has started, although it fails"
+            await worker.last.wait()
+            nursery.cancel_scope.cancel()
+    pauses = [later - begun for begun, later in pairwise(worker.begun)]
+    expected = [*(1.0 + pause for pause in (*PAUSES, PAUSES[-1])), 2 * LASTED + PAUSES[0], 1.0 + PAUSES[1]]
+    assert pauses == pytest.approx(expected)
+
+
+async def test_a_process_hears_again_and_again_that_this_one_does_not_stand_still(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches workers in which all clocks stand still, so that a bot may think for ever."""
+    worker = worker_0_has()
+    with linked(worker) as process, trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker._beat)
+            await trio.sleep(10 * BEAT)
+            assert process.heard() == [], "it is told nothing before it is ready"
+            worker._take(Ready(), None)
+            for _ in range(3):
+                await trio.sleep(10 * BEAT)
+                assert 9 <= len(process.heard()) <= 11
+            nursery.cancel_scope.cancel()
+
+
+def test_when_a_process_has_ended_nobody_is_there_and_what_it_has_counted_stays_counted() -> None:
+    """Catches a bot that is sent where it was, or refused, for as long as the host runs."""
+    worker, here = worker_0_has(), dict[Name, Present]()
+
+    def move(number: int, where: Name, present: Present | None) -> None:
+        if present is None:
+            del here[where]
+        else:
+            here[where] = present
+
+    worker._moved = move
+    for name in ("ann", "bob", "cas"):
+        worker._take(Moved(("connect-4", name), Present("cup", "", shared=False)), None)
+    worker._take(Moved(("connect-4", "ann"), None), None)
+    assert here.keys() == {("connect-4", "bob"), ("connect-4", "cas")}
+    worker._take(Status(7, ()), None)
+    worker._end_all()
+    assert not here
+    for _ in range(2):  # once for the link, once for the process
+        assert (worker.status, worker.past) == (None, Status(7, ()))
+        worker._end_all()
+    worker._take(Status(3, ()), None)
+    worker._end_all()
+    assert worker.past == Status(10, ())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+async def test_bots_that_came_while_a_process_was_starting_are_handed_over_as_they_came() -> None:
+    for _ in range(TIMES):
+        worker = worker_0_has()
+        with linked(worker) as process, ExitStack() as stack, trio.fail_after(HANG):
+            async with trio.open_nursery() as nursery:
+                for number in range(5):
+                    nursery.start_soon(worker.take, handed(stack, str(number)))
+                    await trio.testing.wait_all_tasks_blocked()
+                worker._take(Ready(), None)
+                await trio.testing.wait_all_tasks_blocked()
+                assert [each.path for each in process.heard() if isinstance(each, Hand)] == [*"01234"]
+                nursery.cancel_scope.cancel()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+async def test_when_a_process_has_ended_the_connections_that_it_had_are_over() -> None:
+    """Catches bots that wait for an answer for ever: this process has their connections, too."""
+    worker = worker_0_has()
+    with linked(worker), ExitStack() as stack, trio.fail_after(HANG):
+        worker._take(Ready(), None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker.take, handed(stack, ""))
+            await trio.testing.wait_all_tasks_blocked()
+            worker._end_all()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+async def test_a_connection_that_a_worker_gives_back_is_served_from_where_it_was() -> None:
+    """Its bot has shown who it is, and nobody makes room for another by hanging up on it."""
+    worker, known = worker_0_has(), list[str]()
+    rest: Piece = (b'{"type":"hello"}\n', 1.0)
+    with linked(worker), ExitStack() as stack, trio.fail_after(HANG):
+        worker._take(Ready(), None)
+        back: list[Piece] = []
+
+        async def take() -> None:
+            back.extend(await worker.take(handed(stack, "ann", lambda: known.append("ann"))))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(take)
+            await trio.testing.wait_all_tasks_blocked()
+            worker._take(Known(0), None)
+            assert known == ["ann"]
+            assert not back
+            worker._take(Back(0, (rest,)), None)
+        assert back == [rest]
+        worker._take(Known(0), None)
+        assert known == ["ann"], "nobody has that number any more"
 
 
 async def test_whoever_comes_while_a_process_ends_waits_for_the_next_one_and_no_longer(
