@@ -244,7 +244,9 @@ class Workers:
     def not_ready(self) -> str:
         """Why not every bot can come in; "" if every bot can."""
         missing = [str(number) for number, worker in self._workers.items() if not worker.ready]
-        return f"worker {' and '.join(missing)} is starting" if missing else ""
+        if len(missing) > 1:
+            return f"workers {', '.join(missing[:-1])} and {missing[-1]} are starting"
+        return f"worker {missing[0]} is starting" if missing else ""
 
     @property
     def waiting(self) -> int:

@@ -127,64 +127,64 @@ def test_a_worker_holds_a_tournament_as_it_was_opened(facts: tuple[AnyFact, ...]
 
 
 async def test_each_tournament_is_held_by_one_worker_and_its_bots_go_there(tmp_path: Path) -> None:
-    async with beside(tmp_path) as all_:
-        held = {name: await all_.open(name) for name in ("one", "two", "three")}
+    async with beside(tmp_path) as here:
+        held = {name: await here.open(name) for name in ("one", "two", "three")}
         assert sorted(held.values()) == [0, 1, 2]
         for number in (1, 2):
-            holds = all_.heard(number, Hold)
+            holds = here.heard(number, Hold)
             assert [each.name for each in holds] == [name for name, by in held.items() if by == number]
         for name, number in held.items():
-            assert (name in all_.host.tournaments) == (number == OWN)
-            assert all_.holder(Wanted("ann", GAME, name, TOKEN)) == number
-            all_.workers._directory.moved(number, (GAME, "ann"), None)  # it was refused
+            assert (name in here.host.tournaments) == (number == OWN)
+            assert here.holder(Wanted("ann", GAME, name, TOKEN)) == number
+            here.workers._directory.moved(number, (GAME, "ann"), None)  # it was refused
 
 
 async def test_a_bot_is_led_by_what_workers_have_said_and_worker_0_has_not_heard(tmp_path: Path) -> None:
     """Catches a bot that is refused because of a place that it has left, or is in two places."""
-    async with beside(tmp_path) as all_:
-        held = {await all_.open(name): name for name in ("one", "two", "three")}
-        here = Present(held[1], token_digest(TOKEN).hex(), shared=False)
+    async with beside(tmp_path) as here:
+        held = {await here.open(name): name for name in ("one", "two", "three")}
+        place = Present(held[1], token_digest(TOKEN).hex(), shared=False)
         elsewhere = Wanted("ann", GAME, held[2], TOKEN)
-        all_.workers._directory.moved(1, (GAME, "ann"), here)
-        assert all_.holder(elsewhere) == 1, "which says that it may not leave"
-        all_.processes[1].say(Moved((GAME, "ann"), None))
-        assert all_.holder(elsewhere) == 2
+        here.workers._directory.moved(1, (GAME, "ann"), place)
+        assert here.holder(elsewhere) == 1, "which says that it may not leave"
+        here.processes[1].say(Moved((GAME, "ann"), None))
+        assert here.holder(elsewhere) == 2
 
 
 async def test_a_bot_that_takes_over_from_itself_gives_way_where_it_was(tmp_path: Path) -> None:
-    async with beside(tmp_path) as all_:
-        table = all_.workers._directory.table(GAME)
-        held = {await all_.open(name): name for name in ("one", "two", "three")}
-        here = Present(f"open-{GAME}", token_digest(TOKEN).hex(), shared=False)
-        all_.workers._directory.moved(table, (GAME, "ann"), here)
+    async with beside(tmp_path) as here:
+        table = here.workers._directory.table(GAME)
+        held = {await here.open(name): name for name in ("one", "two", "three")}
+        place = Present(f"open-{GAME}", token_digest(TOKEN).hex(), shared=False)
+        here.workers._directory.moved(table, (GAME, "ann"), place)
         other = next(number for number in (1, 2) if number != table)
-        assert all_.holder(Wanted("ann", GAME, held[other], "a stranger's")) == table
-        assert not any(all_.heard(number, GiveWay) for number in (1, 2))
-        assert all_.holder(Wanted("ann", GAME, held[other], TOKEN)) == other
-        assert all_.heard(table, GiveWay) == [GiveWay((GAME, "ann"))]
-        assert all_.heard(other, GiveWay) == []
+        assert here.holder(Wanted("ann", GAME, held[other], "a stranger's")) == table
+        assert not any(here.heard(number, GiveWay) for number in (1, 2))
+        assert here.holder(Wanted("ann", GAME, held[other], TOKEN)) == other
+        assert here.heard(table, GiveWay) == [GiveWay((GAME, "ann"))]
+        assert here.heard(other, GiveWay) == []
 
 
 async def test_a_bot_gives_way_in_worker_0_as_in_any_other(tmp_path: Path) -> None:
     """Catches one name in two places, of which one is with the process that leads bots to theirs."""
-    async with beside(tmp_path) as both:
-        held = {await both.open(name): name for name in ("one", "two", "three")}
-        visit = both.host.reception.arrive("ann", GAME, token=TOKEN)
+    async with beside(tmp_path) as here:
+        held = {await here.open(name): name for name in ("one", "two", "three")}
+        visit = here.host.reception.arrive("ann", GAME, token=TOKEN)
         told: list[str] = []
         visit.replaced = told.append
         visit.player.move_to(f"open-{GAME}")
-        both.host.reception.moved(visit.key)
-        assert both.holder(Wanted("ann", GAME, held[1], "a stranger's")) == OWN, "which refuses it"
+        here.host.reception.moved(visit.key)
+        assert here.holder(Wanted("ann", GAME, held[1], "a stranger's")) == OWN, "which refuses it"
         assert told == []
-        assert both.holder(Wanted("ann", GAME, held[1], TOKEN)) == 1
+        assert here.holder(Wanted("ann", GAME, held[1], TOKEN)) == 1
         assert told == [REPLACED]
 
 
 async def test_a_request_goes_to_whoever_made_its_secret_also_if_that_has_not_been_heard_yet(
     tmp_path: Path,
 ) -> None:
-    async with beside(tmp_path) as all_:
-        whose = all_.workers._whose
+    async with beside(tmp_path) as here:
+        whose = here.workers._whose
         reading = Reading()
 
         def asked(secret: str) -> int:
@@ -195,24 +195,24 @@ async def test_a_request_goes_to_whoever_made_its_secret_also_if_that_has_not_be
 
         assert asked("nobody's") == OWN
         for number in (1, 2):
-            all_.processes[number].say(Key(f"made by {number}"))
+            here.processes[number].say(Key(f"made by {number}"))
         assert [asked("made by 1"), asked("made by 2"), asked("nobody's")] == [1, 2, OWN]
-        all_.host.on_key("made by 1")
+        here.host.on_key("made by 1")
         assert asked("made by 1") == OWN, "its bot has moved here"
 
 
 async def test_a_request_goes_to_whoever_holds_what_its_path_names(tmp_path: Path) -> None:
-    async with beside(tmp_path) as both:
-        held = {name: await both.open(name) for name in ("one", "two", "three")}
+    async with beside(tmp_path) as here:
+        held = {name: await here.open(name) for name in ("one", "two", "three")}
         answered: list[str] = []
 
         def answer(exchange: Exchange) -> None:
             answered.append(exchange.request.path)
 
-        app = both.workers.beside(answer)
-        for number, worker in both.workers._workers.items():
+        app = here.workers.beside(answer)
+        for number, worker in here.workers._workers.items():
             worker.lending.answer = lambda exchange, number=number: answered.append(f"worker {number}")
-        table = both.workers._directory.table(GAME)
+        table = here.workers._directory.table(GAME)
         paths = {f"/api/tournaments/{name}": number for name, number in held.items()}
         paths |= {f"/api/tournaments/open-{GAME}/pause": table, "/api/tournaments": OWN}
         for path, number in paths.items():
@@ -223,86 +223,86 @@ async def test_a_request_goes_to_whoever_holds_what_its_path_names(tmp_path: Pat
 
 
 async def test_what_happens_in_worker_0_itself_is_in_the_directory_as_well(tmp_path: Path) -> None:
-    async with beside(tmp_path) as both:
-        held = {await both.open(name): name for name in ("one", "two", "three")}
-        directory, own = both.workers._directory, held[OWN]
-        await Desk(both.host.tournaments[own]).invite("ann", lambda: token_digest(TOKEN).hex())
+    async with beside(tmp_path) as here:
+        held = {await here.open(name): name for name in ("one", "two", "three")}
+        directory, own = here.workers._directory, held[OWN]
+        await Desk(here.host.tournaments[own]).invite("ann", lambda: token_digest(TOKEN).hex())
         assert [each.name for each in directory.entered("ann", GAME)] == [own]
         assert directory.expects("ann", GAME)
-        await both.host.delete(both.host.tournaments[own], "organiser")
+        await here.host.delete(here.host.tournaments[own], "organiser")
         assert [*directory.of(OWN)] == []
-        assert await both.open(own) == OWN, "it has nothing else to do"
+        assert await here.open(own) == OWN, "it has nothing else to do"
 
 
 async def test_a_table_that_a_bot_needs_is_opened_once_and_whoever_needs_it_learns_of_that(
     tmp_path: Path,
 ) -> None:
-    async with beside(tmp_path) as all_:
-        number = all_.workers._directory.table(GAME)
+    async with beside(tmp_path) as here:
+        number = here.workers._directory.table(GAME)
         assert number != OWN
         other = 3 - number
         for asks, opens in ((other, False), (number, True), (number, False), (other, False)):
-            all_.processes[asks].say(NeedTable(GAME))
-            all_.workers._hear_now()
-            said = await all_.until(asks, TableHeld)
+            here.processes[asks].say(NeedTable(GAME))
+            here.workers._hear_now()
+            said = await here.until(asks, TableHeld)
             holds = [each for each in said if isinstance(each, Hold)]
             assert [each.name for each in holds] == [f"open-{GAME}"] * opens
-        assert all_.holder(Wanted("ann", GAME, None, TOKEN)) == number
+        assert here.holder(Wanted("ann", GAME, None, TOKEN)) == number
 
 
 async def test_what_an_organiser_did_in_any_worker_is_in_the_audit(tmp_path: Path) -> None:
-    async with beside(tmp_path) as all_:
-        held = {await all_.open(name): name for name in ("one", "two", "three")}
+    async with beside(tmp_path) as here:
+        held = {await here.open(name): name for name in ("one", "two", "three")}
         ordered = Ordered("organiser", "pause", "")
-        async with all_.keeping(1) as process:
+        async with here.keeping(1) as process:
             process.say(Keep(7, held[1], 1.0, (Turned(State.RUNNING), ordered)))
-            all_.workers._hear_now()
-            await all_.until(1, Kept)
-        assert [(each.tournament, each.fact) for each in all_.host.audit] == [(held[1], ordered)]
-        assert all_.workers.held[held[1]].record.state is State.RUNNING
+            here.workers._hear_now()
+            await here.until(1, Kept)
+        assert [(each.tournament, each.fact) for each in here.host.audit] == [(held[1], ordered)]
+        assert here.workers.held[held[1]].record.state is State.RUNNING
 
 
 async def test_a_worker_is_told_whenever_the_games_change_that_it_alone_holds(tmp_path: Path) -> None:
     """Catches a worker that lets a bot in without asking, which has a place with another."""
-    async with beside(tmp_path) as all_:
-        number = all_.workers._directory.table(GAME)
-        all_.processes[number].say(NeedTable(GAME))
-        all_.workers._hear_now()
-        said = await all_.until(number, TableHeld)
+    async with beside(tmp_path) as here:
+        number = here.workers._directory.table(GAME)
+        here.processes[number].say(NeedTable(GAME))
+        here.workers._hear_now()
+        said = await here.until(number, TableHeld)
         assert [each for each in said if isinstance(each, Alone)] == [Alone(frozenset([GAME]))]
-        assert await all_.open("cup") != number
-        assert all_.heard(number, Alone) == [Alone(frozenset())]
-        await all_.open("another", OTHER)
-        assert all_.heard(number, Alone) == [], "that is nothing new"
+        assert await here.open("cup") != number
+        assert here.heard(number, Alone) == [Alone(frozenset())]
+        await here.open("another", OTHER)
+        assert here.heard(number, Alone) == [], "that is nothing new"
 
 
 async def test_a_process_that_is_started_again_meets_the_others_and_hears_who_has_heard_of_ends(
     tmp_path: Path,
 ) -> None:
-    async with beside(tmp_path) as all_:
-        held = {await all_.open(name): name for name in ("one", "two", "three")}
+    async with beside(tmp_path) as here:
+        held = {await here.open(name): name for name in ("one", "two", "three")}
         for number in (1, 2):
-            all_.processes[number].say(Ready())
-            all_.workers._hear_now()
-        assert all_.heard(1, Meet) == [Meet(OWN), Meet(2)]
-        assert all_.heard(2, Meet) == [Meet(OWN), Meet(1)]
-        all_.host.untold.note(held[1], "ann")
-        all_.host.untold.note(held[2], "bob")
-        all_.processes[1].say(Ready())
-        all_.workers._hear_now()
-        assert all_.heard(1, ToldEnd) == [ToldEnd(held[1], "ann")]
-        assert all_.heard(2, ToldEnd) == []
-        all_.host.untold.on_told(held[2], "cas")
-        assert (all_.heard(1, ToldEnd), all_.heard(2, ToldEnd)) == ([], [ToldEnd(held[2], "cas")])
+            here.processes[number].say(Ready())
+            here.workers._hear_now()
+        assert here.heard(1, Meet) == [Meet(OWN), Meet(2)]
+        assert here.heard(2, Meet) == [Meet(OWN), Meet(1)]
+        here.host.untold.note(held[1], "ann")
+        here.host.untold.note(held[2], "bob")
+        here.processes[1].say(Ready())
+        here.workers._hear_now()
+        assert here.heard(1, ToldEnd) == [ToldEnd(held[1], "ann")]
+        assert here.heard(2, ToldEnd) == []
+        here.host.untold.on_told(held[2], "cas")
+        assert (here.heard(1, ToldEnd), here.heard(2, ToldEnd)) == ([], [ToldEnd(held[2], "cas")])
 
 
 async def test_it_is_said_which_workers_are_starting_and_moves_of_all_are_counted(tmp_path: Path) -> None:
-    async with beside(tmp_path) as all_:
-        workers = all_.workers
-        assert workers.not_ready() == "worker 1 and 2 is starting"
+    async with beside(tmp_path) as here:
+        workers = here.workers
+        assert workers.not_ready() == "workers 1 and 2 are starting"
         for number, moves in ((1, 3), (2, 4)):
-            all_.processes[number].say(Ready())
-            all_.processes[number].say(Status(moves, ()))
+            here.processes[number].say(Ready())
+            here.processes[number].say(Status(moves, ()))
         workers._hear_now()
         assert (workers.not_ready(), workers.moves) == ("", 7)
         workers._workers[1]._end_all()
@@ -310,8 +310,8 @@ async def test_it_is_said_which_workers_are_starting_and_moves_of_all_are_counte
 
 
 async def test_all_workers_hear_that_nothing_can_be_kept(tmp_path: Path) -> None:
-    async with beside(tmp_path) as all_:
-        all_.workers._ledger.trouble = "the disk is full"
-        all_.workers._tell_trouble()
+    async with beside(tmp_path) as here:
+        here.workers._ledger.trouble = "the disk is full"
+        here.workers._tell_trouble()
         for number in (1, 2):
-            assert all_.heard(number, Trouble) == [Trouble("the disk is full")]
+            assert here.heard(number, Trouble) == [Trouble("the disk is full")]
