@@ -298,7 +298,7 @@ class Bot(EnteredBot):
             return False
         now = trio.current_time()
         if not begins_with(match.moves, known):
-            self._since = None
+            self._since = match.ply  # lines cannot be taken back, and what came after those is news to nobody
             match.differ(seat.index, now)
             return True
         if known.ply == match.ply:
@@ -338,9 +338,8 @@ class Bot(EnteredBot):
             self._leave()
 
     def _news(self, match: Match, since: int | None) -> object:
-        if since is None or since > match.ply:  # a bot may know moves that were not kept
-            return whole(*standing(match))
-        return delta(match, since)
+        """The whole Game for whoever joined, else what is new since a ply, which may not have been kept."""
+        return whole(*standing(match)) if since is None else delta(match, min(since, match.ply))
 
     def _reply(self, answer: Response) -> None:
         self._answer = answer

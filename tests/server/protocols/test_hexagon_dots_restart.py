@@ -1,13 +1,14 @@
 """Bots of Hexagon Dots whose host stops in the middle of their game, and starts again."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 import trio
 from trio.testing import MockClock
 
 from tests.server.protocols.interrupted import Late
-from tests.server.protocols.table import OPEN, SIDES, Dots, Table, drawn, results, said, table
+from tests.server.protocols.table import OPEN, SIDES, Dots, Table, drawn, results, table
 from tournament.events import CUT_SHORT, Ending
 from tournament.store import Memory
 
@@ -139,16 +140,15 @@ async def test_a_move_that_was_told_and_not_kept_is_made_by_the_repeated_request
 
 
 async def test_a_move_that_is_not_made_again_makes_the_game_void(autojump_clock: MockClock) -> None:
-    """A bot adds up what it is told, so it cannot be told that a line is not there."""
+    """A bot adds up what it is told: it cannot be told that a line is not there, nor of one twice."""
     kept = await left(3, lost=1)
     async with table(store=kept.store) as here:
         mover, waiting = kept.bots(here)
         await mover.move(SIDES[3])
         assert waiting.last is not None
         await waiting.move(OTHER, waiting.last[1])
-        for bot in (mover, waiting):
-            answer = await bot.told()
-            assert (answer.status, said(answer)["state"]) == (200, "completed")
+        assert drawn(await _delta_at_the_end(mover)) == []
+        assert drawn(await _delta_at_the_end(waiting)) == [OTHER]
         (match,) = await results(here)
         assert match.ending is Ending.VOID
         assert match.why == f"{CUT_SHORT}, and {mover.name} had been told of a move that was not kept"
@@ -161,9 +161,8 @@ async def test_whoever_is_to_move_and_knows_more_than_was_kept_makes_the_game_vo
     async with table(store=kept.store) as here:
         mover, waiting = kept.bots(here)
         await mover.move(SIDES[4])
-        answer = await mover.told()
-        assert (answer.status, said(answer)["state"]) == (200, "completed")
-        assert drawn(said(answer)) == sorted(SIDES[:2], key=str)
+        assert drawn(await _delta_at_the_end(mover)) == []
+        assert drawn(await here.read(mover.game)) == sorted(SIDES[:2], key=str)
         await waiting.again()
         assert (await waiting.told()).status == 410
 
@@ -236,6 +235,17 @@ async def test_if_somebody_does_not_come_back_the_game_is_void(autojump_clock: M
         assert not list(here.host.lobby.players()), "nobody is there any more"
 
 
+async def test_whoever_waits_in_vain_for_a_lost_move_is_told_of_no_line_twice(
+    autojump_clock: MockClock,
+) -> None:
+    kept = await left(3, lost=1)
+    async with table(store=kept.store) as here:
+        mover, _ = kept.bots(here)
+        await mover.move(SIDES[3])
+        await trio.sleep(GRACE + 1.0)
+        assert drawn(await _delta_at_the_end(mover)) == []
+
+
 @pytest.mark.parametrize("waits", [True, False], ids=["waits", "is on its way"])
 @pytest.mark.parametrize("settings", [{}, CUP], ids=["an open table", "a tournament"])
 async def test_whoever_has_found_a_game_that_had_not_begun_joins_it_after_a_restart(
@@ -285,6 +295,13 @@ async def test_a_game_that_somebody_made_and_that_had_not_begun_is_not_there_aft
             assert (await ann.ask("POST", f"{address}/players", {"name": "ann"})).status == 404
             assert (await ann.ask("GET", f"{address}/players")).status == 404
         assert await here.read("/games") == {"games": []}
+
+
+async def _delta_at_the_end(bot: Dots) -> dict[str, Any]:
+    """What a move is answered with: never the whole Game, which would double what the bot has added up."""
+    told = await bot.end()
+    assert told.keys() == {"lines", "hexagons", "players", "state"}
+    return told
 
 
 async def _asked(bot: Dots) -> bool:
