@@ -3,7 +3,8 @@
 A board is computed away from the loop, when somebody asks and the record has changed, at most once a
 second for each tournament and with as much rest as work. It is shared: a hundred who ask wait for one
 computation, and those who ask after it get the same board. Nobody waits long: after some seconds they
-get the latest board, which says when it was made.
+get the latest board, which says when it was made. Only of a tournament that is over nobody is given a board
+that lacks a result: it would be taken for the final one.
 """
 
 import time
@@ -48,6 +49,11 @@ async def in_a_thread(work: Work) -> Any:
 async def nobody_ranks(record: Record) -> Sequence[Row] | None:
     """No other process can compute the rows."""
     return None
+
+
+def lacks_the_end(record: Record, board: Board) -> bool:
+    """Whether a tournament is over, and this is a board of before."""
+    return record.state is State.FINISHED and board.version < record.version
 
 
 class LatestBoard:
@@ -99,11 +105,14 @@ class Boards:
 
     async def current(self, record: Record) -> Board:
         """The current board, or the latest if that takes long; raises `NoBoard` if there is none by then."""
-        if self._find(record).earlier is not None and (board := self.latest(record)) is not None:
-            return board  # the next one takes long: this is why there is an earlier one
+        earlier = None if self._find(record).earlier is None else self.latest(record)
+        if earlier is not None and not lacks_the_end(record, earlier):
+            return earlier  # the next one takes long: this is why there is an earlier one
         with trio.move_on_after(WAIT):
-            return await self.exact(record)
-        if (board := self.known(record)) is None:
+            while lacks_the_end(record, board := await self.exact(record)):
+                pass  # it ended while the board was made
+            return board
+        if (board := self.known(record)) is None or lacks_the_end(record, board):
             raise NoBoard
         return board
 

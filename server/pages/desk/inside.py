@@ -168,12 +168,13 @@ class Inside:
     async def _board(self, record: Record) -> Board | None:
         """The present standings, or the latest if these take long; None if there are none yet.
 
-        Whoever has an order to give in the middle of a large event does not wait for its strengths.
+        Whoever has an order to give in the middle of a large event does not wait for its strengths. The page
+        says of standings that they are late, so here they may be those of before the end.
         """
         try:
             return await self._host.boards.current(record)
         except NoBoard:
-            return None
+            return self._host.boards.known(record)
 
     async def _preview(
         self,

@@ -15,7 +15,7 @@ from server.net.guard import Guard
 from tests.effort import tries
 from tests.tournament.test_archive import round_robin
 from tests.tournament.test_score_sheet import NAMES, event, play
-from tournament.facts import Froze
+from tournament.facts import Froze, State, Turned
 from tournament.record import Record
 from tournament.score_sheet import Board, board_of
 
@@ -36,6 +36,14 @@ class Worker:
         if self.broken:
             raise RuntimeError("it broke")
         return work()
+
+
+class Slow(Worker):
+    """Does the work at once, and is long in telling of it."""
+
+    async def __call__(self, work: Callable[[], Any]) -> Any:
+        done = work()
+        return await super().__call__(lambda: done)
 
 
 @asynccontextmanager
@@ -173,6 +181,47 @@ async def test_long_work_has_as_much_rest_and_meanwhile_the_latest_board_is_give
         rests = [later - earlier for earlier, later in zip(worker.begun, worker.begun[1:], strict=False)]
     assert len(rests) >= 2
     assert min(rests) >= 2 * worker.seconds
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.5])
+async def test_a_board_that_is_being_made_when_a_tournament_ends_is_not_taken_for_the_final_one(
+    seconds: float, autojump_clock: MockClock
+) -> None:
+    """Catches standings that were called finished, and lacked the last match."""
+    worker, (record, random) = Slow(seconds), played()
+    found: list[Board | None] = []
+
+    async def ask(shown: Boards) -> None:
+        try:
+            found.append(await shown.current(record))
+        except NoBoard:
+            found.append(None)
+
+    async with boards(worker) as (shown, _), trio.open_nursery() as nursery:
+        nursery.start_soon(ask, shown)
+        await trio.sleep(seconds / 2)
+        play(record, random, *NAMES[1:3])
+        record.add(Turned(State.FINISHED))
+        await trio.sleep(10.0)
+        await ask(shown)
+    at_once = None if seconds > WAIT / 2 else record.version
+    assert [each and each.version for each in found] == [at_once, record.version]
+
+
+async def test_of_a_tournament_that_is_over_no_earlier_board_is_given_however_long_it_takes(
+    autojump_clock: MockClock,
+) -> None:
+    worker, (record, random) = Worker(5.0), played()
+    async with boards(worker) as (shown, _):
+        shown.remember(record, board_of(record, 0.0))
+        assert (await shown.current(record)).version == record.version
+        play(record, random, *NAMES[1:3])
+        assert (await shown.current(record)).version < record.version
+        record.add(Turned(State.FINISHED))
+        with pytest.raises(NoBoard):
+            await shown.current(record)
+        await trio.sleep(20.0)
+        assert (await shown.current(record)).version == record.version
 
 
 async def test_frozen_standings_have_a_board_of_their_own_that_stands_still(
