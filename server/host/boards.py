@@ -163,7 +163,8 @@ class Boards:
         async with self._making:
             what = record, record.facts, make
             if self._made is None or self._made[0] != what:
-                self._made = what, await self.run(partial(make, record.after()))
+                with trio.CancelScope(shield=True):  # nothing else is made beside what goes on
+                    self._made = what, await self.run(partial(make, record.after()))
             return cast("T", self._made[1])
 
     async def previewed(self, begin: Callable[[], Awaitable[Callable[[], T]]]) -> T:

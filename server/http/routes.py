@@ -21,6 +21,7 @@ from server.http.head import ESCAPED_SLASH
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
+from server.http.wanted import while_wanted
 from server.http.wire import Request, refused, takes_only
 from server.net.escaping import safe
 
@@ -87,7 +88,7 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
                 _miss(exchange, pages if reads else None)
                 return None
         if reads and pages is not None and is_page(request, pages.shows, door_at_root=door_at_root):
-            return pages.answer(exchange)
+            return while_wanted(exchange, pages.answer(exchange))
         request = exchange.request = spelling.rightly(request)
         path = request.path
         door, sharing = by_path.get(path.split("/", 2)[1] if path.startswith("/") else "", NOBODY)

@@ -34,7 +34,8 @@ class FairShare:
             await trio.sleep_until(self._rested)
             begun = trio.current_time()
             try:
-                return await self._run(begin())
+                with trio.CancelScope(shield=True):  # the next thing is not begun beside what goes on
+                    return await self._run(begin())
             finally:
                 now = trio.current_time()
                 self._rested = now + self._rest * (now - begun)

@@ -13,6 +13,7 @@ from server.http.exchange import Answers, App, Chunks, Exchange
 from server.http.head import RETRY_SOON, HttpError, told_of
 from server.http.loan import Loan
 from server.http.undecided import is_order, undecided
+from server.http.wanted import LINGER
 from server.http.wire import Headers, Request, Response, refused
 from server.net.guard import Guard
 from server.peers.channel import Channel
@@ -30,7 +31,6 @@ from server.peers.messages import (
 )
 
 MOST = 1 << 20  # bytes of a stream that a client may leave untaken, as at any door
-LINGER = 2.0  # seconds for the answer to a client that has ended its side, as at any door
 LOST = "the host that holds this was lost; ask again in a second"
 
 

@@ -25,6 +25,7 @@ from server.http.exchange import Exchange
 from server.http.head import BEARER, RETRY_SOON, HttpError, retry_after
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS, reading
+from server.http.wanted import while_wanted
 from server.http.wire import Request, Response
 from server.net.escaping import in_quotes
 from server.net.limits import Limits
@@ -57,10 +58,11 @@ class Reads:
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         route, values = self._routes.find(exchange.request)
-        return _answered(self.asked(exchange), route, values, self._view)
+        return self.given(exchange, route, values)
 
-    def asked(self, exchange: Exchange) -> Look:
-        return Look(exchange, self._token, self._view, self._feed, self._signer, self._exports)
+    def given(self, exchange: Exchange, route: Route, values: Values) -> Awaitable[object] | None:
+        look = Look(exchange, self._token, self._view, self._feed, self._signer, self._exports)
+        return while_wanted(exchange, _answered(look, route, values, self._view))
 
 
 class Api:
@@ -98,7 +100,7 @@ class Api:
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         route, values = self._routes.find(exchange.request)
         if route.looks and self._reads is not None:
-            return _answered(self._reads.asked(exchange), route, values, self._host)
+            return self._reads.given(exchange, route, values)
         call = Call(exchange, self._token, self._host, self._wires, self._login, self._figures)
         if route.who is Caller.ORGANISER:
             self._origins.check(exchange.request)
