@@ -46,6 +46,15 @@ async def in_a_thread(work: Work) -> Any:
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
+async def to_the_end(run: Run, work: Work) -> Any:
+    """Do work under a lock that stays held until it is done, though whoever asked may have gone meanwhile.
+
+    A thread goes on in any case, and nothing else is to be begun beside it.
+    """
+    with trio.CancelScope(shield=True):
+        return await run(work)
+
+
 async def nobody_ranks(record: Record) -> Sequence[Row] | None:
     """No other process can compute the rows."""
     return None
@@ -163,8 +172,7 @@ class Boards:
         async with self._making:
             what = record, record.facts, make
             if self._made is None or self._made[0] != what:
-                with trio.CancelScope(shield=True):  # nothing else is made beside what goes on
-                    self._made = what, await self.run(partial(make, record.after()))
+                self._made = what, await to_the_end(self.run, partial(make, record.after()))
             return cast("T", self._made[1])
 
     async def previewed(self, begin: Callable[[], Awaitable[Callable[[], T]]]) -> T:

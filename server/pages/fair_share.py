@@ -12,7 +12,7 @@ from typing import Any
 
 import trio
 
-from server.host.boards import Run, Work
+from server.host.boards import Run, Work, to_the_end
 
 REST = 9.0  # seconds of rest for each second that a thread has worked …
 ALONE = 1.0  # … in a process in which nothing is played
@@ -34,8 +34,7 @@ class FairShare:
             await trio.sleep_until(self._rested)
             begun = trio.current_time()
             try:
-                with trio.CancelScope(shield=True):  # the next thing is not begun beside what goes on
-                    return await self._run(begin())
+                return await to_the_end(self._run, begin())
             finally:
                 now = trio.current_time()
                 self._rested = now + self._rest * (now - begun)
