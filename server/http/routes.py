@@ -21,7 +21,7 @@ from server.http.head import ESCAPED_SLASH
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
-from server.http.wanted import while_wanted
+from server.http.wanted import WhileWanted
 from server.http.wire import Request, refused, takes_only
 from server.net.escaping import safe
 
@@ -77,6 +77,7 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
     door_at_root = "" in by_path
     trusted = origins.listed
     spelling = spelling_of(doors)
+    while_wanted = WhileWanted()
 
     def answer(exchange: Exchange) -> Awaitable[object] | None:
         request = exchange.request

@@ -1,4 +1,4 @@
-"""A league of attackers: twenty strangers, one class of attack each, against an event of honest bots.
+"""A league of attackers: twenty-four strangers, one class of attack each, against an event of honest bots.
 
 `event.py` is the event. Who plays there is in `company.py`: bots of `honest.py`,
 which say in `dialects.py`, over `wires.py`, what `scripts.py` has for them. So

@@ -1,4 +1,4 @@
-"""`python -m tests.adversaries`: what twenty attackers cost honest bots, one at a time and all together.
+"""`python -m tests.adversaries`: what twenty-four attackers cost honest bots, one at a time and all together.
 
 Exits with 1 if a point was lost, a seat taken, an internal service called, a
 tournament held up for good, or if memory grew by more than `strangers.py` says.

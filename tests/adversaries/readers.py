@@ -38,6 +38,7 @@ NEVER_READ = (
     "/api/tournaments/open-quoridor/export",
     "/live?page=/tournaments/open-quoridor",
 )
+SEVERAL = 4  # big answers that nobody reads
 STAY = 30.0  # seconds that somebody who does not read stays
 BATCH = 50  # requests that are sent in one piece
 
@@ -69,11 +70,38 @@ async def deaf(ground: Ground) -> None:
         await trio.sleep(STAY)
 
 
+async def unread(ground: Ground) -> None:
+    """Ask for several big tables in one go, and read none."""
+    async with await connected(ground.ports.http) as stream:
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        turn = ground.tries["unread"]
+        paths = [_path(TABLES[:4], turn + number) for number in range(SEVERAL)]
+        asked = "".join(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n" for path in paths)
+        await stream.send_all(asked.encode())
+        await trio.sleep(STAY)
+
+
+async def leavers(ground: Ground) -> None:
+    """Ask for something that takes a while, and hang up."""
+    await _ask_and_leave(ground, _path((*TABLES, *DOWNLOADS), ground.tries["leavers"]))
+
+
+async def comers(ground: Ground) -> None:
+    """Come to the stream of everything, and leave again."""
+    await _ask_and_leave(ground, "/api/events")
+
+
+async def _ask_and_leave(ground: Ground, path: str) -> None:
+    async with await connected(ground.ports.http) as stream:
+        await stream.send_all(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+
+
 async def pipelines(ground: Ground) -> None:
     """Requests without waiting for answers, which are read as they come; then such as confuse a proxy."""
 
     async def ask(stream: trio.SocketStream) -> None:
-        for path in ("/healthz", "/", "/api/tournaments/open-quoridor/standings", "/nothing", "/g/nothing"):
+        standings = "/api/tournaments/open-quoridor/standings"
+        for path in ("/healthz", "/metrics", "/", standings, "/nothing", "/g/nothing"):
             await stream.send_all(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * BATCH)
 
     async with await connected(ground.ports.http) as stream, trio.open_nursery() as nursery:

@@ -115,8 +115,8 @@ def test_growth_past_the_bound_is_told_of_each_process() -> None:
     assert grown({"play": 100.0}, peak, 65) == [], "show was away before"
 
 
-def test_the_league_has_twenty() -> None:
-    assert len(LEAGUE) == 20
+def test_the_league_has_as_many_as_the_documentation_says() -> None:
+    assert len(LEAGUE) == 24
 
 
 def test_what_looks_like_a_name_is_another_text() -> None:

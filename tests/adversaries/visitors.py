@@ -131,3 +131,8 @@ async def _alone(visit: Callable[[], Awaitable[None]]) -> None:
         await visit()
     except (Gone, OSError, trio.BrokenResourceError):
         await trio.sleep(STAY / 10)
+
+
+async def makers(ground: Ground) -> None:
+    """Make a game of Hexagon Dots, for which nobody comes."""
+    await ground.ask("POST", "/", {"rows": 5, "cols": 5})

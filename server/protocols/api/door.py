@@ -25,7 +25,7 @@ from server.http.exchange import Exchange
 from server.http.head import BEARER, RETRY_SOON, HttpError, retry_after
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS, reading
-from server.http.wanted import while_wanted
+from server.http.wanted import WhileWanted
 from server.http.wire import Request, Response
 from server.net.escaping import in_quotes
 from server.net.limits import Limits
@@ -55,6 +55,7 @@ class Reads:
         self._feed = Feed(view, limits.heartbeat_seconds)
         self._exports = ExportPlaces()
         self._routes = LOOKING
+        self._while_wanted = WhileWanted()
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         route, values = self._routes.find(exchange.request)
@@ -62,7 +63,7 @@ class Reads:
 
     def given(self, exchange: Exchange, route: Route, values: Values) -> Awaitable[object] | None:
         look = Look(exchange, self._token, self._view, self._feed, self._signer, self._exports)
-        return while_wanted(exchange, _answered(look, route, values, self._view))
+        return self._while_wanted(exchange, _answered(look, route, values, self._view))
 
 
 class Api:

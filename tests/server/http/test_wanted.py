@@ -1,12 +1,14 @@
 """What nobody waits for any more is not worked out, and whoever stays is answered in time."""
 
+from collections.abc import Awaitable
+
 import pytest
 import trio
 import trio.testing
 from trio.testing import MockClock
 
 from server.http.exchange import Exchange
-from server.http.wanted import LINGER, while_wanted
+from server.http.wanted import LINGER, MOST, WhileWanted
 from server.http.wire import Response
 from server.pages.fair_share import FairShare
 from tests.server.web import get, serving
@@ -19,16 +21,22 @@ class Slow:
 
     def __init__(self) -> None:
         self.worked: list[str] = []
+        self.pending = 0
         self._turns = trio.Lock()
+        self._while_wanted = WhileWanted()
 
-    def __call__(self, exchange: Exchange) -> object:
-        return while_wanted(exchange, self._answer(exchange))
+    def __call__(self, exchange: Exchange) -> Awaitable[object] | None:
+        return self._while_wanted(exchange, self._answer(exchange))
 
     async def _answer(self, exchange: Exchange) -> None:
-        async with self._turns:
-            await trio.sleep(TAKES)
-            self.worked.append(exchange.request.path)
-            exchange.respond(Response(body=exchange.request.path.encode()))
+        self.pending += 1
+        try:
+            async with self._turns:
+                await trio.sleep(TAKES)
+                self.worked.append(exchange.request.path)
+                exchange.respond(Response(body=exchange.request.path.encode()))
+        finally:
+            self.pending -= 1
 
 
 @pytest.mark.parametrize("how", ["end", "reset"])
@@ -49,6 +57,21 @@ async def test_whoever_stays_does_not_wait_for_all_who_asked_and_hung_up(
         await trio.sleep(100 * TAKES)
         assert len(slow.worked) <= LINGER / TAKES + 2
         assert not server.guard.caught
+
+
+async def test_of_very_many_who_have_hung_up_only_the_latest_are_waited_for(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a memory that grows with how fast strangers come and go."""
+    slow = Slow()
+    async with serving(slow) as server:
+        for number in range(3 * MOST):
+            client = server.connect()
+            await client.end.send_all(get(f"/{number}"))
+            client.end.finish()
+            await trio.testing.wait_all_tasks_blocked()
+        assert trio.current_time() < LINGER
+        assert slow.pending <= MOST
 
 
 async def test_a_client_that_has_ended_its_side_alone_is_still_answered(autojump_clock: MockClock) -> None:
