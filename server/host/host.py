@@ -138,6 +138,8 @@ class Host:
         self.group: Group | None = None  # hosts on the same database; None: there is only this one
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
+        # Called when nothing is found here by such a secret any more; also for one that was never told.
+        self.on_key_gone: Callable[[str], object] = lambda key: None
         # Whether something is such a secret of another process, which led a request here.
         self.is_key: Callable[[str], bool] = lambda key: False
         self.boards = Boards(lambda: self.guard, wall=wall)
@@ -445,6 +447,11 @@ class Host:
         """
         if self.group is not None:
             self.on_key(key)
+
+    def on_key_of_game_gone(self, key: str) -> None:
+        """As `on_key_gone`, for such a secret."""
+        if self.group is not None:
+            self.on_key_gone(key)
 
     async def drain(self) -> None:
         """Begin nothing, and wait for what no restart can resume, while facts can be kept.

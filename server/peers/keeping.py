@@ -46,6 +46,7 @@ class LeaseKeeper:
         self._now = now
         self._sleep = sleep
         self._asking = trio.Lock()
+        self._in_turn = trio.Lock()  # for all but renewals, of which each waits for one other request at most
         self._limiter = trio.CapacityLimiter(1)
         self._sure = False
         self._granted = trio.Event()
@@ -125,7 +126,7 @@ class LeaseKeeper:
 
     async def open(self, tournament: str) -> bool:
         """Hold a tournament that is new; False if there is one of that name. Raises `Unavailable`."""
-        async with self._asking:
+        async with self._in_turn, self._asking:
             opened = partial(self._registry.open, self.leases.host, tournament)
             epoch = await self._in_thread(opened, limiter=self._limiter)
             if epoch is not None:
@@ -134,7 +135,7 @@ class LeaseKeeper:
 
     async def release(self, *tournaments: str) -> None:
         """Let other hosts have tournaments; these may not be written here any more. Raises `Unavailable`."""
-        async with self._asking:
+        async with self._in_turn, self._asking:
             for tournament in tournaments:
                 self.leases.gone(tournament)
             release = partial(self._registry.release, self.leases.host, tournaments)
@@ -142,7 +143,7 @@ class LeaseKeeper:
 
     async def remove(self, tournament: str) -> None:
         """Give up a tournament that is deleted: its name is free. Raises `Unavailable`."""
-        async with self._asking:
+        async with self._in_turn, self._asking:
             self.leases.gone(tournament)
             remove = partial(self._registry.remove, self.leases.host, tournament)
             await self._in_thread(remove, limiter=self._limiter)

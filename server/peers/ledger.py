@@ -28,6 +28,15 @@ class Elsewhere(Stale, MovedAway):
     """The facts belong to a tournament that another host has taken over."""
 
 
+class Claim:
+    """A request to hold a tournament, with which all are answered who ask for the same meanwhile."""
+
+    def __init__(self) -> None:
+        self.over = trio.Event()
+        self.granted: bool | None = None
+        self.failed: Unavailable | None = None  # if neither is set, whoever asked has given up
+
+
 class SharedLedger(Ledger):
     def __init__(
         self, engine: SharedPostgres, keeping: LeaseKeeper, in_thread: InThread = trio.to_thread.run_sync
@@ -37,6 +46,7 @@ class SharedLedger(Ledger):
         self._unsure = ""
         self._in_trouble = ""  # the trouble of the store itself
         self._looked_at: Mapping[str, Jottings] | None = None
+        self._claims: dict[str, Claim] = {}  # by tournament: requests under way
         self._opened: dict[str, int] = {}  # epochs of leases that began when this host opened the tournament
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
@@ -49,11 +59,16 @@ class SharedLedger(Ledger):
 
     async def claim(self, tournament: str) -> bool:
         """Hold a tournament that is to be opened here; False if it is held already. Raises `Unavailable`."""
-        if self.has_opened(tournament):
-            return True
-        if tournament in self._keeping.leases.held or not await self._keeping.open(tournament):
-            return False
-        self._opened[tournament] = self._keeping.leases.epoch(tournament)
+        while not self.has_opened(tournament):
+            if tournament in self._keeping.leases.held:
+                return False
+            if (claim := self._claims.get(tournament)) is None:
+                return await self._claim(tournament)
+            await claim.over.wait()
+            if claim.failed is not None:
+                raise Unavailable(str(claim.failed))
+            if claim.granted is not None:
+                return claim.granted
         return True
 
     def jotted(self) -> Mapping[str, Jottings]:
@@ -80,6 +95,20 @@ class SharedLedger(Ledger):
     def _set_trouble(self, reason: str) -> None:
         self._in_trouble = reason
         super()._set_trouble(reason or self._unsure)
+
+    async def _claim(self, tournament: str) -> bool:
+        claim = self._claims[tournament] = Claim()
+        try:
+            claim.granted = await self._keeping.open(tournament)
+            if claim.granted:
+                self._opened[tournament] = self._keeping.leases.epoch(tournament)
+            return claim.granted
+        except Unavailable as error:
+            claim.failed = error
+            raise
+        finally:
+            del self._claims[tournament]
+            claim.over.set()
 
     async def _open(self, tournament: str) -> None:
         try:  # it may be claimed already: for a bot, or before a commit that nobody was told of

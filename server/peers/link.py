@@ -26,6 +26,7 @@ from server.peers.messages import (
     Beat,
     Board,
     Closed,
+    Forgets,
     Knows,
     Message,
     News,
@@ -175,7 +176,7 @@ class Link:
                 self._lenient, unsure, self._unsure = lenient, self._unsure, []
                 for each in unsure:
                     self.say(each)
-            case Knows() | Sitting() | ToldEnd() | Watch() | Board():
+            case Knows() | Forgets() | Sitting() | ToldEnd() | Watch() | Board():
                 self._hear(self.peer, message)
             case Open(channel=number) | Ask(channel=number):
                 if number % 2 == self._next % 2 or number in self._channels:

@@ -118,6 +118,12 @@ class Knows(Struct, tag="knows", frozen=True, array_like=True):
     host: int
 
 
+class Forgets(Struct, tag="forgets", frozen=True, array_like=True):
+    """Nothing is found at my host by this secret any more."""
+
+    key: str
+
+
 class Sitting(Struct, tag="sitting", frozen=True, array_like=True):
     """An organiser's session at the desk was opened, or closed, at my door."""
 
@@ -152,9 +158,9 @@ class Beat(Struct, tag="beat", frozen=True, array_like=True):
     lenient: bool = False  # I ignore messages that I do not know; older hosts end the link, and say nothing
 
 
-News = Knows | Sitting | ToldEnd | Watch | Board  # for the host as a whole
+News = Knows | Forgets | Sitting | ToldEnd | Watch | Board  # for the host as a whole
 Message = Open | Said | Say | Credit | Known | Finished | Closed | Ask | Answer | Begun | News | Beat
-ADDED = (ToldEnd,)  # older hosts do not know these: only a lenient host is told
+ADDED = (ToldEnd, Forgets)  # older hosts do not know these: only a lenient host is told
 KINDS = frozenset(each.__struct_config__.tag for each in get_args(Message))
 
 _encoder = msgspec.msgpack.Encoder()

@@ -24,7 +24,7 @@ from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import Link
 from server.peers.links import Links
-from server.peers.messages import Board, Knows, News, Sitting, ToldEnd, Watch
+from server.peers.messages import Board, Forgets, Knows, News, Sitting, ToldEnd, Watch
 from server.peers.secrets import Secrets
 from server.peers.watching import Watching
 from server.protocols.dialect import Hint, Leads
@@ -71,7 +71,8 @@ class Relayed:
         self._app: App | None = None
         links.token = token
         links.reply, links.hear, links.linked = self._reply, self._hear, self._introduce
-        peers.host.on_key, peers.host.is_key = self._tell_key, self._keys.__contains__
+        peers.host.on_key, peers.host.on_key_gone = self._tell_key, self._tell_key_gone
+        peers.host.is_key = self._keys.__contains__
         peers.host.untold.on_told = self._tell_told
         if sessions is not None:
             sessions.told = self._tell_sitting
@@ -208,6 +209,8 @@ class Relayed:
         match news:
             case Knows(key=key, host=host):
                 self._keys.know(key, OWN if host == self._links.host else host)
+            case Forgets(key=key):
+                self._keys.forget(key, peer)
             case Sitting(digest=digest, left=left, form_token=form_token) if self._sessions is not None:
                 until = None if left is None else trio.current_time() + left
                 self._sessions.take(digest, None if until is None else Session(until, form_token))
@@ -236,6 +239,11 @@ class Relayed:
         self._keys.know(key, OWN)
         for link in self._links.all():
             link.say(Knows(key, self._links.host))
+
+    def _tell_key_gone(self, key: str) -> None:
+        if self._keys.forget(key, OWN):
+            for link in self._links.all():
+                link.say(Forgets(key))
 
     def _tell_told(self, tournament: str, name: str) -> None:
         for link in self._links.all():

@@ -49,6 +49,7 @@ from server.workers.messages import (
     Hold,
     Kept,
     Key,
+    KeyGone,
     Meet,
     Ready,
     Sitting,
@@ -151,7 +152,8 @@ class Working:
         self._serving = Serving(host, say, most=room_for_files() - settings.limits.spare_files)
         self._places = Places(say, host.reception.present)
         self._be_alone(begin.alone)
-        host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
+        host.abroad, host.is_key = self._serving, lambda key: True
+        host.on_key, host.on_key_gone = self._know, self._forget
         host.reception.moved = self._places.moved
         host.untold.on_told = lambda tournament, name: say(ToldEnd(tournament, name))
         self.pulse = Pulse(host.timekeeper)
@@ -234,6 +236,10 @@ class Working:
     def _know(self, key: str) -> None:
         self._keys.know(key, OWN)
         self._say(Key(key))
+
+    def _forget(self, key: str) -> None:
+        if self._keys.forget(key, OWN):
+            self._say(KeyGone(key))
 
     def _is_here(self, request: Request) -> bool:
         """Whether a request on a connection that was lent is answered here as well.

@@ -191,6 +191,12 @@ class Key(Struct, tag="key", frozen=True, array_like=True):
     key: str
 
 
+class KeyGone(Struct, tag="key-gone", frozen=True, array_like=True):
+    """Such a secret leads to nothing any more."""
+
+    key: str
+
+
 class Moved(Struct, tag="moved", frozen=True, array_like=True):
     """Somebody has a place here under a name, or has gone."""
 
@@ -224,8 +230,9 @@ ToWorker = (
     | Stop
 )
 OfConnections = Back | Gone | NoRoom | Known
+OfKeys = Key | KeyGone
 OfWorker = (
-    Ready | NeedTable | Keep | Jots | Key | Moved | ToldEnd | Status | Drained | Stopped | OfConnections
+    Ready | NeedTable | Keep | Jots | OfKeys | Moved | ToldEnd | Status | Drained | Stopped | OfConnections
 )
 
 

@@ -86,6 +86,13 @@ class Keys(OrderedDict[str, int]):
         while len(self) > self._most:
             self.popitem(last=False)
 
+    def forget(self, key: str, number: int) -> bool:
+        """Forget a secret if that is who has it by the latest word; returns whether that is so."""
+        if self.get(key) != number:
+            return False
+        del self[key]
+        return True
+
     def whose(self, key: str) -> int | None:
         """The number of who made a secret; None if that is not known."""
         number = self.get(key)

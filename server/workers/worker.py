@@ -37,6 +37,7 @@ from server.workers.messages import (
     Jots,
     Keep,
     Key,
+    KeyGone,
     Meet,
     Moved,
     NeedTable,
@@ -82,12 +83,14 @@ class Worker:
         have_met: Callable[[int], None] = lambda number: None,
         told_end: Callable[[str, str], None] = lambda tournament, name: None,
         moved: Callable[[int, Name, Present | None], None] = lambda number, where, present: None,
+        forget: Callable[[str, int], object] = lambda key, number: None,
         used: Callable[[int], float] = processor_time,
     ) -> None:
         """`know` is called with each secret that leads to it and its number, `open_table` with its number and
         the game whose table it needs, `have_met` with its number when one of its processes is ready,
         `told_end` with a tournament, as it is kept, and a bot that has heard of its end, `moved` with its
-        number and who has a place with it under a name; `show` is the way to the process for pages.
+        number and who has a place with it under a name, `forget` with a secret that leads to it no more and
+        its number; `show` is the way to the process for pages.
         `used` returns how much processor time a process has used.
         """
         self.number = number
@@ -96,6 +99,7 @@ class Worker:
         self.past: Status | None = None  # the last reports of all its processes that have ended
         self._clerk = clerk
         self._know = know
+        self._forget = forget
         self._open_table = open_table
         self._show = show
         self._admission = admission
@@ -304,6 +308,8 @@ class Worker:
                     out.handed.authenticated()
             case Key(key):
                 self._know(key, self.number)
+            case KeyGone(key):
+                self._forget(key, self.number)
             case NeedTable(game):
                 self._open_table(self.number, game)
             case ToldEnd(tournament, name):

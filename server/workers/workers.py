@@ -74,11 +74,13 @@ class Workers:
                 self._have_met,
                 host.untold.note,
                 self._directory.moved,
+                self._keys.forget,
             )
             for number in range(1, count)
         }
         host.abroad = self
         host.on_key = lambda key: self._keys.know(key, OWN)  # it may have led to another worker before
+        host.on_key_gone = lambda key: self._keys.forget(key, OWN)
         host.untold.on_told = self._tell_told
         self._directory.roll.is_past = host.untold.is_past
         host.reception.moved = self._note_place

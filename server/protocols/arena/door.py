@@ -169,7 +169,8 @@ class Arena:
             self._sides.pop(battle.match, {}).clear()  # or both would keep each other alive
         self._past[battle.name] = battle.match.game.name, battle.told
         while len(self._past) > self._host.limits.battles_kept:
-            self._past.popitem(last=False)
+            forgotten, _ = self._past.popitem(last=False)
+            self._host.on_key_of_game_gone(forgotten)
 
     def _start(self, exchange: Exchange, game: str, name: str) -> Awaitable[object] | None:
         battle = self._find(game, name)

@@ -165,7 +165,7 @@ class Bot(EnteredBot):
         gate.enter(self, player)
         if (seat := self.attendance.seat) is not None:
             gate.begin(seat.match)
-        self._tokens.pop(self._request[0], None)
+        self._forget_token(self._request[0])
         self._request, self._since = ("", b""), None
         self._come_back(exchange)
 
@@ -201,7 +201,7 @@ class Bot(EnteredBot):
     def forget(self) -> None:
         """Forget its tokens: its requests come too late from now on."""
         for used in (self._request[0], self._token or ""):
-            self._tokens.pop(used, None)
+            self._forget_token(used)
 
     # What it says
 
@@ -217,7 +217,7 @@ class Bot(EnteredBot):
             self._respond(exchange, plain(400, f"expected a move as JSON: {unreadable(error, 'move', body)}"))
             return
         seat.expect_open()  # before anything is noted, so that a refused bot can make the same request again
-        self._tokens.pop(self._request[0], None)
+        self._forget_token(self._request[0])
         self._request, self._since, self._answer = (token, body), seat.match.ply, None
         self._token = None
         self._hold(exchange)
@@ -350,6 +350,10 @@ class Bot(EnteredBot):
     def _respond(self, exchange: Exchange, answer: Response) -> None:
         self._tape.told(responded(answer))
         exchange.respond(answer)
+
+    def _forget_token(self, token: str) -> None:
+        if self._tokens.pop(token, None) is not None:
+            self._host.on_key_of_game_gone(token)
 
     def _leave(self) -> None:
         self.gate.leave(self)

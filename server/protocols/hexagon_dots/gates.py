@@ -109,6 +109,8 @@ class Gates:
 
     def forget(self, gate: Gate) -> None:
         del self._by_path[gate.path]
+        for key in (gate.path, _made(gate.path)):
+            self._host.on_key_of_game_gone(key)
         self._idle.discard(gate)
         self._untaken.pop(gate, None)
         self._strange.discard(gate)

@@ -94,7 +94,6 @@ class HouseHttp:
             raise HttpError(503, "too many sessions are open: come again later")
         session = Session(self._host, origin, self._forget)
         self._sessions[session.name] = session
-        self._host.on_key(session.name)
         if not self._sweeping:
             self._sweeping = True
             self._host.guard.start_soon(self._sweep)
@@ -109,6 +108,7 @@ class HouseHttp:
 
     def _forget(self, session: "Session") -> None:
         self._sessions.pop(session.name, None)
+        self._host.on_key_gone(session.name)
 
     async def _sweep(self) -> None:
         try:
@@ -349,6 +349,7 @@ class Session:
     def _answer_hello(self, exchange: Exchange, message: bytes) -> None:
         self._opening = None
         if self._inside:
+            self._host.on_key(self.name)
             location = ("Location", f"/play/{self.name}")
             body = b'%b,"session":"%b"}' % (message[:-1], self.name.encode())
             exchange.respond(Response(201, (*JSON, *PRIVATE), body, own=(location,)))

@@ -280,7 +280,8 @@ class HouseTalk:
             )
 
     def _stay_out(self, why: Unwelcome) -> None:
-        self.too_often = why if isinstance(why, TooOften) else None
+        # Without its traceback, which has a frame in which this talk is known: nothing would free the two.
+        self.too_often = why.with_traceback(None) if isinstance(why, TooOften) else None
         if isinstance(why, Guessing):
             self.give_up(str(why))
         else:

@@ -48,7 +48,7 @@ class McpDoor:
         self._host = host
         self._origins = origins
         self._places = Places(host)
-        self._sessions = Sessions(host.limits, self._places.is_played)
+        self._sessions = Sessions(host.limits, self._places.is_played, lambda key: host.on_key_gone(key))
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         request = exchange.request
@@ -130,8 +130,9 @@ class McpDoor:
             expected = "begin with initialize, and send the Mcp-Session-Id that its answer has"
             raise RpcError(NO_MESSAGE, expected)
         session = self._sessions.find(name, trio.current_time())
-        if session is None and self._host.is_key(announced(name)) and not self._sessions.has_ended(name):
-            return self._opened(exchange, name)  # the process that opened it has led it here
+        led = any(map(self._host.is_key, (announced(name), name)))  # by who opened it, or where it has joined
+        if session is None and led and not self._sessions.has_ended(name):
+            return self._opened(exchange, name)
         if session is None:
             raise RpcError(NO_MESSAGE, "this session is over: begin again with initialize", status=404)
         return session

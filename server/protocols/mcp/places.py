@@ -66,6 +66,7 @@ class Places:
         self._all.pop(place, None)
         if place.welcome is not None and self._by_token.get(place.token) is place:
             del self._by_token[place.token]
+            self._host.on_key_gone(place.token)
 
     async def _sweep(self) -> None:
         try:

@@ -31,10 +31,16 @@ class Full(Exception):
 
 
 class Sessions:
-    def __init__(self, limits: Limits, is_played: Callable[[Session], bool]) -> None:
-        """`is_played` says whether a model has its place by that session."""
+    def __init__(
+        self, limits: Limits, is_played: Callable[[Session], bool], gone: Callable[[str], object]
+    ) -> None:
+        """`is_played` says whether a model has its place by that session.
+
+        `gone` is called with each key that other processes need not know any more.
+        """
         self._limits = limits
         self._is_played = is_played
+        self._gone = gone
         self._sessions: dict[str, Session] = {}  # by name; the one heard last comes last
         self._ended: dict[str, None] = {}  # the latest that were ended, by name
 
@@ -65,7 +71,9 @@ class Sessions:
         if session is not None:
             self._ended[name] = None
             if len(self._ended) > self._limits.sessions:
-                del self._ended[next(iter(self._ended))]
+                earliest = next(iter(self._ended))
+                del self._ended[earliest]
+                self._leads_nowhere(earliest)
         return session
 
     def has_ended(self, name: str) -> bool:
@@ -76,6 +84,7 @@ class Sessions:
         for session in sessions:
             if not self._is_played(session):
                 del self._sessions[session.name]
+                self._leads_nowhere(session.name)
                 return True
         return False
 
@@ -84,6 +93,11 @@ class Sessions:
             if session.heard >= before:
                 break
             del self._sessions[name]
+            self._leads_nowhere(name)
+
+    def _leads_nowhere(self, name: str) -> None:
+        for key in (name, announced(name)):
+            self._gone(key)
 
 
 def announced(name: str) -> str:

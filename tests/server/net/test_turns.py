@@ -1,10 +1,12 @@
 """Turns: whoever took one first goes on first, and whoever has given it up holds nobody up."""
 
+import pytest
 import trio
 import trio.testing
 
 from server.net.turns import Turn, Turns
 
+MANY = 1000  # who come at once
 TIMES = 30  # trio runs those that wake up together in any order: once would prove nothing
 
 
@@ -21,6 +23,37 @@ async def test_tasks_go_on_in_the_order_in_which_they_took_their_turns() -> None
             for number in range(5):
                 nursery.start_soon(go_on, turns.take(), number, gone_on)
         assert gone_on == [*range(5)]
+
+
+async def test_many_go_on_in_their_order_in_far_fewer_rounds_of_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches bots that wait for seconds in a flood, in which each round takes long."""
+    monkeypatch.setattr(trio._core._run, "_ALLOW_DETERMINISTIC_SCHEDULING", False)  # as where hosts run
+
+    class Rounds(trio.abc.Instrument):
+        count = 0
+
+        def before_io_wait(self, timeout: float) -> None:
+            self.count += 1
+
+    turns, gone_on, rounds = Turns(), list[int](), Rounds()
+
+    async def go_on(turn: Turn, number: int) -> None:
+        with turn:
+            await turn.come()
+        gone_on.append(number)
+
+    first = turns.take()
+    async with trio.open_nursery() as nursery:
+        for number in range(MANY):
+            nursery.start_soon(go_on, turns.take(), number)
+        await trio.testing.wait_all_tasks_blocked()
+        trio.lowlevel.add_instrument(rounds)
+        first.over()
+    trio.lowlevel.remove_instrument(rounds)
+    assert gone_on == [*range(MANY)]
+    assert rounds.count < MANY / 4
 
 
 async def test_whoever_is_cancelled_or_has_given_up_holds_nobody_up() -> None:

@@ -218,3 +218,22 @@ async def test_what_a_dead_host_held_is_taken_over_in_the_moment_in_which_its_le
     assert len(database.taken) == 9
     assert lapse < database.taken[0] <= lapse + 2 * AFTER
     assert database.taken[-1] <= lapse + 2 * (AFTER + SOON)
+
+
+async def test_a_host_is_sure_however_many_tournaments_are_opened_at_once(autojump_clock: MockClock) -> None:
+    """Catches renewals that wait for all requests before them, until other hosts take over."""
+    round_trip = 0.1  # seconds
+
+    async def far(call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
+        await trio.sleep(round_trip)
+        return call()
+
+    registry, told = Registry(), list[bool]()
+    kept = LeaseKeeper(registry, far, now=trio.current_time, sleep=trio.sleep)
+    kept.wavered = told.append
+    async with renewing(kept):
+        async with trio.open_nursery() as nursery:
+            for number in range(100):
+                nursery.start_soon(kept.open, f"league-{number}")
+        assert len(registry.asked) >= 100 * round_trip / (EVERY + 2 * round_trip)
+    assert told == [True]

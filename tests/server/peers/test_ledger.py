@@ -93,6 +93,65 @@ async def test_what_this_host_has_claimed_it_may_claim_again_and_open(autojump_c
         nursery.cancel_scope.cancel()
 
 
+async def test_the_database_is_asked_once_for_all_who_claim_a_table_at_once(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches leases that lapse while the database, some way off, is asked for each of many strangers."""
+
+    class Counting(Registry):
+        asked_to_open = 0
+
+        def open(self, host: int, tournament: str) -> int | None:
+            self.asked_to_open += 1
+            return super().open(host, tournament)
+
+    async def claim(tournament: str) -> None:
+        try:
+            answers.append(await ledger.claim(tournament))
+        except Unavailable as error:
+            answers.append(str(error))
+
+    async def claim_at_once(tournament: str) -> list[bool | str]:
+        answers.clear()
+        async with trio.open_nursery() as claiming:
+            for _ in range(100):
+                claiming.start_soon(claim, tournament)
+        return answers
+
+    answers: list[bool | str] = []
+    async with trio.open_nursery() as nursery:
+        registry = Counting()
+        ledger, _ = await shared_in(registry, nursery)
+        registry.away = True
+        assert await claim_at_once("league") == ["it does not answer"] * 100
+        registry.away = False
+        assert await claim_at_once("league") == [True] * 100
+        assert await claim_at_once("cup") == [False] * 100
+        assert registry.asked_to_open == 3
+        nursery.cancel_scope.cancel()
+
+
+async def test_if_whoever_claims_a_table_gives_up_the_next_one_asks(autojump_clock: MockClock) -> None:
+    """Catches a bot that is told that a table is held, because a stranger who came first has hung up."""
+    async with trio.open_nursery() as nursery:
+        ledger, _ = await shared(nursery)
+        with trio.CancelScope() as stranger:
+            stranger.cancel()
+            await ledger.claim("league")
+        async with trio.open_nursery() as claiming:
+            hangs_up = trio.CancelScope()
+
+            async def hang_up() -> None:
+                with hangs_up:
+                    await ledger.claim("league")
+
+            claiming.start_soon(hang_up)
+            await trio.lowlevel.checkpoint()
+            hangs_up.cancel()
+            assert await ledger.claim("league")
+        nursery.cancel_scope.cancel()
+
+
 async def test_what_was_in_play_is_read_once_for_all_that_are_taken_over_and_then_forgotten(
     autojump_clock: MockClock,
 ) -> None:

@@ -15,8 +15,10 @@ import trio
 from trio.testing import MockClock
 from wsproto.frame_protocol import FrameProtocol
 
+from server.net.limits import Limits, Rate
 from tests.server.doors import Page, memory
 from tests.server.protocols.overheard import every_transcript
+from tests.server.protocols.room import room
 from tests.server.transcripts import Transcript, staged
 from tournament.meetings import Meetings
 
@@ -63,6 +65,21 @@ async def test_bots_that_have_gone_leave_nothing_for_the_collector(
                 await stage.perform(line)
             await stage.clear()
             await trio.sleep(LONG)
+    assert not left
+
+
+async def test_a_bot_that_comes_too_often_leaves_nothing_for_the_collector(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches play that waits, half a second at a time, for what strangers have left to be freed."""
+    async with room(limits=Limits(new_names=Rate(0, 100.0))) as hall:
+        with uncollected() as left:
+            ann = await hall.hello("ann")
+            (refusal,) = await ann.messages()
+            await ann.close()
+            del ann
+            await trio.sleep(LONG)
+    assert refusal["type"] == "refused"
     assert not left
 
 
