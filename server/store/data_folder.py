@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from server.exits import ConfigError, Failure
 from server.store import private
+from server.store.reserve import SPENT
 
 try:
     import fcntl
@@ -76,7 +77,7 @@ def _reserve_given_up(folder: Path) -> bool:
         return False
     with locked(folder, say_so=False):
         (folder / RESERVE).unlink()
-    log.warning("the disk is full, and the reserve is given up", folder=str(folder))
+    log.warning(SPENT, folder=str(folder))
     return True
 
 

@@ -895,7 +895,9 @@ def test_a_journal_that_was_cut_down_to_a_few_bytes_is_damaged_and_neither_new_n
     for open_it in (lambda: opened(found, folder), lambda: beside(found)):
         with pytest.raises(Unusable, match="it was cut short; there is no backup in"):
             open_it()
-    assert answers(folder)["journal"].state is Severity.FAULT
+    examined = answers(folder)["journal"]
+    assert examined.state is Severity.FAULT
+    assert examined.advice == "`quintain restore` goes back to a backup", "and not where there is none"
 
 
 def test_a_folder_in_the_place_of_the_journal_is_called_that(tmp_path: Path) -> None:
