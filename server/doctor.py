@@ -104,6 +104,9 @@ def _folder(folder: Path) -> Diagnosis:
         return Diagnosis(
             "folder", Severity.OK, f"{folder} {'can be written' if there == folder else 'can be made'}"
         )
+    if not there.is_dir():
+        advice = "choose a folder with --data"
+        return Diagnosis("folder", Severity.FAULT, f"{there} is a file, and a folder was expected", advice)
     advice = "give the user that the host runs as the right to write there, or choose another with --data"
     return Diagnosis("folder", Severity.FAULT, f"{there} cannot be written", advice)
 

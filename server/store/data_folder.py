@@ -54,6 +54,8 @@ def prepared(folder: str) -> Path:
             if error.errno not in FULL or not _reserve_given_up(path):
                 raise
             _probe(path)
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigError(f"{path}: expected a folder, and a file is in the way") from None
     except OSError as error:
         why = error.strerror
         if error.errno in FULL:
