@@ -283,7 +283,7 @@ def _check_addresses(found: Settings, origin: str) -> None:
         wanted = "expected ws:// or wss://, a host, and perhaps a port, without a path"
         raise ConfigError(f"{origin}: websocket_url: {wanted}, not {in_quotes(found.websocket_url)}")
     if found.store and not found.store.startswith(SCHEMES):
-        scheme = found.store.partition("://")[0] if "://" in found.store else "no address"
+        scheme = found.store.partition("://")[0] if "://" in found.store else "what has no :// in it"
         raise ConfigError(f"{origin}: store: expected postgresql://…, or nothing for a file, not {scheme}")
 
 

@@ -104,6 +104,9 @@ def _folder(folder: Path) -> Diagnosis:
         return Diagnosis(
             "folder", Severity.OK, f"{folder} {'can be written' if there == folder else 'can be made'}"
         )
+    if not there.is_dir():
+        advice = "choose a folder with --data"
+        return Diagnosis("folder", Severity.FAULT, f"{there} is a file, and a folder was expected", advice)
     advice = "give the user that the host runs as the right to write there, or choose another with --data"
     return Diagnosis("folder", Severity.FAULT, f"{there} cannot be written", advice)
 
@@ -126,7 +129,8 @@ def _running(folder: Path) -> str | None:
 
 
 def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
-    restore = "`quintain restore` goes back to a backup; there may be some in the folder `backups`"
+    restore = "`quintain restore` goes back to a backup"
+    find = f"{restore}; there may be some in the folder `backups`"
     try:
         with closing(beside(settings)) as reader:
             wrong = reader.check()
@@ -136,7 +140,7 @@ def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
     except NothingKept:
         if running and not settings.store:
             path = Path(settings.data) / JOURNAL
-            said, advice = f"{path} is empty, and a host is running", restore
+            said, advice = f"{path} is empty, and a host is running", find
             if not path.exists():
                 said = f"{path} is gone, and a host is running"
                 advice = "move it back; if it was deleted, stop the host, which then writes all of it again"
@@ -155,14 +159,16 @@ def _journal(settings: Settings, running: bool) -> Iterator[Diagnosis]:
             "journal", Severity.FAULT, str(error), SERVER if settings.store else "a host waits for it"
         )
         return
+    except Unusable as error:  # which names the newest backup
+        yield Diagnosis("journal", Severity.FAULT, str(error), SERVER if settings.store else restore)
+        return
     except (ConfigError, sqlite3.Error) as error:
-        damaged = isinstance(error, Unusable | sqlite3.Error)
-        advice = SERVER if settings.store else restore if damaged else OWNER
-        yield Diagnosis("journal", Severity.FAULT, str(error), advice)
+        own = find if isinstance(error, sqlite3.Error) else OWNER
+        yield Diagnosis("journal", Severity.FAULT, str(error), SERVER if settings.store else own)
         return
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        yield Diagnosis("journal", Severity.FAULT, f"{wrong[0]}{more}", restore)
+        yield Diagnosis("journal", Severity.FAULT, f"{wrong[0]}{more}", find)
     else:
         yield Diagnosis("journal", Severity.OK, f"sound; {count:,} facts")
     if newest > time.time() + AHEAD:

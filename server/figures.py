@@ -41,6 +41,8 @@ def waiting(queues: Queues) -> Iterator[Family]:
 
 
 def backups(copies: RegularBackups) -> Iterator[Family]:
+    if copies.elsewhere:  # or it would look as if none were made
+        return
     name = "quintain_backup_last_success_timestamp_seconds"
     yield single(name, "gauge", "When the latest backup was made; 0: never.", copies.made or 0.0)
     failures = "quintain_backup_failures_total"

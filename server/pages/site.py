@@ -16,11 +16,6 @@ class Site:
     def __init__(self, addresses: Addresses) -> None:
         self.addresses = addresses
 
-    @property
-    def port(self) -> str:
-        """The port on which the pages are served."""
-        return self.addresses.http.rpartition(":")[2]
-
     def page(
         self,
         template: str,

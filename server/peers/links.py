@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from server.exits import ConfigError
+from server.net.causes import why
 from server.net.listening import plain
 from server.net.tls import untie
 from server.peers import identity
@@ -110,11 +111,14 @@ class Links:
                 await self._keep(stream, peer.id, dialled=True)
                 if trio.current_time() - begun < BRIEF:
                     self._failed[peer.id] = "it ends at once: that host may not know this one"
+                else:
+                    self._failed.pop(peer.id, None)
             else:
                 self._failed[peer.id] = "whoever is there has another certificate than the database says"
         except (OSError, ValueError) as error:
-            self._failed[peer.id] = str(error)
-            log.warning("a host cannot be reached", host=peer.id, at=peer.address, why=str(error))
+            if self._failed.get(peer.id) != (reason := why(error)):  # it is dialled four times a second
+                self._failed[peer.id] = reason
+                log.warning("a host cannot be reached", host=peer.id, at=peer.address, why=reason)
         finally:
             self._dialling.discard(peer.id)
 
@@ -190,19 +194,19 @@ async def _shown(stream: trio.SSLStream[trio.SocketStream], who: str) -> str:
 
     A host that has just come is known to the others a moment later, and one that dies cuts a handshake short.
     """
-    why = f"no handshake within {HANDSHAKE:g} s"
+    reason = f"no handshake within {HANDSHAKE:g} s"
     with trio.move_on_after(HANDSHAKE):
         try:
             await stream.do_handshake()
             return identity.fingerprint(stream.getpeercert(binary_form=True))
         except trio.BrokenResourceError as error:
-            why = str(error.__cause__ or error)
+            reason = why(error)
         except trio.Cancelled:
             await trio.aclose_forcefully(stream)
             raise
         finally:
             untie(stream)
-    log.info("a link has come to nothing", peer=who, why=why)
+    log.info("a link has come to nothing", peer=who, why=reason)
     await trio.aclose_forcefully(stream)
     return ""
 

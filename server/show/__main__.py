@@ -30,7 +30,7 @@ from server.show.attention import Attention
 from server.show.begin import DAMAGED, READY, SameClock, ShowSettings, unpacked
 from server.show.borrowing import Borrowing
 from server.show.draws import Drawing
-from server.show.ending import end_with_the_parent
+from server.show.ending import end_with_the_parent, ending_where_the_journal_is_away
 from server.show.feed import LENGTH, Draw, Latest, Message, Rank, hear
 from server.show.keeping_fresh import keep_fresh
 from server.show.kept_boards import BoardKeeper
@@ -53,7 +53,7 @@ def main(feed: int, conduit: int) -> int:
         begin = _begun(told)
         settings = begin.settings
         output = set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
-        with output.in_a_thread():
+        with output.in_a_thread(), ending_where_the_journal_is_away():
             trio.run(partial(show, begin, told, lent), clock=SameClock(begin.zero))
     return 0
 

@@ -1,4 +1,4 @@
-"""A child that ends with its parent, even if the parent has no time to say so, and for no other reason.
+"""A child that ends with its parent, even if the parent has no time to say so, and otherwise by itself alone.
 
 It also has a name of its own in what `ps` and `top` list: its command may be its parent's.
 """
@@ -6,10 +6,17 @@ It also has a name of its own in what `ps` and `top` list: its command may be it
 import ctypes
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 
+import structlog
+
+from server.exits import FAILED, Unavailable, first_of
 from server.show.child import FOR_ALL
 
 PARENT_DIED, NAME = 1, 15  # PR_SET_PDEATHSIG, PR_SET_NAME
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def end_with_the_parent(name: str) -> None:
@@ -24,3 +31,16 @@ def end_with_the_parent(name: str) -> None:
     for number in FOR_ALL:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FOR_ALL)  # children of this process need them unblocked
+
+
+@contextmanager
+def ending_where_the_journal_is_away() -> Generator[None]:
+    """End with one line if the journal cannot be read: the parent starts this process again until it can."""
+    away: Unavailable | None = None
+    try:
+        yield
+    except* Unavailable as failures:
+        away = first_of(failures)
+    if away is not None:
+        log.warning("the journal cannot be read, and this process ends", why=str(away))
+        sys.exit(FAILED)

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from server.exits import ConfigError, Failure
 from server.store import private
+from server.store.reserve import SPENT
 
 try:
     import fcntl
@@ -53,6 +54,8 @@ def prepared(folder: str) -> Path:
             if error.errno not in FULL or not _reserve_given_up(path):
                 raise
             _probe(path)
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigError(f"{path}: expected a folder, and a file is in the way") from None
     except OSError as error:
         why = error.strerror
         if error.errno in FULL:
@@ -76,7 +79,7 @@ def _reserve_given_up(folder: Path) -> bool:
         return False
     with locked(folder, say_so=False):
         (folder / RESERVE).unlink()
-    log.warning("the disk is full, and the reserve is given up", folder=str(folder))
+    log.warning(SPENT, folder=str(folder))
     return True
 
 

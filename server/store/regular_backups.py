@@ -54,6 +54,7 @@ class RegularBackups:
         self.failures = 0  # since the host's start
         self.trouble = ""  # why the latest could not be made; "" if it was
         self.made: float | None = None  # when the latest one was made, by the wall clock
+        self.elsewhere = False  # whether another host makes them for all, as it was when one was due here
         self._engine = engine
         self._folder = folder
         self._wanted = wanted
@@ -69,7 +70,8 @@ class RegularBackups:
                 await trio.sleep(min(seconds, LOOK))
                 continue
             try:
-                if not await self._in_thread(self._mine):
+                self.elsewhere = not await self._in_thread(self._mine)
+                if self.elsewhere:
                     await trio.sleep(OTHERS)
                     continue
                 await self._in_thread(self._make, abandon_on_cancel=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 
 BLOCK = 512  # bytes, in which the system counts what a file takes of the disk
+SPENT = "the disk is full, and the reserve is given up"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -30,6 +31,12 @@ class Reserve:
         if not self._held:
             self._held = self._is_there() or self._made()
         return self._held
+
+    def spend(self) -> None:
+        """Give it up because the disk is full: that is said, for play goes on as if there were room."""
+        if self._held and self._size:
+            log.warning(SPENT, folder=str(self._path.parent))
+        self.give_up()
 
     def give_up(self) -> None:
         """Delete it, or leave it to the next start, where its folder has become read-only meanwhile."""

@@ -214,7 +214,7 @@ class Sqlite(SqliteReader):
                 self._writer.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error):
                 if primary_code(error) == sqlite3.SQLITE_FULL and self._reserve is not None:
-                    self._reserve.give_up()
+                    self._reserve.spend()
                 self._expect_lasting(error)
                 if primary_code(error) in DAMAGED:
                     raise unusable(self._path, str(error)) from error

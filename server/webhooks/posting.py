@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import httptools
 import trio
 
+from server.net.causes import why
 from server.net.tls import untie
 from server.net.trusted import trusted
 
@@ -36,7 +37,7 @@ async def post(url: str, body: bytes, secret: str, tls: ssl.SSLContext | None = 
     except trio.TooSlowError:
         raise Undelivered(f"there was no answer within {SECONDS:g} s") from None
     except (OSError, trio.BrokenResourceError, ssl.SSLError, httptools.HttpParserError) as error:
-        raise Undelivered(str(error) or type(error).__name__) from None
+        raise Undelivered(why(error)) from None
     if not 200 <= status < 300:
         raise Undelivered(f"the answer was {status}, and 200 to 299 was expected")
 

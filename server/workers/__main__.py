@@ -30,7 +30,7 @@ from server.show.begin import SameClock
 from server.show.borrowing import Borrowing
 from server.show.conduit import Conduit
 from server.show.draws import DrawsInShow
-from server.show.ending import end_with_the_parent
+from server.show.ending import end_with_the_parent, ending_where_the_journal_is_away
 from server.show.feed import Teller
 from server.show.which import ShownRequests
 from server.store import snapshots
@@ -78,7 +78,11 @@ EVERY = 0.5  # seconds between two reports of how things are
 def main(link: int, requests: int, zero: float) -> int:
     end_with_the_parent("quintain-worker")
     allocator.give_back()
-    with socket.socket(fileno=link) as linked, socket.socket(fileno=requests) as lent:
+    with (
+        socket.socket(fileno=link) as linked,
+        socket.socket(fileno=requests) as lent,
+        ending_where_the_journal_is_away(),
+    ):
         trio.run(Process(linked, lent).run, clock=SameClock(zero))
     return 0
 

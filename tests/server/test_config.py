@@ -103,6 +103,7 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
         ("advertise = '10.0.0.1:7000'", "quintain.toml: advertise: others come to the address in peers"),
         ("peers = '10.0.0.1:7000'", "quintain.toml: peers: hosts share a PostgreSQL database"),
         ("workers = 2\nshow = 0", "quintain.toml: workers: several workers need the process for pages"),
+        ("store = 'here.sqlite'", "quintain.toml: store: expected .*, not what has no :// in it$"),
         ("store = 'mysql://ann:secret@here'", "quintain.toml: store: expected postgresql://.*, not mysql$"),
         ("log_level = 'loud'", 'quintain.toml: log_level: expected one of .*, not "loud"'),
         (

@@ -895,7 +895,9 @@ def test_a_journal_that_was_cut_down_to_a_few_bytes_is_damaged_and_neither_new_n
     for open_it in (lambda: opened(found, folder), lambda: beside(found)):
         with pytest.raises(Unusable, match="it was cut short; there is no backup in"):
             open_it()
-    assert answers(folder)["journal"].state is Severity.FAULT
+    examined = answers(folder)["journal"]
+    assert examined.state is Severity.FAULT
+    assert examined.advice == "`quintain restore` goes back to a backup", "and not where there is none"
 
 
 def test_a_folder_in_the_place_of_the_journal_is_called_that(tmp_path: Path) -> None:
@@ -1010,8 +1012,14 @@ def test_the_doctor_finds_a_certificate_that_starts_no_host_or_that_clients_do_n
 
 
 def test_the_doctor_finds_a_folder_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("a file")
-    assert states(tmp_path)["folder"] is Severity.FAULT
+    """Catches advice to give somebody rights, where `--data` names the journal itself for instance."""
+    file = tmp_path / "data"
+    file.write_text("a file")
+    for folder in (file, file / "within"):
+        found = answers(folder)["folder"]
+        assert (found.state, found.said) == (Severity.FAULT, f"{file} is a file, and a folder was expected")
+        with pytest.raises(ConfigError, match=r": expected a folder, and a file is in the way$"):
+            prepared(str(folder))
 
 
 def test_the_doctor_speaks_in_lines_or_json_and_ends_with_one_where_something_is_wrong(

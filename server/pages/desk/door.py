@@ -16,9 +16,10 @@ from server.http.exchange import Exchange
 from server.http.head import form
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import READS
+from server.http.wire import Request
 from server.net.addresses import is_loopback
 from server.net.escaping import safe
-from server.pages.addresses import over_tls
+from server.pages.addresses import HOST, over_tls
 from server.pages.desk.answers import give, go
 from server.pages.desk.cookies import cookie
 from server.pages.desk.inside import Inside
@@ -110,8 +111,7 @@ class DeskDoor:
         return None
 
     def _session(self, exchange: Exchange, sessions: Sessions) -> Session | None:
-        exchange_cookie = cookie(exchange.request, self._cookie)
-        return sessions.find(exchange_cookie, trio.current_time())
+        return sessions.find(_kept(exchange.request), trio.current_time())
 
     # In and out
 
@@ -129,22 +129,32 @@ class DeskDoor:
             return
         await self._host.note(who, "login")
         exchange.authenticated()
-        go(exchange, "/admin", self._set_cookie(exchange, opened, SESSION_SECONDS))
+        go(exchange, "/admin", _set_cookie(exchange, opened, SESSION_SECONDS))
 
     async def _log_out(self, exchange: Exchange, sessions: Sessions) -> None:
-        sessions.close(cookie(exchange.request, self._cookie))
+        sessions.close(_kept(exchange.request))
         await self._host.note(f"the organiser, at the desk from {exchange.request.peer}", "logout")
-        go(exchange, "/admin/login", self._set_cookie(exchange, "", 0))
-
-    @property
-    def _cookie(self) -> str:
-        """The cookie's name, with the port: browsers send it to all ports, and another host may be on one."""
-        return f"quintain-desk-{self._site.port}"
-
-    def _set_cookie(self, exchange: Exchange, value: str, seconds: float) -> tuple[str, str]:
-        secure = "; Secure" if over_tls(exchange.request) else ""
-        kept = f"Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Strict{secure}"
-        return "Set-Cookie", f"{self._cookie}={value}; {kept}"
+        go(exchange, "/admin/login", _set_cookie(exchange, "", 0))
 
     def _turn_away(self, exchange: Exchange, status: int, what: str, *headers: tuple[str, str]) -> None:
         give(self._site, exchange, "desk/away.html", status, *headers, what=what)
+
+
+def _cookie_name(request: Request) -> str:
+    """With the port that the browser uses: it sends cookies to all ports, and another host may be on one.
+
+    Where the host itself listens does not matter: behind a balancer, another one may listen at another port.
+    """
+    asked = HOST.fullmatch(request.headers.get("host", ""))
+    return f"quintain-desk-{asked[2][1:]}" if asked and asked[2] else "quintain-desk"
+
+
+def _kept(request: Request) -> str:
+    """The secret of the session that the browser has kept."""
+    return cookie(request, _cookie_name(request))
+
+
+def _set_cookie(exchange: Exchange, value: str, seconds: float) -> tuple[str, str]:
+    secure = "; Secure" if over_tls(exchange.request) else ""
+    kept = f"Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Strict{secure}"
+    return "Set-Cookie", f"{_cookie_name(exchange.request)}={value}; {kept}"

@@ -65,6 +65,21 @@ async def test_the_cookie_is_for_this_host_alone_and_no_script_reads_it(autojump
         assert secret not in repr(vars(here.sessions)), "only digests are remembered"
 
 
+@pytest.mark.parametrize(
+    ("host", "name"), [("desk.example:7080", "quintain-desk-7080"), ("desk.example", "quintain-desk")]
+)
+async def test_the_cookie_goes_by_the_port_that_the_browser_uses_and_not_by_the_host_s_own(
+    host: str, name: str, autojump_clock: MockClock
+) -> None:
+    """Catches hosts behind one balancer, at different ports, that each ask for a login of their own."""
+    async with sitting() as here:
+        browser, seen = Browser(here.server), {"Host": host, "Origin": f"http://{host}"}
+        page = await browser.read(here.link())
+        await browser.ask("POST", "/admin/login", fields_of(page, "/admin/login"), **seen)
+        assert list(browser.cookies) == [name]
+        assert (await browser.ask("GET", "/admin", Host=host)).status == 200
+
+
 async def test_behind_a_proxy_that_speaks_tls_the_cookie_is_sent_over_tls_alone(
     autojump_clock: MockClock,
 ) -> None:

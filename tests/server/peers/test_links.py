@@ -77,6 +77,31 @@ async def test_whoever_has_another_certificate_than_the_database_says_is_refused
                 assert found[2 - posing].to(posing) is None
 
 
+async def test_why_a_host_cannot_be_reached_is_said_and_logged_once_until_it_changes() -> None:
+    """Catches four lines a second, of which none says whether anybody listens there."""
+    (nobody,) = await listening("127.0.0.1:0")
+    at = f"127.0.0.1:{nobody.socket.getsockname()[1]}"
+    await nobody.aclose()
+    dialled: list[str] = []
+
+    def peers() -> list[Peer]:
+        dialled.append(at)
+        return [Peer(1, at, ONE.fingerprint, ONE.certificate, "0")]
+
+    links = Links(OTHER, peers, served)
+    links.host = 2
+    with capture_logs() as logs, trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(links.run, ())
+            while len(dialled) < 4:  # noqa: ASYNC110 - nobody tells
+                await trio.sleep(0.01)
+            nursery.cancel_scope.cancel()
+    (line,) = logs
+    assert (line["event"], line["at"], line["why"]) == ("a host cannot be reached", at, "Connection refused")
+    (problem,) = links.problems()
+    assert problem.said == f"there is no link to host 1 at {at}: Connection refused"
+
+
 @pytest.mark.parametrize(
     "address", ["", "8000", "127.0.0.1", "127.0.0.1:no", "127.0.0.1:70000", "192.0.2.1:0"]
 )

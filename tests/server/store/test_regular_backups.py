@@ -10,6 +10,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from server import figures
 from server.config import Backups
 from server.store.regular_backups import OTHERS, PREFIX, RETRY, Damaged, RegularBackups, verified
 from server.store.sqlite import Sqlite, SqliteReader
@@ -168,4 +169,6 @@ async def test_where_another_host_makes_them_for_all_none_is_made_here_until_it_
         mine=lambda: trio.current_time() > gone,
     )
     assert await run(copies, gone) == []
+    assert not list(figures.backups(copies)), "or its latest would seem to be of 1970"
     assert await run(copies, 2 * OTHERS) == ["backed up"]
+    assert len(list(figures.backups(copies))) == 2

@@ -15,7 +15,7 @@ from server.exits import FAILED, ConfigError, Failure, Unavailable, Unusable
 from server.store import journal, sqlite
 from server.store.copies import backups, whole_or_none
 from server.store.journal import Jot
-from server.store.reserve import Reserve
+from server.store.reserve import SPENT, Reserve
 from server.store.sqlite import MIGRATIONS, Sqlite
 from server.store.sqlite_database import Connection, connected, reading
 from tests.server.store.faults import little_room
@@ -168,9 +168,12 @@ def test_on_a_full_disk_the_reserve_is_given_up_and_taken_again_when_there_is_ro
     engine = Sqlite(path, reserve)
     assert path.with_name("reserve").stat().st_size == 1 << 20
     engine._writer.execute("PRAGMA max_page_count = 40")
-    with pytest.raises(Unavailable):
-        engine.write([*large(1), *large(2)])
+    with capture_logs() as logs:
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                engine.write([*large(1), *large(2)])
     assert not path.with_name("reserve").exists()
+    assert [line["event"] for line in logs] == [SPENT], "or an organiser takes what follows for the end of it"
     engine._writer.execute("PRAGMA max_page_count = 1000000")
     engine.write(large(1))
     assert path.with_name("reserve").exists()

@@ -23,6 +23,7 @@ from server.store.sqlite import SqliteReader
 from tests.hang import HANG, wait_for
 from tests.server.run import quintain
 from tests.server.served import Served
+from tests.server.store import postgresql
 from tests.server.test_matrix import TRANSPORTS, Tcp, Websocket, open_tournament, play
 
 pytestmark = [
@@ -30,6 +31,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on"),
 ]
 
+AWAY = "the journal cannot be read, and this process ends"
 SOON = 4  # seconds until a worker that hangs is noticed: no worker is as slow, on a busy machine either
 
 CUPS = {
@@ -48,10 +50,9 @@ class Host(Served):
     @property
     def worker(self) -> int:
         """The process of the worker that is not this."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return next(
-            int(each)
-            for each in children
+            each
+            for each in children(self)
             if b"server.workers" in Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")
         )
 
@@ -66,6 +67,12 @@ class Host(Served):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/metrics") as answer:
             lines = answer.read().decode().splitlines()
         return sum(float(line.split()[1]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))
+
+
+def children(host: Served) -> list[int]:
+    """The processes that a host has started."""
+    there = Path(f"/proc/{host.process.pid}/task/{host.process.pid}/children")
+    return [int(each) for each in there.read_text().split()]
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +204,32 @@ def let_it_befall(host: Host, befalls: signal.Signals) -> None:
         assert [(each["match"], each["ending"], each["plies"]) for each in matches] == [
             (f"{name}-1", "played", 7)
         ]
+
+
+def test_processes_that_start_while_the_database_is_away_say_so_in_a_line_each_until_it_is_back(
+    tmp_path: Path,
+) -> None:
+    """Catches a traceback of each of them, as if the host were at fault."""
+    with postgresql.running() as server:
+        host = Served(tmp_path, "--workers", "2", "--show", "1", "--store", server.database())
+        try:
+            server.stop()
+            for child in children(host):
+                os.kill(child, signal.SIGKILL)
+            assert host.process.stderr is not None
+            lines = [""]
+            while sum(AWAY in line for line in lines) < 2:
+                lines.append(host.process.stderr.readline())
+                assert lines[-1], lines
+                assert "Traceback" not in lines[-1]
+            server.start()
+            wait_for(lambda: host.get("/readyz")[0] == 200, "a host that is ready again")
+            host.process.send_signal(signal.SIGTERM)
+            code, _, errors = host.end()
+        finally:
+            host.kill()
+    assert code == 0
+    assert "Traceback" not in "".join(lines) + errors
 
 
 def test_several_workers_without_the_process_that_shows_are_refused_in_one_line(tmp_path: Path) -> None:
