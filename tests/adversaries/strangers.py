@@ -8,8 +8,9 @@ from tests.adversaries import crowds, impostors, readers, visitors
 from tests.adversaries.crowds import Act
 
 SOME = 64  # MiB: half of that is libraries that are loaded once
-CHURN = 96  # MiB, where thousands come and go in a second: what they leave is freed some time later
+CHURN = 128  # MiB, where thousands come and go in a second: what they leave is freed some time later
 MORE = 160  # MiB, where each of a hundred peers that do not read may have a MiB kept for it
+MOST = 256  # MiB, where all kinds of big answers are made at once, as many as there are threads
 
 
 class Stranger(Struct, frozen=True):
@@ -41,7 +42,7 @@ LEAGUE: Mapping[str, Stranger] = {
     "foreign-pages": Stranger(impostors.foreign_pages, "is a page of another site", 2),
     "downloads": Stranger(readers.downloads, "downloads exports and lists", 8, MORE),
     "unread": Stranger(readers.unread, "asks for several tables and reads none", 30, MORE),
-    "leavers": Stranger(readers.leavers, "asks for tables and hangs up", 20, MORE),
+    "leavers": Stranger(readers.leavers, "asks for tables and hangs up", 20, MOST),
     "comers": Stranger(readers.comers, "comes to a stream and leaves, again and again", 20, CHURN),
     "makers": Stranger(visitors.makers, "makes games that nobody plays", 8),
 }

@@ -14,7 +14,7 @@ import trio.testing
 from structlog.testing import capture_logs
 
 from server.exits import Unusable
-from server.host.archiving import AFTER, EVERY, archive_old
+from server.host.archiving import EVERY, archive_old
 from server.host.group import Group
 from server.host.happened import happened
 from server.host.host import Host
@@ -265,9 +265,11 @@ async def test_a_show_that_begins_with_a_snapshot_knows_what_one_without_knows(
 
 
 async def test_what_is_long_over_is_archived_by_play_and_by_show(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Catches a host whose memory grows with every tournament that it has ever held."""
+    after = 2 * EVERY  # instead of an hour, in which the stage has much to do
+    monkeypatch.setattr("server.host.archiving.AFTER", after)
     async with staged(tmp_path) as (stage, nursery), mirrored(stage) as (mirror, _):
         nursery.start_soon(archive_old, mirror.records, at_once, trio.current_time)
         await stage.cup.finished()
@@ -276,7 +278,7 @@ async def test_what_is_long_over_is_archived_by_play_and_by_show(
         records = stage.cup.record, mirror.tournaments["cup"].record
         before = [known(record) for record in records]
         assert [record.archived for record in records] == [None, None]
-        await trio.sleep(AFTER + 2 * EVERY)
+        await trio.sleep(after + 2 * EVERY)
         assert all(record.archived is not None and "results" not in vars(record) for record in records)
         assert [known(record) for record in records] == before
         assert stage.cup.missing() == []
