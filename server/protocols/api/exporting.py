@@ -2,9 +2,10 @@
 
 An export is of one state, so it goes by a copy of the record, which takes some two hundred bytes a pairing.
 Anybody may ask for one, and read it slowly or not at all. So for large tournaments there are a few places
-(`export_places.py`), whoever has one has to take what is written at some speed (`giving.py`), and the export
-for somebody who hangs up ends. An organiser waits for no place, and may be slow: it may be a program that
-takes its time. Whoever wants to know only what the head of the answer is gets that, and nothing is copied.
+(`export_places.py`), and whoever has one has to take what is written at some speed (`giving.py`). An
+organiser waits for no place, and may be slow: it may be a program that takes its time. The export for
+somebody who hangs up ends as everything does that only looks (`server/http/wanted.py`). Whoever wants to
+know only what the head of the answer is gets that, and nothing is copied.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,6 @@ from tournament.entries import Entry
 LINES = "application/x-ndjson"
 HEADERS = typed(LINES)
 MANY = 10_000  # pairings of a large tournament
-LINGER = 2.0  # seconds for whoever has ended its side, as at any door
 
 
 class _Gone(Exception):
@@ -39,18 +39,12 @@ async def export(call: Look, found: HeldTournament) -> None:
         await found.entries(0)
         call.exchange.stream(200, HEADERS)
         return
-    with suppress(_Gone), trio.CancelScope() as exporting:
-        call.exchange.on_gone(partial(_linger, exporting))
+    with suppress(_Gone):
         if call.organiser or call.seen(found.record).last_drawn <= MANY:
             await _export(call, found)
         else:
             async with call.exports.one(call.exchange.request.peer):
                 await _export(call, found)
-
-
-def _linger(exporting: trio.CancelScope) -> None:
-    """The client has hung up, or ended its side alone and still reads."""
-    exporting.deadline = trio.current_time() + LINGER
 
 
 async def _export(call: Look, found: HeldTournament) -> None:

@@ -1,16 +1,20 @@
 """A worker, as worker 0 knows it, whose process is the test."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
 
+import pytest
 from msgspec import Struct
 
 from server.show.conduit import Conduit
 from server.workers.messages import FromWorker, OfWorker, ToWorker
 from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
+
+only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
 
 
 class Process:

@@ -20,7 +20,7 @@ from server.workers.store import SOON, LinkedStore
 from tests.crashes.world import at_once
 from tests.server.store.counting import Read
 from tests.server.store.faults import Faulty
-from tests.server.store.jotting import gone_on_with, played
+from tests.server.store.jotting import Lists, gone_on_with, played
 from tournament.asides import Aside, Thought, Trouble
 from tournament.causes import Refused
 from tournament.events import Ending
@@ -145,13 +145,19 @@ async def test_a_contradiction_is_told_to_whoever_asked(both: Both, autojump_clo
     assert both.told == [OPENED, Entered("ann")]
 
 
-async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
-    both: Both, autojump_clock: MockClock
-) -> None:
+@asynccontextmanager
+async def in_play(both: Both) -> AsyncIterator[Lists]:
+    """A match whose moves are written while it is played."""
     async with both.running() as nursery:
         nursery.start_soon(both.store.run)
         await both.store.keep("cup", 1.0, [OPENED, Dealt("cup-1", 1)])
-        match = played(both.store, "cup-1")
+        yield played(both.store, "cup-1")
+
+
+async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
+    both: Both, autojump_clock: MockClock
+) -> None:
+    async with in_play(both) as match:
         for number, move in enumerate(("NW", "N", "C"), 1):
             match.play(move)
             await trio.sleep(SOON + 1.0)
@@ -164,10 +170,7 @@ async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
 async def test_moves_that_follow_each_other_faster_than_they_are_written_are_all_written(
     both: Both, autojump_clock: MockClock
 ) -> None:
-    async with both.running() as nursery:
-        nursery.start_soon(both.store.run)
-        await both.store.keep("cup", 1.0, [OPENED, Dealt("cup-1", 1)])
-        match = played(both.store, "cup-1")
+    async with in_play(both) as match:
         for move in ("NW", "N", "C", "S", "E"):
             match.play(move)
             await trio.sleep(SOON)

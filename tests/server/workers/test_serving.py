@@ -2,13 +2,11 @@
 
 import json
 import socket
-import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from math import inf
 from typing import Any
 
-import pytest
 import trio
 import trio.testing
 from msgspec import Struct
@@ -19,11 +17,11 @@ from server.workers.messages import Hand, NeedTable
 from server.workers.serving import Serving
 from tests.hang import HANG
 from tests.server.at_once import TIMES
+from tests.server.workers.linked import only_on_linux
 from tournament.facts import Opened
 
 NAMES = ["ann", "bob", "cas", "dee"]
 GAME = "connect-4"
-only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
 
 
 def hello(name: str, tournament: str = "cup") -> bytes:

@@ -49,7 +49,7 @@ from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
 from tests.server.at_once import TIMES
 from tests.server.windowed import windowed_pair
-from tests.server.workers.linked import linked
+from tests.server.workers.linked import linked, only_on_linux
 
 LIMITS = Limits()
 
@@ -240,7 +240,7 @@ def test_when_a_process_has_ended_nobody_is_there_and_what_it_has_counted_stays_
     assert worker.past == Status(10, ())
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+@only_on_linux
 async def test_bots_that_came_while_a_process_was_starting_are_handed_over_as_they_came() -> None:
     for _ in range(TIMES):
         worker = worker_0_has()
@@ -255,8 +255,7 @@ async def test_bots_that_came_while_a_process_was_starting_are_handed_over_as_th
                 nursery.cancel_scope.cancel()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
-@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+@only_on_linux
 async def test_when_a_process_has_ended_the_connections_that_it_had_are_over() -> None:
     """Catches bots that wait for an answer for ever: this process has their connections, too."""
     worker = worker_0_has()
@@ -268,7 +267,7 @@ async def test_when_a_process_has_ended_the_connections_that_it_had_are_over() -
             worker._end_all()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+@only_on_linux
 async def test_a_connection_that_a_worker_gives_back_is_served_from_where_it_was() -> None:
     """Its bot has shown who it is, and nobody makes room for another by hanging up on it."""
     worker, known = worker_0_has(), list[str]()
@@ -314,7 +313,7 @@ async def test_whoever_comes_while_a_process_ends_waits_for_the_next_one_and_no_
     assert back == [()], "there is no process any more: the connection ends"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+@only_on_linux
 async def test_a_connection_that_has_ended_at_a_worker_is_over_here_as_soon_as_its_peer_has_gone() -> None:
     """Catches connections that counted as here, for their address too, until they had lingered in vain."""
     worker = worker_0_has()
