@@ -23,7 +23,7 @@ from server.net.sockets import SocketWire, readiness, set_options
 from server.net.turns import Turns
 from server.net.wire import TlsWire, Wire
 
-AT_ONCE = 64  # connections accepted before other tasks get their turn
+AT_ONCE = 4  # connections accepted before other tasks get their turn: while more come, matches go on
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
 LOOPBACK, OTHER_LOOPBACK = "127.0.0.1", "::1"
 OWN_MACHINE = (LOOPBACK, "localhost")  # settings that mean both loopback addresses

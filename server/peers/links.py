@@ -16,7 +16,7 @@ import trio
 
 from server.exits import ConfigError
 from server.net.causes import why
-from server.net.listening import plain
+from server.net.listening import AT_ONCE, plain
 from server.net.tls import untie
 from server.peers import identity
 from server.peers.health import Problem, named
@@ -27,7 +27,6 @@ from server.peers.link import Hear, Link, Reply, Serve
 AGAIN = 0.25  # seconds until a link that was lost is dialled again
 HANDSHAKE = 5.0  # seconds
 STRANGERS = 64  # whose handshakes go on; past it the oldest goes: that of a host takes a few milliseconds
-AT_ONCE = 16  # connections accepted before other tasks get their turn: a host may have come after many others
 BRIEF = 1.0  # seconds: a link that ended sooner was ended by the other host, which does not know this one
 REFUSALS = 10  # of links before they are logged: hosts that have just come may be refused once or twice …
 RECENT = 60.0  # … within this many seconds

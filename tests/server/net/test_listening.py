@@ -5,7 +5,7 @@ import select
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -30,6 +30,8 @@ from tests.server.web import HEAD, echo, get
 
 LIMITS = Limits(connections_per_address=3, unauthenticated=5, spare_files=2)
 ROUNDS = 30  # of two that come in either order
+FLOOD = 60  # connections that all came before any is accepted
+FEW = 8  # that are begun between two turns of a task: two lots, since trio runs a round's tasks in any order
 
 
 @asynccontextmanager
@@ -93,6 +95,34 @@ async def test_a_connection_that_fails_harms_no_other() -> None:
                     await client.send_all(said)
                     assert await everything(client) == heard
         assert sum(guard.caught.values()) == 2
+
+
+async def test_while_a_flood_of_connections_is_let_in_everybody_else_gets_turns() -> None:
+    begun = 0
+
+    async def count(wire: Wire, visitor: Visitor) -> None:
+        nonlocal begun
+        begun += 1
+
+    limits = Limits(backlog=FLOOD)
+    (listener,) = await listeners("127.0.0.1", 0, limits)
+    with ExitStack() as clients:
+        for _ in range(FLOOD):
+            clients.enter_context(socket.create_connection(listener.getsockname()))
+        with trio.fail_after(HANG):
+            async with trio.open_nursery() as nursery:
+                guard = Guard(nursery)
+                serving = partial(
+                    serve, listener, count, guard=guard, admission=Admission(limits), limits=limits
+                )
+                nursery.start_soon(serving)
+                between = list[int]()
+                while begun < FLOOD:
+                    before = begun
+                    await trio.lowlevel.checkpoint()
+                    between.append(begun - before)
+                nursery.cancel_scope.cancel()
+    assert max(between) <= FEW
 
 
 async def test_http_is_served_over_sockets() -> None:
