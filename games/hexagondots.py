@@ -49,19 +49,52 @@ class Hexagon(Struct, frozen=True):
     closes: int  # when it is captured: its spokes, itself and the hexagons that overlap it
 
 
+class Hexagons(dict[Point, Hexagon]):
+    """Those of a board, by their centres: each is worked out when it is first asked for."""
+
+    def __init__(self, lines: Mapping[Line, int], centres: Mapping[Point, int]) -> None:
+        self._lines = lines
+        self._centres = centres
+
+    def __missing__(self, centre: Point) -> Hexagon:
+        around = neighbours(centre)
+        sides = sum(self._lines[around[one], around[other]] for one, other in SIDES)
+        overlapping = sum(self._centres.get(point, 0) for point in around)
+        spokes = sum(self._lines[min(centre, point), max(centre, point)] for point in around)
+        bit = self._centres[centre]
+        found = self[centre] = Hexagon(bit, sides, sides | overlapping, spokes | bit | overlapping)
+        return found
+
+
+class Beside(dict[Line, tuple[Hexagon, ...]]):
+    """The hexagons that a line is a side of: what its ends have as a neighbour in common is their centre."""
+
+    def __init__(self, hexagons: Hexagons, centres: Mapping[Point, int]) -> None:
+        self._hexagons = hexagons
+        self._centres = centres
+
+    def __missing__(self, line: Line) -> tuple[Hexagon, ...]:
+        one, other = map(neighbours, line)
+        found = self[line] = tuple([self._hexagons[c] for c in one if c in other and c in self._centres])
+        return found
+
+
 @dataclass(frozen=True)  # unlike a Struct it can leave the tables out of comparing and hashing
 class Board:
     """The geometry of one size, row by row, and when a game there is over.
 
-    A line comes with its bit and the hexagons it is a side of.
+    Its hexagons are worked out by the moves that need them. All those of the largest board take 25 ms, and
+    anybody may ask for a board of any size, while all matches wait.
     """
 
     rows: int
     cols: int
     end: str
     points: frozenset[Point] = field(compare=False, repr=False)
-    lines: Mapping[Line, tuple[int, tuple[Hexagon, ...]]] = field(compare=False, repr=False)
-    hexagons: Mapping[Point, Hexagon] = field(compare=False, repr=False)
+    lines: Mapping[Line, int] = field(compare=False, repr=False)  # with their bits
+    centres: Mapping[Point, int] = field(compare=False, repr=False)  # with the bits of their hexagons
+    hexagons: Hexagons = field(compare=False, repr=False)
+    beside: Beside = field(compare=False, repr=False)
     every_line: int = field(compare=False, repr=False)
     over: int = field(compare=False, repr=False)  # the game is over when `closed` is at least this
 
@@ -78,18 +111,18 @@ class HexagonDots(Struct, frozen=True, gc=False):
 
     def moves(self) -> Iterable[Line]:
         closed = self.closed
-        return [line for line, (bit, _) in self.board.lines.items() if not closed & bit]
+        return [line for line, bit in self.board.lines.items() if not closed & bit]
 
     def play(self, move: Line) -> "HexagonDots":
         board, first, second, closed = self.board, self.first, self.second, self.closed
-        found = board.lines.get(move)
-        if found is None or closed & found[0]:
+        bit = board.lines.get(move)
+        if bit is None or closed & bit:
             raise self._illegal(move)
-        bit, hexagons = found
         drawn = first | second | bit
         closed |= bit
         gained = bit
-        for hexagon in hexagons:  # one line can complete two; they lie on either side of it and never overlap
+        # One line can complete two: they lie on either side of it and never overlap.
+        for hexagon in board.beside[move]:
             if hexagon.seen & drawn == hexagon.sides:
                 gained |= hexagon.bit
                 closed |= hexagon.closes
@@ -116,7 +149,7 @@ class HexagonDots(Struct, frozen=True, gc=False):
             return Illegal(f"{name} is not a line: it has to join two different points")
         if move not in board.lines:
             return Illegal(f"the points of {name} are not adjacent")
-        if (seat := owner(self, board.lines[move][0])) is not None:
+        if (seat := owner(self, board.lines[move])) is not None:
             return Illegal(f"{name} is already drawn, by {SEATS[seat]}")
         return Illegal(f"{name} touches a captured hexagon: no line may end at its centre any more")
 
@@ -164,24 +197,13 @@ def board(rows: int, cols: int, end: str = "lines") -> Board:
     there = frozenset(points)
     near = {point: neighbours(point) for point in points}
     pairs = [(one, other) for one in points for other in near[one][3:] if other in there]  # each pair once
-    bits = {line: 1 << n for n, line in enumerate(pairs)}
-    centres = [point for point in points if there.issuperset(near[point])]
-    centre_bits = {centre: 1 << n for n, centre in enumerate(centres, len(bits))}
-    hexagons: dict[Point, Hexagon] = {}
-    beside: dict[Line, list[Hexagon]] = {line: [] for line in pairs}
-    for centre in centres:
-        around = near[centre]
-        sides = [(around[one], around[other]) for one, other in SIDES]
-        side_bits = sum(bits[side] for side in sides)
-        overlapping = sum(centre_bits.get(point, 0) for point in around)
-        spokes = sum(bits[min(centre, point), max(centre, point)] for point in around)
-        closes = spokes | centre_bits[centre] | overlapping
-        hexagons[centre] = Hexagon(centre_bits[centre], side_bits, side_bits | overlapping, closes)
-        for side in sides:
-            beside[side].append(hexagons[centre])
-    lines = {line: (bit, tuple(beside[line])) for line, bit in bits.items()}
-    every_line, everything = (1 << len(lines)) - 1, (1 << len(lines) + len(hexagons)) - 1
-    return Board(rows, cols, end, there, lines, hexagons, every_line, everything)
+    lines = {line: 1 << n for n, line in enumerate(pairs)}
+    inside = [point for point in points if there.issuperset(near[point])]
+    centres = {centre: 1 << n for n, centre in enumerate(inside, len(lines))}
+    every_line, everything = (1 << len(lines)) - 1, (1 << len(lines) + len(centres)) - 1
+    hexagons = Hexagons(lines, centres)
+    beside = Beside(hexagons, centres)
+    return Board(rows, cols, end, there, lines, centres, hexagons, beside, every_line, everything)
 
 
 def start(rows: int = 5, cols: int = 5, end: str = "lines") -> HexagonDots:
@@ -266,7 +288,7 @@ def lines_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[obje
     fresh = _fresh(since, position)
     return [
         {"endpoints": write(line), "owner": owners[0 if position.first & bit else 1]}
-        for line, (bit, _) in position.board.lines.items()
+        for line, bit in position.board.lines.items()
         if fresh & bit
     ]
 
@@ -276,9 +298,9 @@ def hexagons_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[o
     if (fresh := _fresh(since, position)) <= position.board.every_line:
         return []  # the usual case: only lines, whose bits are the lower ones
     return [
-        {"center": point_shown(centre), "owner": owners[0 if position.first & hexagon.bit else 1]}
-        for centre, hexagon in position.board.hexagons.items()
-        if fresh & hexagon.bit
+        {"center": point_shown(centre), "owner": owners[0 if position.first & bit else 1]}
+        for centre, bit in position.board.centres.items()
+        if fresh & bit
     ]
 
 
@@ -293,7 +315,8 @@ def point_shown(point: Point) -> object:
 
 def evaluate(position: HexagonDots) -> float:
     """The lead, and half a point to the seat to move for each hexagon it could capture at once."""
-    drawn, hexagons = position.first | position.second, position.board.hexagons.values()
+    drawn, board = position.first | position.second, position.board
+    hexagons = [board.hexagons[centre] for centre in board.centres]
     missing = [(hexagon.sides, hexagon.sides ^ (hexagon.seen & drawn)) for hexagon in hexagons]
     ready = sum(1 for sides, bits in missing if bits & sides and bits.bit_count() == 1)
     first, second = scores(position)
@@ -302,10 +325,10 @@ def evaluate(position: HexagonDots) -> float:
 
 def draw(position: HexagonDots, last: Line | None = None) -> str:
     board = position.board
-    parts = [_area(centre, position) for centre in board.hexagons]
+    parts = [_area(centre, position) for centre in board.centres]
     if last is not None:
         parts.append(_stroke(last, svg.MARK, 15))
-    for line, (bit, _) in board.lines.items():
+    for line, bit in board.lines.items():
         if (seat := owner(position, bit)) is not None:
             parts.append(_stroke(line, svg.SEATS[seat], 6, stroke_dasharray=DASHES[seat]))
     parts += (svg.circle(*_place(point), 5, svg.INK) for point in sorted(board.points))
@@ -341,7 +364,7 @@ def spot(move: Line, position: HexagonDots) -> str:
 
 def _area(centre: Point, position: HexagonDots) -> str:
     """A captured hexagon, with the label of its seat between the two upper spokes."""
-    if (seat := owner(position, position.board.hexagons[centre].bit)) is None:
+    if (seat := owner(position, position.board.centres[centre])) is None:
         return ""
     top_left, top_right, left, right, low_left, low_right = map(_place, neighbours(centre))
     corners = [top_left, top_right, right, low_right, low_left, left]

@@ -143,7 +143,7 @@ class DotsBot:
         mine = closed = 0
         for line in told["lines"]:
             one, other = ((end["row"], end["col"]) for end in line["endpoints"])
-            mine |= board.lines[one, other][0]
+            mine |= board.lines[one, other]
         closed = mine
         for hexagon in told["hexagons"]:
             captured = board.hexagons[hexagon["center"]["row"], hexagon["center"]["col"]]

@@ -62,7 +62,7 @@ def test_a_board_has_as_many_lines_as_the_formula_says(rows: int, cols: int) -> 
 
 def test_the_smallest_board_has_twelve_lines_and_one_hexagon() -> None:
     assert len(board(3, 3).lines) == 12
-    assert list(board(3, 3).hexagons) == [(1, 1)]
+    assert list(board(3, 3).centres) == [(1, 1)]
 
 
 @each_size
@@ -87,8 +87,9 @@ def test_moves_are_sorted_by_row_and_then_column(rows: int, cols: int) -> None:
 @each_size
 def test_the_two_hexagons_beside_a_line_never_overlap(rows: int, cols: int) -> None:
     geometry = board(rows, cols)
-    centres = {hexagon.bit: centre for centre, hexagon in geometry.hexagons.items()}
-    for bit, hexagons in geometry.lines.values():
+    centres = {bit: centre for centre, bit in geometry.centres.items()}
+    for line, bit in geometry.lines.items():
+        hexagons = geometry.beside[line]
         assert len(hexagons) <= 2
         assert all(hexagon.sides & bit and hexagon.sides.bit_count() == 6 for hexagon in hexagons)
         assert all((hexagon.closes & geometry.every_line).bit_count() == 6 for hexagon in hexagons)
@@ -170,7 +171,7 @@ def test_under_hexagons_the_game_ends_when_no_hexagon_is_left_to_capture() -> No
     for line in board(3, 5).lines:
         assert reason(over, GAME.short(line)) == "the game is over"
     for line in still_open.moves():
-        assert owner(over, board(3, 5).lines[line][0]) is None, "what was not drawn is not shown as drawn"
+        assert owner(over, board(3, 5).lines[line]) is None, "what was not drawn is not shown as drawn"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -203,6 +204,17 @@ def test_positions_of_games_that_end_in_other_ways_are_not_equal() -> None:
 def test_a_board_is_kept_once_however_its_games_end() -> None:
     boards = [GAME.start(MOST, MOST, end).board for end in ENDS]
     assert boards[0].lines is boards[1].lines
+    assert boards[0].beside is boards[1].beside
+
+
+def test_hexagons_are_worked_out_by_the_moves_that_need_them() -> None:
+    """Anybody may ask for a board of any size, and all matches wait for it."""
+    board.cache_clear()
+    position = GAME.start(MOST, MOST)
+    assert position.board.hexagons == {}
+    for known, line in enumerate(list(position.moves())[::100], 1):
+        position = position.play(line)
+        assert len(position.board.hexagons) <= 2 * known
 
 
 def test_equal_scores_are_a_draw() -> None:
@@ -225,9 +237,7 @@ def test_a_match_keeps_the_laws_of_lines_and_hexagons(rows: int, cols: int, seed
         assert gained[1 - before.turn] == 0
         assert gained[before.turn] in (0, 1, 2)
         assert (after.turn == before.turn) == (gained[before.turn] > 0)
-        captured = {
-            c for c, hexagon in geometry.hexagons.items() if (after.first | after.second) & hexagon.bit
-        }
+        captured = {centre for centre, bit in geometry.centres.items() if (after.first | after.second) & bit}
         assert not any(point in captured for centre in captured for point in neighbours(centre))
         open_lines = set(after.moves())
         assert move not in open_lines

@@ -148,7 +148,7 @@ class HexagonDots:
             self._locate(exchange, self._gates.make(board, fixed=True, peer=peer))
 
     def _check(self, rows: int, cols: int) -> None:
-        """Raise `BadOption` for an impossible board. Cached: building the largest takes 30 ms."""
+        """Raise `BadOption` for an impossible board. Cached: building the largest takes 3 ms."""
         self._game.opening({"rows": rows, "cols": cols})
 
     def _find(self, exchange: Exchange) -> None:
