@@ -12,11 +12,12 @@ from functools import partial
 
 import trio
 
+from server.http.bare_page import asks_for_page, refusal
 from server.http.exchange import App, Exchange
-from server.http.head import RETRY_SOON
+from server.http.head import RETRY_SOON, HttpError
 from server.http.loan import Loan
 from server.http.undecided import is_order, undecided
-from server.http.wire import TEXT, Request, Response, json_response, typed
+from server.http.wire import Request, Response
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToPlay
@@ -165,6 +166,4 @@ class Lending:
 
 
 def not_now(request: Request, why: str) -> Response:
-    if request.path.startswith("/api/"):
-        return json_response(503, {"error": why}, RETRY_SOON)
-    return Response(503, (*typed(TEXT), RETRY_SOON), f"{why.capitalize()}.\n".encode())
+    return refusal(HttpError(503, why, RETRY_SOON), to_browser=asks_for_page(request.headers))

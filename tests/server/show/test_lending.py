@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from itertools import pairwise
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -210,19 +211,23 @@ async def test_whoever_a_proxy_speaks_for_is_known_in_show() -> None:
 
 
 async def test_whoever_asks_while_a_worker_is_away_hears_nothing_of_pages() -> None:
-    away = Lending(Limits(), why="the worker is starting again")
+    why = "the worker is starting again"
+    away = Lending(Limits(), why=why)
     async with serving(away.answer) as server:
-        for path, body in (("/g/1/moves", b"The worker is starting again.\n"), ("/api/x", b'{"error":"the')):
+        for path in ("/play/2fQx?after=1", "/tic-tac-toe/start/21083c13", "/g/1/moves", "/api/x"):
             answer = await server.connect().ask(get(path))
             assert (answer.status, answer.headers["retry-after"]) == (503, "1")
-            assert answer.body.startswith(body)
+            assert msgspec.json.decode(answer.body) == {"error": why}
+        page = await server.connect().ask(get("/g/1", "Accept: text/html"))
+        assert (page.status, page.headers["retry-after"]) == (503, "1")
+        assert b"<p>The worker is starting again.</p>" in page.body
 
 
 async def test_without_a_show_whoever_looks_is_told_to_ask_again_and_whoever_plays_notices_nothing() -> None:
     async with playing() as both:
         client = await both.connect()
-        for path, kind in (("/", "text/plain"), ("/api/x", "application/json")):
-            answer = await client.ask(get(path))
+        for accepts, kind in (("text/html", "text/html"), ("*/*", "application/json")):
+            answer = await client.ask(get("/", f"Accept: {accepts}"))
             assert (answer.status, answer.headers["retry-after"]) == (503, "1")
             assert answer.headers["content-type"].startswith(kind)
             assert b"starting again" in answer.body
