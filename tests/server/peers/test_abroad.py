@@ -135,8 +135,10 @@ async def test_whoever_waits_for_news_of_a_tournament_waits_for_a_request_made_a
         monkeypatch.setattr(peers._keeping, "_in_thread", late)
         await trio.sleep(slow)
         registry.leases, registry.changes = {"cup": Lease(8, 2)}, 2
+        asked = trio.current_time()
         await peers.renewed()
         assert peers._keeping.leases.all == {"cup": Lease(8, 2)}
+        assert trio.current_time() - asked <= 2 * (slow + EVERY), "and no longer"
 
 
 async def test_what_is_known_of_a_tournament_is_not_read_again_to_take_it_up(
