@@ -492,6 +492,32 @@ class Running(Many):
     ended = ()
 
 
+class Deleted(Many):
+    """In which all tournaments but the last were deleted."""
+
+    ended = (Turned(State.DELETED),)
+
+
+async def test_a_name_of_which_there_is_no_tournament_any_more_is_free_when_its_host_has_died(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a name that nobody can use again: its host died before it was opened, or as it was deleted."""
+    removed: list[str] = []
+
+    class Removing(Leases):
+        def remove(self, host: int, tournament: str) -> None:
+            removed.append(tournament)
+            super().remove(host, tournament)
+
+    registry, rows = Removing(), Deleted()
+    async with sharing(registry, rows) as (host, peers, _, _):
+        await registry.change(dict.fromkeys(("cup-3", "never-opened", "ladder"), Lease(7, 2)))
+        assert sorted(removed) == ["cup-3", "never-opened"]
+        assert [*host.tournaments] == ["ladder"]
+        with trio.fail_after(EVERY):
+            await peers.caught_up()
+
+
 async def test_others_get_their_turns_while_many_tournaments_are_taken_up(autojump_clock: MockClock) -> None:
     """Catches a host that cannot renew its leases meanwhile, so that it loses what it has just gained."""
     registry, rows = Leases(), Running()

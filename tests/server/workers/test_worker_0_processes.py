@@ -204,8 +204,9 @@ async def test_a_request_goes_to_where_its_bot_plays_or_where_the_table_of_its_g
         assert whose(Belonging(wanted=Wanted("ann", GAME, "cup", TOKEN))) == number
 
 
-async def test_a_worker_is_alone_with_a_game_once_the_last_tournament_elsewhere_is_gone(
-    tmp_path: Path,
+@pytest.mark.parametrize("own_first", [False, True])
+async def test_a_worker_is_alone_with_a_game_once_the_last_tournament_elsewhere_is_over(
+    tmp_path: Path, own_first: bool
 ) -> None:
     """Whichever worker held that. Catches one that asks worker 0 about every bot for as long as it runs."""
     async with beside(tmp_path) as here:
@@ -216,13 +217,16 @@ async def test_a_worker_is_alone_with_a_game_once_the_last_tournament_elsewhere_
         held = {await here.open(name): name for name in ("one", "two")}
         assert held.keys() == {OWN, 3 - table}
         here.heard(table, Alone)
-        kept_as = here.workers.held[held[3 - table]].record.kept_as
-        async with here.keeping(3 - table) as process:
-            process.say(Keep(1, kept_as, here.host.wall(), (Turned(State.FINISHED),)))
-            here.workers._hear_now()
-            await here.until(3 - table, Kept)
-        assert here.heard(table, Alone) == [], "worker 0 has one"
-        await here.host.delete(here.host.tournaments[held[OWN]], "organiser")
+        for own in (own_first, not own_first):
+            assert here.heard(table, Alone) == [], "there is one yet"
+            if own:
+                await here.host.delete(here.host.tournaments[held[OWN]], "organiser")
+                continue
+            kept_as = here.workers.held[held[3 - table]].record.kept_as
+            async with here.keeping(3 - table) as process:
+                process.say(Keep(1, kept_as, here.host.wall(), (Turned(State.FINISHED),)))
+                here.workers._hear_now()
+                await here.until(3 - table, Kept)
         assert here.heard(table, Alone) == [Alone(frozenset([GAME]))]
 
 
