@@ -313,6 +313,24 @@ async def test_a_connection_over_tls_takes_files_while_a_worker_has_it_and_ends_
         assert admission.files_beside == 0
 
 
+class Living(Worker):
+    """A worker whose process is ready at once, and goes on."""
+
+    async def _one(self, begin: Callable[[], Begin]) -> int:
+        self._take(Ready(), None)
+        await trio.sleep_forever()
+        return 0
+
+
+async def test_a_host_waits_for_a_worker_until_its_process_is_ready(autojump_clock: MockClock) -> None:
+    worker = worker_0_has(kind=Living)
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(worker.run, cast(Any, None))
+            assert worker.ready
+            nursery.cancel_scope.cancel()
+
+
 async def test_nothing_is_started_again_once_a_host_stops(autojump_clock: MockClock) -> None:
     """And whoever waits for what a process had to do first waits no longer than for the process."""
     worker = worker_0_has(kind=Failing)

@@ -32,6 +32,7 @@ from server.workers.messages import (
     Keep,
     Kept,
     Key,
+    KeyGone,
     Meet,
     Moved,
     NeedTable,
@@ -201,6 +202,10 @@ async def test_a_request_goes_to_whoever_made_its_secret_also_if_that_has_not_be
         assert [asked("made by 1"), asked("made by 2"), asked("nobody's")] == [1, 2, OWN]
         here.host.on_key("made by 1")
         assert asked("made by 1") == OWN, "its bot has moved here"
+        for number in (1, 2):
+            here.processes[number].say(KeyGone("made by 2"))
+            here.workers._hear_now()
+            assert asked("made by 2") == (2 if number == 1 else OWN), "only whoever has it can give it up"
 
 
 async def test_a_request_goes_to_whoever_holds_what_its_path_names(tmp_path: Path) -> None:
