@@ -13,8 +13,8 @@ from server.peers.messages import WINDOW, Closed, Message, Open
 from tests.server.peers.relayed import Between, linked
 from tests.server.windowed import End, Weather, windowed_pair
 
-TEXT = bytes(range(256)) * 1024  # several windows
-NARROW = Weather(window=1000)  # of which a bot takes little at once
+TEXT = bytes(range(256)) * (2 * WINDOW // 256)  # two windows
+NARROW = Weather(window=5000)  # of which a bot takes little at once
 
 
 def relayed(between: Between, *pieces: bytes, weather: Weather = NARROW) -> End:
