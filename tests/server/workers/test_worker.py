@@ -150,11 +150,15 @@ async def test_what_a_process_has_said_counts_though_this_one_has_not_heard_it_y
     worker, seconds = worker_0_has(), LIMITS.worker_seconds
     with linked(worker) as process:
         async with trio.open_nursery() as nursery:
+
+            async def expect_alive() -> None:
+                await worker._watch(child)
+                raise AssertionError("it was killed")
+
             worker._take(Ready(), None)
-            nursery.start_soon(worker._watch, child)
+            nursery.start_soon(expect_alive)
             for number in range(5):
                 await trio.sleep(seconds - 2 * LOOK)
-                assert child.poll() is None
                 process.say(Status(number, ()))
             nursery.cancel_scope.cancel()
 
