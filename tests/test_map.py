@@ -87,7 +87,6 @@ ELSEWHERE = {
     "server/workers/starting.py": "server/workers/test_workers.py",
     "server/workers/store.py": "server/workers/test_link.py",
     # Hosts that share a database
-    "server/peers/channel.py": "server/peers/test_link.py",
     "server/peers/identity.py": "server/peers/test_links.py",
     "server/peers/messages.py": "server/peers/test_link.py",
     "server/peers/peering.py": "server/peers/test_hosts.py",

@@ -114,6 +114,7 @@ class Links:
                     self._failed.pop(peer.id, None)
             else:
                 self._failed[peer.id] = "whoever is there has another certificate than the database says"
+                await trio.aclose_forcefully(stream)
         except (OSError, ValueError) as error:
             if self._failed.get(peer.id) != (reason := why(error)):  # it is dialled four times a second
                 self._failed[peer.id] = reason

@@ -24,17 +24,17 @@ class Between:
         self.there = there
         self.cut = cut
         self.authenticated = 0
-        self._guard = guard
+        self.guard = guard
 
     def bot(self, *pieces: Piece) -> trio.abc.Stream:
         """A bot's own end of its connection, which is handed over after it has said that much."""
         theirs, ours = trio.testing.memory_stream_pair()
-        wire = StreamWire(ours, self._guard, peer="192.0.2.7")
+        wire = StreamWire(ours, self.guard, peer="192.0.2.7")
 
         def known() -> None:
             self.authenticated += 1
 
-        self._guard.start_soon(self.here.take, Handed("tcp", wire, "", pieces, known))
+        self.guard.start_soon(self.here.take, Handed("tcp", wire, "", pieces, known))
         return theirs
 
 

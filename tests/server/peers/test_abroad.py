@@ -11,8 +11,10 @@ import trio
 from msgspec.structs import replace
 from trio.testing import MockClock
 
+from server.exits import Unavailable
 from server.host.abroad import Handed, Wanted
 from server.host.host import OPEN, Host
+from server.host.secrets import token_digest
 from server.net.wire import Wire
 from server.peers.abroad import Peers
 from server.peers.following import AT_A_TIME
@@ -21,16 +23,18 @@ from server.peers.leases import EVERY, Granted, Lease, Peer
 from server.peers.ledger import SharedLedger
 from server.store import snapshots
 from server.store.journal import Jot
+from server.store.ledger import RETRY, SOON
 from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tests.server.peers.test_ledger import Rows
 from tests.turns import taking_turns
 from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import AnyFact, Drew, Entered, Opened, State, Turned
+from tournament.facts import AnyFact, Claimed, Disqualified, Drew, Entered, Opened, State, Turned
 from tournament.format import Pairing
 from tournament.record import PIECE, Record
-from tournament.refusals import Refusal
+from tournament.refusals import NotNow, Refusal
+from tournament.store import Stale
 from tournament.tournament import Tournament
 
 pytestmark = pytest.mark.slow
@@ -135,8 +139,10 @@ async def test_whoever_waits_for_news_of_a_tournament_waits_for_a_request_made_a
         monkeypatch.setattr(peers._keeping, "_in_thread", late)
         await trio.sleep(slow)
         registry.leases, registry.changes = {"cup": Lease(8, 2)}, 2
+        asked = trio.current_time()
         await peers.renewed()
         assert peers._keeping.leases.all == {"cup": Lease(8, 2)}
+        assert trio.current_time() - asked <= 2 * (slow + EVERY), "and no longer"
 
 
 async def test_what_is_known_of_a_tournament_is_not_read_again_to_take_it_up(
@@ -211,6 +217,86 @@ async def test_a_host_that_stops_takes_up_nothing_more_and_is_not_willing_to(
         assert not host.tournaments
         await peers.give_up()
         assert registry.leases["cup"].host is None
+
+
+async def test_a_host_from_which_others_have_taken_over_ends_and_says_what_they_took(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches one that goes on with matches that are played elsewhere, and keeps nothing of them."""
+    ends = pytest.RaisesExc(Stale, match="^other hosts have taken over cup, and this one ends$")
+    with pytest.RaisesGroup(ends, flatten_subgroups=True):
+        async with sharing() as (_, _, registry, _):
+            await registry.change({"cup": Lease(7, 2)})
+            await registry.change({"cup": Lease(8, 3)})
+            await trio.sleep(4 * EVERY)
+
+
+async def test_what_could_not_be_kept_is_as_soon_as_the_database_answers(autojump_clock: MockClock) -> None:
+    """Catches clocks that stand, and results that nobody is told, for longer than they have to."""
+    rows = Journal()
+    async with sharing(rows=rows) as (host, _, registry, nursery):
+        await registry.change({"cup": Lease(7, 2)})
+        rows.away = registry.away = True
+        nursery.start_soon(host.tournaments["cup"].keep, Entered("ann"))
+        await trio.sleep(RETRY / 2)
+        assert host.store.trouble
+        rows.away = registry.away = False
+        await trio.sleep(EVERY + SOON)
+        assert not host.store.trouble
+
+
+async def test_a_bot_hears_at_any_host_that_it_was_taken_out_of_what_another_one_holds(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is led to its next place instead, and never hears why it is dealt nothing."""
+    registry, rows = Leases(), Journal()
+    registry.leases = {"cup": Lease(8, 1)}
+    claims = (Claimed(name, token_digest(f"{name}'s").hex()) for name in ("ann", "bob"))
+    came = *(Entered(name) for name in ("ann", "bob")), *claims
+    rows.facts = (*FACTS[:1], *came, *FACTS[1:], Disqualified("ann", "it was two bots"))
+    async with sharing(registry, rows) as (_, peers, _, _):
+        await trio.sleep(2 * EVERY)
+        wanted = [Wanted(name, "tic-tac-toe", None, f"{name}'s") for name in ("ann", "bob")]
+        assert [peers.where(each) for each in wanted] == [None, "cup"]
+
+
+async def test_a_name_is_given_up_if_the_database_fails_before_a_tournament_is_opened(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a name that is held for nothing, so that no host opens a tournament of it any more."""
+
+    class Failing(Journal):
+        facts = ()
+        failing = False
+
+        def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
+            if self.failing:
+                raise Unavailable("it is away")
+            return super().kept(after, tournament)
+
+    class Opening(Leases):
+        removed: Sequence[str] = ()
+
+        def open(self, host: int, tournament: str) -> int | None:
+            rows.failing = True
+            return super().open(host, tournament)
+
+        def remove(self, host: int, tournament: str) -> None:
+            self.removed = (*self.removed, tournament)
+
+    registry, rows = Opening(), Failing()
+    async with sharing(registry, rows) as (_, peers, _, _):
+        with pytest.raises(NotNow, match="the database does not answer: it is away"):
+            await peers.is_free("cup")
+        assert "cup" in peers._keeping.leases.held
+        rows.failing = False
+        await trio.sleep(2 * EVERY)
+        assert registry.removed == ("cup",)
+        assert "cup" not in peers._keeping.leases.held
+        rows.failing = True
+        with pytest.raises(NotNow, match="the database does not answer: it is away"):
+            await peers.is_free("league")
+        assert registry.removed == ("cup",), "that was not even asked for"
 
 
 async def test_all_that_a_host_holds_is_given_up_in_one_request(autojump_clock: MockClock) -> None:
@@ -406,6 +492,32 @@ class Running(Many):
     ended = ()
 
 
+class Deleted(Many):
+    """In which all tournaments but the last were deleted."""
+
+    ended = (Turned(State.DELETED),)
+
+
+async def test_a_name_of_which_there_is_no_tournament_any_more_is_free_when_its_host_has_died(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a name that nobody can use again: its host died before it was opened, or as it was deleted."""
+    removed: list[str] = []
+
+    class Removing(Leases):
+        def remove(self, host: int, tournament: str) -> None:
+            removed.append(tournament)
+            super().remove(host, tournament)
+
+    registry, rows = Removing(), Deleted()
+    async with sharing(registry, rows) as (host, peers, _, _):
+        await registry.change(dict.fromkeys(("cup-3", "never-opened", "ladder"), Lease(7, 2)))
+        assert sorted(removed) == ["cup-3", "never-opened"]
+        assert [*host.tournaments] == ["ladder"]
+        with trio.fail_after(EVERY):
+            await peers.caught_up()
+
+
 async def test_others_get_their_turns_while_many_tournaments_are_taken_up(autojump_clock: MockClock) -> None:
     """Catches a host that cannot renew its leases meanwhile, so that it loses what it has just gained."""
     registry, rows = Leases(), Running()
@@ -463,6 +575,7 @@ async def test_a_bot_waits_for_its_own_tournament_to_go_on_and_for_no_other(
         async def wait(name: str) -> None:
             await peers.caught_up(name)
             there[name] = len(host.tournaments)
+            assert all(map(peers.is_here, [name] if name else rows.names))
 
         def held(record: Record) -> Tournament:
             if not host.tournaments:

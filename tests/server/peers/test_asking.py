@@ -16,7 +16,7 @@ from server.http.wire import Response
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.wire import StreamWire
-from server.peers.asking import LINGER
+from server.peers.asking import LINGER, LOST
 from server.peers.channel import FarEnd
 from server.peers.link import Link
 from server.peers.messages import WINDOW, Open
@@ -95,6 +95,38 @@ async def test_an_answer_and_a_refusal_come_back_as_they_were_given(autojump_clo
         assert answer.startswith(b"HTTP/1.1 418 ")
         assert b"X-Why: tea" in answer
         assert not asked.guard.caught
+
+
+@pytest.mark.parametrize("why", ["gone", "full"])
+async def test_a_request_for_which_a_link_has_no_room_may_be_made_again(
+    why: str, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has carried it out: so an order, too."""
+
+    def nobody(exchange: Exchange) -> None:
+        raise AssertionError("nothing comes through")
+
+    async with relayed(nobody) as asked:
+        if why == "gone":
+            await trio.aclose_forcefully(asked.here._stream)
+            await trio.testing.wait_all_tasks_blocked()
+        else:
+            monkeypatch.setattr("server.peers.link.CHANNELS", 0)
+        await asked.say("POST", "/", "Content-Length: 0")
+        answer = await asked.hear(LOST.encode())
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"Retry-After: 1" in answer
+
+
+async def test_a_link_carries_any_number_of_requests_one_after_the_other(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches hosts that pass no request on any more once so many have been made."""
+    monkeypatch.setattr("server.peers.link.CHANNELS", 1)
+    async with relayed(lambda exchange: exchange.respond(Response(200, (), b"answered"))) as asked:
+        for _ in range(3):
+            await asked.say("GET", "/")
+            assert (await asked.hear(b"answered")).startswith(b"HTTP/1.1 200 ")
 
 
 async def test_an_organiser_of_one_host_is_one_of_the_other_and_nobody_else_is(

@@ -124,6 +124,7 @@ async def test_leases_are_renewed_four_times_a_second(autojump_clock: MockClock)
     async with renewing(kept):
         await trio.sleep(10.1 * EVERY)
     assert len(registry.asked) == 11
+    assert kept.leases.asked == registry.asked[-1], "by which another thread sees that this one goes on"
 
 
 async def test_a_host_that_hears_nothing_stops_before_its_leases_lapse_and_goes_on_when_it_hears(

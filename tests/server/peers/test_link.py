@@ -16,7 +16,7 @@ from server.host.abroad import Handed
 from server.net.guard import Guard, Severed
 from server.net.wire import StreamWire
 from server.peers.channel import FarEnd
-from server.peers.link import SILENCE, Link
+from server.peers.link import EVERY, SILENCE, Link
 from server.peers.messages import (
     WINDOW,
     Beat,
@@ -114,6 +114,7 @@ async def test_a_bots_bytes_arrive_so_long_after_the_prompt_as_it_thought(autoju
     arrived: list[float] = []
 
     async def attend(wire: FarEnd, opened: Open) -> None:
+        await trio.sleep(1.5)
         wire.send_now(b"turn\n")
         asked = trio.current_time()
         await wire.receive()
@@ -160,8 +161,8 @@ async def test_a_bot_that_does_not_read_costs_no_more_than_its_window(autojump_c
 
     async with linked(attend) as between:
         near, far = trio.testing.lockstep_stream_pair()  # takes nothing that nobody reads
-        wire = StreamWire(far, between._guard)
-        between._guard.start_soon(between.here.take, Handed("tcp", wire, "", [(b"deaf", 0.0)], lambda: None))
+        wire = StreamWire(far, between.guard)
+        between.guard.start_soon(between.here.take, Handed("tcp", wire, "", [(b"deaf", 0.0)], lambda: None))
         other = between.bot((b"x", 0.0))
         assert len(await whole(other, 10 * WINDOW)) == 10 * WINDOW  # another is not kept waiting
         await trio.sleep(10.0)
@@ -183,7 +184,7 @@ async def test_a_bot_that_does_not_read_has_to_go_with_its_channel(
         near, far = trio.testing.lockstep_stream_pair()  # takes nothing that nobody reads
         with trio.fail_after(20.0):
             async with trio.open_nursery() as nursery:
-                wire = StreamWire(far, between._guard)
+                wire = StreamWire(far, between.guard)
                 nursery.start_soon(between.here.take, Handed("tcp", wire, "", [(b"x", 0.0)], lambda: None))
                 await trio.sleep(5.0)
                 if what == "link is cut":
@@ -231,7 +232,7 @@ async def test_a_host_that_ends_does_not_say_that_its_bots_have_hung_up(autojump
     async with linked(attend) as between:
         bot, ours = trio.testing.memory_stream_pair()
         with trio.move_on_after(0.1):
-            handed = Handed("tcp", StreamWire(ours, between._guard), "", [(b"x", 0.0)], lambda: None)
+            handed = Handed("tcp", StreamWire(ours, between.guard), "", [(b"x", 0.0)], lambda: None)
             await between.here.take(handed)
         assert await bot.receive_some() == b""
         await trio.sleep(0.1)
@@ -258,7 +259,7 @@ async def test_a_link_that_is_gone_or_full_takes_no_further_bot(
         await trio.testing.wait_all_tasks_blocked()
         _, ours = trio.testing.memory_stream_pair()
         with trio.fail_after(SILENCE / 2):
-            await between.here.take(Handed("tcp", StreamWire(ours, between._guard), "", [], lambda: None))
+            await between.here.take(Handed("tcp", StreamWire(ours, between.guard), "", [], lambda: None))
 
 
 async def test_a_link_on_which_nothing_is_heard_is_cut(autojump_clock: MockClock) -> None:
@@ -300,20 +301,55 @@ async def test_a_newer_host_may_say_more_than_is_known_here(autojump_clock: Mock
 
 
 @pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("early", [False, True])
 async def test_an_older_host_is_not_told_what_it_does_not_know(
-    lenient: bool, autojump_clock: MockClock
+    lenient: bool, early: bool, autojump_clock: MockClock
 ) -> None:
-    """It would end the link. Its beat says nothing of being lenient, and has no room for that."""
+    """It would end the link. Its beat says nothing of being lenient, and has no room for that. What is said
+    `early`, before the first beat is heard, waits for it.
+    """
     one, other = trio.testing.memory_stream_pair()
     link = Link(one, 1, lambda wire, opened: None, dialled=True)
+    news = [ToldEnd("cup", "ann"), ToldEnd("cup", "bob")]
+
+    def say() -> None:
+        for each in news:
+            link.say(each)
+
     async with trio.open_nursery() as nursery:
         nursery.start_soon(link.run)
-        await other.send_all(framed(Beat(lenient=True) if lenient else cast("Message", OlderBeat())))
+        unframed = Unframed()
+        if early:
+            say()
         await trio.testing.wait_all_tasks_blocked()
-        link.say(ToldEnd("cup", "ann"))
+        assert [*unframed.receive(bytes(await other.receive_some()))] == [Beat(lenient=True)]
+        beat = framed(Beat(lenient=True) if lenient else cast("Message", OlderBeat()))
+        await other.send_all(beat)
         await trio.testing.wait_all_tasks_blocked()
-        said = list(Unframed().receive(bytes(await other.receive_some())))
-        assert (ToldEnd("cup", "ann") in said) is lenient
+        if not early:
+            say()
+        await other.send_all(beat)
+        await trio.sleep(EVERY)
+        said = [*unframed.receive(bytes(await other.receive_some()))]
+        assert [each for each in said if isinstance(each, ToldEnd)] == (news if lenient else [])
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_link_that_is_full_has_no_room_for_a_bot_of_the_other_host(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    """Which hears of that at once, and may come again. Catches a host that is flooded by another."""
+    monkeypatch.setattr("server.peers.link.CHANNELS", 1)
+    one, other = trio.testing.memory_stream_pair()
+    served: list[int] = []
+    link = Link(one, 1, lambda wire, opened: served.append(opened.channel), dialled=True)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(link.run)
+        await other.send_all(b"".join(framed(Open(number, "tcp", "", "", ())) for number in (2, 4)))
+        await trio.testing.wait_all_tasks_blocked()
+        said = [*Unframed().receive(bytes(await other.receive_some()))]
+        assert [each for each in said if isinstance(each, Closed)] == [Closed(4)]
+        assert served == [2]
         nursery.cancel_scope.cancel()
 
 

@@ -1,24 +1,42 @@
 """Links between hosts on real sockets: one to each, encrypted, and only between hosts of the database."""
 
 import gc
-from collections.abc import AsyncIterator
+import os
+import ssl
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from stat import S_IMODE
 from typing import cast
 
 import pytest
 import trio
+import trio.testing
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from msgspec import Struct
 from msgspec.structs import replace
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from server.exits import ConfigError
+from server.host.abroad import Handed
+from server.net.guard import Guard
+from server.net.wire import StreamWire
 from server.peers import identity
 from server.peers.channel import FarEnd
 from server.peers.leases import Peer
-from server.peers.links import STRANGERS, Links, listening
+from server.peers.link import Serve
+from server.peers.links import AGAIN, BRIEF, HANDSHAKE, RECENT, REFUSALS, STRANGERS, Links, listening
 from server.peers.messages import Open
 from tests.hang import HANG
 from tests.server.net.test_tls import streams
+
+Connect = Callable[[], Awaitable[trio.SocketStream]]
 
 ONE, OTHER, STRANGER = identity.made(), identity.made(), identity.made()
 
@@ -28,7 +46,9 @@ def served(wire: FarEnd, opened: Open) -> None:
 
 
 @asynccontextmanager
-async def hosts(*peers: tuple[identity.Identity, Peer | None]) -> AsyncIterator[list[Links]]:
+async def hosts(
+    *peers: tuple[identity.Identity, Peer | None], serve: Serve = served
+) -> AsyncIterator[list[Links]]:
     """Each with what it proves to be, and what the database says of it; None: as it is."""
     async with trio.open_nursery() as nursery:
         known: list[Peer] = []
@@ -38,12 +58,53 @@ async def hosts(*peers: tuple[identity.Identity, Peer | None]) -> AsyncIterator[
             address = f"127.0.0.1:{listeners[0].socket.getsockname()[1]}"
             peer = said or Peer(number, "", own.fingerprint, own.certificate, "0")
             known.append(replace(peer, address=address))
-            links = Links(own, lambda number=number: [each for each in known if each.id != number], served)
+            links = Links(own, lambda number=number: [each for each in known if each.id != number], serve)
             links.host = number
             found.append(links)
             nursery.start_soon(links.run, listeners)
         yield found
         nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def at_port(
+    host: int, *others: Peer, said: list[str] | None = None
+) -> AsyncIterator[tuple[Links, Connect]]:
+    """The links of a host that is `ONE`, and a way to connect to them."""
+    links, listeners = Links(ONE, lambda: others, served), await listening("127.0.0.1:0")
+    links.host = host
+    connect = partial(trio.open_tcp_stream, *listeners[0].socket.getsockname())
+    with capture_logs() as logs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(links.run, listeners)
+            yield links, connect
+            nursery.cancel_scope.cancel()
+    if said is not None:
+        said += [each["event"] for each in logs]
+
+
+def known(number: int, address: str = "127.0.0.1:1", *, alive: bool = True) -> Peer:
+    """The host that is `OTHER`, as the database knows it."""
+    return Peer(number, address, OTHER.fingerprint, OTHER.certificate, "0", alive=alive)
+
+
+async def relayed(source: Links, peer: int) -> bytes:
+    """What a bot hears that has come to one host and plays at another."""
+    link = source.to(peer)
+    assert link is not None
+    bot, ours = trio.testing.memory_stream_pair()
+    async with trio.open_nursery() as nursery:
+        handed = Handed("tcp", StreamWire(ours, Guard(nursery)), "", ((b"hello", 0.0),), lambda: None)
+        nursery.start_soon(link.take, handed)
+        heard = await bot.receive_some()
+        await bot.aclose()
+    return bytes(heard)
+
+
+def greet(wire: FarEnd, opened: Open) -> None:
+    """A bot is served in no time."""
+    wire.send_now(b"welcome")
+    wire.close()
 
 
 async def until_linked(one: Links, peer: int) -> None:
@@ -58,6 +119,233 @@ async def test_every_two_hosts_have_one_link() -> None:
             for peer in {1, 2, 3} - {links.host}:
                 await until_linked(links, peer)
             assert links.to(links.host) is None
+
+
+async def test_bots_are_relayed_over_a_link_whichever_host_has_dialled(autojump_clock: MockClock) -> None:
+    """Catches a link that is cut as soon as bots have come to both hosts."""
+    async with hosts((ONE, None), (OTHER, None), serve=greet) as (one, other):
+        linked = list[int]()
+        for links in (one, other):
+            links.linked = lambda link: linked.append(link.peer)
+        await until_linked(one, 2)
+        await until_linked(other, 1)
+        assert sorted(linked) == [1, 2], "each has told those who have something to say to the other"
+        for _ in range(3):
+            assert await relayed(one, 2) == await relayed(other, 1) == b"welcome"
+
+
+@pytest.mark.parametrize(("number", "alive"), [(1, True), (3, False)], ids=["came first", "dead"])
+async def test_a_host_that_came_first_or_is_dead_may_not_dial_and_only_the_former_is_dialled(
+    autojump_clock: MockClock, number: int, alive: bool
+) -> None:
+    """Catches two links between two hosts, and one to a host from which others have taken over."""
+    said: list[str] = []
+    async with at_port(2, known(number, alive=alive), said=said) as (links, connect):
+        context = identity.context(OTHER, [ONE.certificate], server=False)
+        async with trio.SSLStream(await connect(), context) as stream:
+            with suppress(trio.BrokenResourceError):
+                assert await stream.receive_some() == b""
+        assert links.to(number) is None
+    assert ("a host cannot be reached" in said) is alive
+
+
+async def test_no_host_dials_one_that_is_dead_or_came_later_or_one_to_which_it_has_a_link(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a link that is cut, with all that it carries, four times a second."""
+    (nobody,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    address = f"127.0.0.1:{nobody.socket.getsockname()[1]}"
+    async with at_port(2, known(1, address, alive=False), known(3, address)):
+        with trio.move_on_after(4 * AGAIN):
+            await nobody.accept()
+            raise AssertionError("nobody is to be dialled there")
+    context = identity.context(OTHER, [ONE.certificate], server=True)
+    async with (
+        at_port(2, known(1, address)) as (links, _),
+        trio.SSLStream(await nobody.accept(), context, server_side=True) as stream,
+    ):
+        await stream.do_handshake()
+        await until_linked(links, 1)
+        with trio.move_on_after(4 * AGAIN):
+            await nobody.accept()
+            raise AssertionError("one link is enough")
+    await nobody.aclose()
+
+
+async def test_the_latest_link_to_a_host_is_the_one_that_counts(autojump_clock: MockClock) -> None:
+    """A host may dial again before the other has noticed that the earlier link is cut. Catches one that is
+    then without a link for as long as its newer one lasts.
+    """
+    context = identity.context(OTHER, [ONE.certificate], server=False)
+    streams: list[trio.SSLStream[trio.SocketStream]] = []
+    found: list[object] = []
+    async with at_port(1, known(2)) as (links, connect):
+        for _ in range(2):
+            streams.append(trio.SSLStream(await connect(), context))
+            await streams[-1].do_handshake()
+            while (link := links.to(2)) is None or link in found:  # noqa: ASYNC110 - nobody tells
+                await trio.sleep(0.01)
+            found.append(link)
+        for stream, left in zip(streams, (found[1], None), strict=True):
+            await trio.aclose_forcefully(stream)
+            await trio.sleep(0.1)
+            assert links.to(2) is left
+
+
+async def test_a_link_that_was_lost_is_dialled_again_and_its_problem_is_over_once_it_lasts(
+    autojump_clock: MockClock,
+) -> None:
+    async with hosts((ONE, None), (OTHER, None)) as (one, other):
+        await until_linked(other, 1)
+        first = other.to(1)
+        assert first is not None
+        with capture_logs():
+            await trio.aclose_forcefully(first._stream)
+            await trio.sleep(AGAIN / 2)
+            assert (one.to(2), other.to(1)) == (None, None)
+            assert [*one.problems()] == []
+            assert ["it ends at once" in each.said for each in other.problems()] == [True]
+            await until_linked(other, 1)
+            await trio.sleep(AGAIN)
+            assert len([*other.problems()]) == 1, "it may end at once again"
+            await trio.sleep(BRIEF)
+            assert [*other.problems()] == []
+            again = other.to(1)
+            assert again is not None
+            await trio.aclose_forcefully(again._stream)
+            await trio.sleep(AGAIN / 2)
+            assert [*other.problems()] == [], "it had lasted"
+
+
+@pytest.mark.parametrize("dialled", [False, True])
+async def test_whoever_says_nothing_has_no_longer_for_it_than_a_handshake_may_take(
+    autojump_clock: MockClock, dialled: bool
+) -> None:
+    """Catches a host that waits for ever at a port where something else listens, or for a stranger."""
+    (silent,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    address = f"127.0.0.1:{silent.socket.getsockname()[1]}"
+    async with at_port(2, known(1 if dialled else 3, address)) as (_, connect):
+        stranger = await (silent.accept() if dialled else connect())
+        begun = trio.current_time()
+        await end_of(stranger)
+        assert trio.current_time() - begun == pytest.approx(HANDSHAKE, abs=AGAIN)
+    await stranger.aclose()
+    await silent.aclose()
+
+
+async def test_what_strangers_did_is_no_problem_any_more_after_a_while(autojump_clock: MockClock) -> None:
+    """And few of them are none: hosts that have just come are refused, too."""
+    said: list[str] = []
+    async with at_port(1, said=said) as (links, connect):
+
+        async def come(times: int) -> None:
+            for _ in range(times):
+                async with await connect() as stranger:
+                    await stranger.send_eof()
+                    await end_of(stranger)
+
+        await come(REFUSALS - 1)
+        assert [*links.problems()] == []
+        await come(REFUSALS)
+        assert ["links are refused" in each.said for each in links.problems()] == [True]
+        await trio.sleep(RECENT)
+        assert [*links.problems()] == []
+        await come(1)
+        assert [*links.problems()] == [], "those of a minute ago do not count"
+    assert sum("links are refused" in each for each in said) == 1, "the log has room for more than that"
+
+
+def issued(authority: identity.Identity) -> identity.Identity:
+    """An identity whose certificate another host has signed."""
+    own = identity.made()
+    signer = x509.load_pem_x509_certificate(authority.certificate.encode())
+    signed = x509.load_pem_x509_certificate(own.certificate.encode())
+    key = serialization.load_pem_private_key(authority.key.encode(), None)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(signed.subject)
+        .issuer_name(signer.subject)
+        .public_key(signed.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(signed.not_valid_before_utc)
+        .not_valid_after(signed.not_valid_after_utc)
+        .sign(cast("ec.EllipticCurvePrivateKey", key), hashes.SHA256())
+    )
+    chain = made.public_bytes(serialization.Encoding.PEM).decode() + authority.certificate
+    return identity.Identity(chain, own.key)
+
+
+async def test_no_host_can_sign_for_another_on_either_side(autojump_clock: MockClock) -> None:
+    """OpenSSL takes what a known one has signed; fingerprints alone say who is a host."""
+    posing = issued(OTHER)
+    (theirs,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    address = f"127.0.0.1:{theirs.socket.getsockname()[1]}"
+    for number in (1, 3):
+        server = number == 1  # the host that came first is dialled
+        context = identity.context(posing, [ONE.certificate], server=server)
+        async with at_port(2, known(number, address)) as (links, connect):
+            plain = await (theirs.accept() if server else connect())
+            async with trio.SSLStream(plain, context, server_side=server) as stream:
+                await stream.do_handshake()
+                with suppress(trio.BrokenResourceError):
+                    assert await stream.receive_some() == b""
+            assert links.to(number) is None
+    await theirs.aclose()
+
+
+async def test_nothing_older_than_tls_1_3_is_spoken_on_either_side(autojump_clock: MockClock) -> None:
+    for server in (False, True):
+        older = identity.context(OTHER, [ONE.certificate], server=not server)
+        older.minimum_version = older.maximum_version = ssl.TLSVersion.TLSv1_2
+        own = identity.context(ONE, [OTHER.certificate], server=server)
+        one, other = trio.testing.memory_stream_pair()
+        ends = [
+            trio.SSLStream(one, own, server_side=server),
+            trio.SSLStream(other, older, server_side=not server),
+        ]
+
+        async def shake(end: trio.SSLStream[trio.abc.Stream]) -> None:
+            with pytest.raises(trio.BrokenResourceError):
+                await end.do_handshake()
+            await trio.aclose_forcefully(end)
+
+        async with trio.open_nursery() as nursery:
+            for end in ends:
+                nursery.start_soon(shake, end)
+
+
+class Watched(Struct):
+    """An identity whose key is asked for just before it is written into a file."""
+
+    own: identity.Identity
+    folder: Path
+    seen: list[tuple[int, int]]  # the modes of the file and of its folder
+
+    @property
+    def certificate(self) -> str:
+        return self.own.certificate
+
+    @property
+    def key(self) -> str:
+        (file,) = self.folder.glob("*/*")
+        self.seen.append((S_IMODE(file.stat().st_mode), S_IMODE(file.parent.stat().st_mode)))
+        return self.own.key
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there files have no such modes")
+def test_no_other_user_can_read_a_key_and_it_is_nowhere_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever this process allows others by default."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    watched = Watched(ONE, tmp_path, [])
+    before = os.umask(0)
+    try:
+        identity.context(cast("identity.Identity", watched), [OTHER.certificate], server=True)
+    finally:
+        os.umask(before)
+    assert watched.seen == [(0o600, 0o700)]
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.slow

@@ -112,7 +112,7 @@ async def test_the_holder_tells_what_has_happened_once_and_only_while_it_is_aske
     link: Any = Told()
     watching, match, other = Watching(lambda: [link], lambda name: None), begun(), begun("cup-2")
     played(match, "NW")
-    watching.hear(link, Watch(("cup-1", "cup-9")))
+    watching.hear(link, Watch(("cup-1", "cup-9", "gone-1")))
     await run(watching, Holding(match, other), 5 * TICK)
     played(match, "N")
     await run(watching, Holding(match, other), 5 * TICK)

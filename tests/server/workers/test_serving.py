@@ -11,6 +11,7 @@ import trio
 import trio.testing
 from msgspec import Struct
 
+from server.host.abroad import Wanted
 from server.host.host import Host
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.workers.messages import Hand, NeedTable
@@ -91,6 +92,19 @@ async def test_worker_0_is_told_once_that_a_bot_is_known_and_once_that_it_has_go
         await trio.testing.wait_all_tasks_blocked()
         assert count_of(here.said, Known(7), Gone(7)) == [1, 1]
         assert not here.names
+
+
+@only_on_linux
+async def test_whoever_is_not_here_yet_goes_to_worker_0_unless_no_other_worker_has_the_game() -> None:
+    """Catches one name in two places: only worker 0 knows who has it elsewhere."""
+    async with hosting() as here:
+        await here.hand(0, hello("ann"))
+        ann, elsewhere = Wanted("ann", GAME, "cup", None), Wanted("ann", GAME, "elsewhere", None)
+        bob = Wanted("bob", GAME, "cup", None)
+        found = [here.serving.holder(wanted) for wanted in (ann, elsewhere, bob)]
+        assert found == [None, here.serving, here.serving]
+        here.serving.alone = frozenset([GAME])
+        assert [here.serving.holder(wanted) for wanted in (ann, elsewhere, bob)] == [None] * 3
 
 
 @only_on_linux

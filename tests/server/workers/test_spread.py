@@ -46,7 +46,7 @@ from tournament.events import Ending
 from tournament.facts import Concluded, Opened, State
 from tournament.lent import Lent
 from tournament.refusals import Refusal
-from tournament.timekeeper import Timekeeper
+from tournament.timekeeper import LATE, Timekeeper
 from tournament.tournament import Tournament
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
@@ -252,9 +252,10 @@ class Both:
 
     @property
     def is_clear(self) -> bool:
-        """Whether nothing is left of what the other worker has played."""
-        guests = self.guests
-        return not (guests._playing or guests._guests or guests._attendances)
+        """Whether nothing is left of what the other worker has played, in either of them."""
+        guests, lent = self.guests, self._spread._pairs[1].lent
+        left = guests._playing or guests._guests or guests._attendances
+        return not (left or lent)
 
 
 class Visitor:
@@ -604,6 +605,8 @@ async def test_before_a_stop_a_match_comes_home_if_it_can_go_on_after_it() -> No
         both.drain()
         while isinstance(cup.matches[match], Lent):
             await trio.lowlevel.checkpoint()
+        deadline = cup.matches[match].deadline
+        assert deadline <= both.holder.timekeeper.due <= deadline + LATE, "nobody may think for ever"
         ends = await both_play_on(first, second)
         assert both.elsewhere == 2
         assert [end["ending"] for end in ends] == ["played", "played"]

@@ -25,7 +25,7 @@ from server.net.sockets import SocketWire, readiness
 from server.net.wire import Piece
 from server.show.conduit import PACKET, Conduit
 from server.show.hanging import LOOK, processor_time
-from server.show.lending import Lending
+from server.show.lending import RELAYED, Lending
 from server.show.process import LASTED, PAUSES
 from server.workers.messages import (
     Back,
@@ -41,6 +41,7 @@ from server.workers.messages import (
     Ready,
     Several,
     Status,
+    Stop,
     ToWorker,
 )
 from server.workers.pulse import BEAT
@@ -57,8 +58,11 @@ LIMITS = Limits()
 W = TypeVar("W", bound=Worker)
 
 
-def worker_0_has(used: Callable[[int], float] = processor_time, kind: type[W] = Worker) -> W:
-    admission = Admission(LIMITS)
+def worker_0_has(
+    used: Callable[[int], float] = processor_time, kind: type[W] = Worker, files: float = inf
+) -> W:
+    """`files` may be open beside those that every host needs."""
+    admission = Admission(LIMITS, LIMITS.spare_files + files)
     lending = Lending(LIMITS, admission)
 
     def nothing(number: int, said: str) -> None: ...
@@ -84,7 +88,8 @@ def child() -> Iterator["subprocess.Popen[bytes]"]:
 async def test_a_process_that_says_nothing_any_more_is_killed(
     child: "subprocess.Popen[bytes]", autojump_clock: MockClock
 ) -> None:
-    worker = worker_0_has()
+    """Also if it uses processor time: it has read what it had to."""
+    worker = worker_0_has(used=lambda process: trio.current_time())
     worker._take(Ready(), None)
     begun = trio.current_time()
     with trio.fail_after(HANG):
@@ -135,6 +140,26 @@ async def test_a_process_that_is_starting_or_says_something_now_and_then_is_not_
             for _ in range(5):
                 worker._take(Ready(), None)
                 await trio.sleep(seconds - 2 * LOOK)
+            nursery.cancel_scope.cancel()
+
+
+async def test_what_a_process_has_said_counts_though_this_one_has_not_heard_it_yet(
+    child: "subprocess.Popen[bytes]", autojump_clock: MockClock
+) -> None:
+    """Catches worker 0 that stands still for a while, and then kills all others for it."""
+    worker, seconds = worker_0_has(), LIMITS.worker_seconds
+    with linked(worker) as process:
+        async with trio.open_nursery() as nursery:
+
+            async def expect_alive() -> None:
+                await worker._watch(child)
+                raise AssertionError("it was killed")
+
+            worker._take(Ready(), None)
+            nursery.start_soon(expect_alive)
+            for number in range(5):
+                await trio.sleep(seconds - 2 * LOOK)
+                process.say(Status(number, ()))
             nursery.cancel_scope.cancel()
 
 
@@ -249,6 +274,7 @@ async def test_bots_that_came_while_a_process_was_starting_are_handed_over_as_th
                 for number in range(5):
                     nursery.start_soon(worker.take, handed(stack, str(number)))
                     await trio.testing.wait_all_tasks_blocked()
+                assert process.heard() == []
                 worker._take(Ready(), None)
                 await trio.testing.wait_all_tasks_blocked()
                 assert [each.path for each in process.heard() if isinstance(each, Hand)] == [*"01234"]
@@ -265,6 +291,65 @@ async def test_when_a_process_has_ended_the_connections_that_it_had_are_over() -
             nursery.start_soon(worker.take, handed(stack, ""))
             await trio.testing.wait_all_tasks_blocked()
             worker._end_all()
+
+
+@only_on_linux
+async def test_a_connection_over_tls_takes_files_while_a_worker_has_it_and_ends_if_there_are_none() -> None:
+    """It is relayed. Catches a host out of files, at which everything fails that opens one."""
+    worker = worker_0_has(files=2 * RELAYED)
+    admission = worker._admission
+    with linked(worker) as process, ExitStack() as stack, trio.fail_after(HANG):
+        worker._take(Ready(), None)
+        async with trio.open_nursery() as nursery:
+            for secure, served, files in (
+                (True, 1, RELAYED),
+                (False, 1, RELAYED),
+                (True, 1, 2 * RELAYED),
+                (True, 0, 2 * RELAYED),
+                (False, 1, 2 * RELAYED),
+            ):
+                bot = handed(stack, "")
+                bot.wire.secure = secure
+                nursery.start_soon(worker.take, bot)
+                await trio.testing.wait_all_tasks_blocked()
+                assert (len(process.heard()), admission.files_beside) == (served, files)
+            worker._end_all()
+        assert admission.files_beside == 0
+
+
+class Living(Worker):
+    """A worker whose process is ready at once, and goes on."""
+
+    async def _one(self, begin: Callable[[], Begin]) -> int:
+        self._take(Ready(), None)
+        await trio.sleep_forever()
+        return 0
+
+
+async def test_a_host_waits_for_a_worker_until_its_process_is_ready(autojump_clock: MockClock) -> None:
+    worker = worker_0_has(kind=Living)
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(worker.run, cast(Any, None))
+            assert worker.ready
+            nursery.cancel_scope.cancel()
+
+
+async def test_nothing_is_started_again_once_a_host_stops(autojump_clock: MockClock) -> None:
+    """And whoever waits for what a process had to do first waits no longer than for the process."""
+    worker = worker_0_has(kind=Failing)
+    worker.seconds, worker.begun, worker.last = iter([5.0, 5.0]), [], trio.Event()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker.run, cast(Any, None))
+            await trio.sleep(1.0)
+            with linked(worker) as process:
+                nursery.start_soon(worker.drain)
+                nursery.start_soon(worker.stop)
+                await trio.testing.wait_all_tasks_blocked()
+                assert process.heard() == [Stop()], "it is told to drain only when it is ready"
+    assert len(worker.begun) == 1
+    assert trio.current_time() - worker.begun[0] == 5.0
 
 
 @only_on_linux

@@ -20,6 +20,7 @@ from server.http.wire import Request
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.show.feed import Teller
+from server.show.lending import Lending
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
 from server.workers.__main__ import _record
@@ -31,6 +32,7 @@ from server.workers.messages import (
     Keep,
     Kept,
     Key,
+    KeyGone,
     Meet,
     Moved,
     NeedTable,
@@ -60,10 +62,10 @@ TOKEN = "ann-keeps-this-secret"
 class Beside:
     """Worker 0, and two workers whose processes are the test."""
 
-    def __init__(self, ledger: Ledger, stack: ExitStack) -> None:
+    def __init__(self, ledger: Ledger, stack: ExitStack, show: Lending | None) -> None:
         self.host = Host(LIMITS, ledger)
         spread = Spread(self.host, Teller(self.host, lambda: 0), 1)
-        self.workers = Workers(3, self.host, ledger, LIMITS, Admission(LIMITS), None, Reading(), spread)
+        self.workers = Workers(3, self.host, ledger, LIMITS, Admission(LIMITS), show, Reading(), spread)
         self.processes: dict[int, Process] = {
             number: stack.enter_context(linked(worker)) for number, worker in self.workers._workers.items()
         }
@@ -101,10 +103,11 @@ class Beside:
 
 
 @asynccontextmanager
-async def beside(folder: Path) -> AsyncIterator[Beside]:
+async def beside(folder: Path, show: Lending | None = None) -> AsyncIterator[Beside]:
+    """`show` is the way to the process for pages."""
     with closing(Sqlite(folder / "quintain.sqlite")) as engine, ExitStack() as stack, trio.fail_after(HANG):
         ledger = Ledger(engine, at_once)
-        found = Beside(ledger, stack)
+        found = Beside(ledger, stack, show)
         async with trio.open_nursery() as nursery:
             await nursery.start(found.host.run)
             found.workers._nursery = nursery
@@ -199,6 +202,10 @@ async def test_a_request_goes_to_whoever_made_its_secret_also_if_that_has_not_be
         assert [asked("made by 1"), asked("made by 2"), asked("nobody's")] == [1, 2, OWN]
         here.host.on_key("made by 1")
         assert asked("made by 1") == OWN, "its bot has moved here"
+        for number in (1, 2):
+            here.processes[number].say(KeyGone("made by 2"))
+            here.workers._hear_now()
+            assert asked("made by 2") == (2 if number == 1 else OWN), "only whoever has it can give it up"
 
 
 async def test_a_request_goes_to_whoever_holds_what_its_path_names(tmp_path: Path) -> None:
@@ -247,6 +254,7 @@ async def test_a_table_that_a_bot_needs_is_opened_once_and_whoever_needs_it_lear
             said = await here.until(asks, TableHeld)
             holds = [each for each in said if isinstance(each, Hold)]
             assert [each.name for each in holds] == [f"open-{GAME}"] * opens
+            assert here.heard(3 - asks, Hold) == []
         assert here.holder(Wanted("ann", GAME, None, TOKEN)) == number
 
 
@@ -288,6 +296,7 @@ async def test_a_process_that_is_started_again_meets_the_others_and_hears_who_ha
         assert here.heard(2, Meet) == [Meet(OWN), Meet(1)]
         here.host.untold.note(held[1], "ann")
         here.host.untold.note(held[2], "bob")
+        here.host.untold.note(held[OWN], "dee")
         here.processes[1].say(Ready())
         here.workers._hear_now()
         assert here.heard(1, ToldEnd) == [ToldEnd(held[1], "ann")]
@@ -311,7 +320,7 @@ async def test_it_is_said_which_workers_are_starting_and_moves_of_all_are_counte
 
 async def test_all_workers_hear_that_nothing_can_be_kept(tmp_path: Path) -> None:
     async with beside(tmp_path) as here:
-        here.workers._ledger.trouble = "the disk is full"
-        here.workers._tell_trouble()
-        for number in (1, 2):
-            assert here.heard(number, Trouble) == [Trouble("the disk is full")]
+        for trouble in ("the disk is full", ""):
+            here.workers._ledger._set_trouble(trouble)
+            for number in (1, 2):
+                assert here.heard(number, Trouble) == [Trouble(trouble)]
