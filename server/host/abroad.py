@@ -37,6 +37,10 @@ class Handed(Struct, frozen=True, eq=False):
     authenticated: Callable[[], None]  # to be called when the bot has shown who it is
 
 
+class OutOfReach(Exception):
+    """The process that holds a tournament cannot be reached just now. The message is for the bot's author."""
+
+
 class Holder(Protocol):
     """The process that holds the tournament."""
 
@@ -44,7 +48,8 @@ class Holder(Protocol):
         """Serve a connection. Closing its wire is left to the caller.
 
         This returns when the connection has ended. It also returns when the bot wants something else:
-        then with the bytes to serve next, and the wire may be used again.
+        then with the bytes to serve next, and the wire may be used again. Raises `OutOfReach` if nobody was
+        handed the connection; the caller tells its bot.
         """
         ...
 

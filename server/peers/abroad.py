@@ -14,7 +14,7 @@ import structlog
 import trio
 
 from server.exits import Unavailable
-from server.host.abroad import Handed, Holder, Wanted
+from server.host.abroad import Handed, Holder, OutOfReach, Wanted
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.reception import Visit
@@ -25,7 +25,7 @@ from server.peers.following import Following
 from server.peers.keeping import LeaseKeeper
 from server.peers.leases import EVERY, Change
 from server.peers.ledger import SharedLedger, no_answer
-from server.peers.link import Link
+from server.peers.link import OUT_OF_REACH, Link
 from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.store.snapshots import Reading, nobody_asks
@@ -63,7 +63,7 @@ class Afar:
                 return handed.pieces  # this host holds it by now
             if trio.current_time() > deadline:
                 log.warning("nobody holds the tournament of a bot", tournament=self._tournament)
-                return ()
+                raise OutOfReach(OUT_OF_REACH)
             await self._abroad.news()
         await link.take(handed, self._tournament, again=again)
         return ()
@@ -175,6 +175,11 @@ class Peers:
         """Whether a tournament is held here and goes on, so that its matches are found here."""
         return tournament in self.host.tournaments and tournament not in self._gained
 
+    def goes_on(self, host: int) -> bool:
+        """Whether another host lives and is not about to end, by the latest word of the database."""
+        peers = self._keeping.leases.peers
+        return any(peer.alive and not peer.draining for peer in peers if peer.id == host)
+
     @property
     def others(self) -> bool:
         """Whether there are other hosts that take over what nobody holds."""
@@ -209,17 +214,17 @@ class Peers:
             for _ in range(2):  # the first answer may be to an earlier request
                 await self._heard.wait()
 
-    async def claimed(self, tournament: str) -> bool:
+    async def claimed(self, tournament: str, *, opens: bool = True) -> bool:
         """Whether this host holds a tournament; if nobody holds a game's table, this host does from now on.
 
         If the first bots at a table come to several hosts in the same moment, only one host holds it,
-        and the other hosts relay their bots.
+        and the other hosts relay their bots. Without `opens` a table that nobody holds stays so.
         """
         if self._directory.host_of(tournament) > OWN:
             return False  # even while this host, which drains, still knows what it had
         if tournament in self.host.tournaments:
             return self.is_here(tournament)
-        if self.host.vacant(tournament) is None:
+        if self.host.vacant(tournament) is None or not (opens or self._ledger.has_opened(tournament)):
             return False
         if self.there_is(tournament) and not self._ledger.has_opened(tournament):
             return False  # it is another host's: what was claimed here before is still held here

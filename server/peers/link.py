@@ -13,7 +13,7 @@ from functools import partial
 import structlog
 import trio
 
-from server.host.abroad import Handed
+from server.host.abroad import Handed, OutOfReach
 from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, HttpError
 from server.net.guard import Guard, Waiting, start_in_turn
@@ -42,6 +42,7 @@ EVERY = 0.5  # seconds between two beats
 SILENCE = 2.0  # seconds after which a link on which nothing was heard is cut
 READ = 1 << 16  # bytes taken in one go
 CHANNELS = 20_000  # at once
+OUT_OF_REACH = "the host that holds this cannot be reached: come again later"
 
 Serve = Callable[[FarEnd, Open], None]  # has a bot served over this wire
 Reply = Callable[[Answering], None]  # has a request answered
@@ -106,10 +107,11 @@ class Link:
     async def take(self, handed: Handed, tournament: str = "", *, again: bool = False) -> None:
         """Have the other host serve a connection, to its end; its bot plays in that tournament.
 
-        `again`: the connection came from another host, which was mistaken.
+        `again`: the connection came from another host, which was mistaken. Raises `OutOfReach` if the other
+        host cannot be asked.
         """
         if not self._open or len(self._channels) >= CHANNELS:
-            return
+            raise OutOfReach(OUT_OF_REACH)
         number, self._next = self._next, self._next + 2
         channel = self._channels[number] = NearEnd(number, self.say, handed, tournament, again=again)
         try:

@@ -40,7 +40,9 @@ class Sought(Struct, frozen=True):
     """Where a request has to be answered."""
 
     place: Place | None  # None: here
-    leads: tuple[Wanted | Hint | str, ...] = ()  # one of them may be a secret that no host has told yet
+    # To be followed first: a secret that no host has told yet, or that of a host that is out of reach.
+    leads: tuple[Wanted | Hint | str, ...] = ()
+    opens: bool = True  # whether this host holds a game's table from now on, if nobody does
 
 
 HERE = Sought(None)
@@ -86,7 +88,7 @@ class Relayed:
             if sought.leads:
                 return self._answered_soon(exchange, app, sought.leads)
             if sought.place is not None:
-                return self._answered(exchange, app, sought.place)
+                return self._answered(exchange, app, sought.place, opens=sought.opens)
             return app(exchange)
 
         return answer
@@ -102,7 +104,9 @@ class Relayed:
         if asked is None:
             return HERE
         if asked.tournament is not None:
-            return HERE if asked.tournament in self._peers.host.tournaments else Sought(asked.tournament)
+            if asked.tournament in self._peers.host.tournaments:
+                return HERE
+            return Sought(asked.tournament, opens=asked.opens and self._is_organisers(request))
         if asked.needs and self._keys.has_none(asked.needs):
             return Sought(None, (asked.wanted, *asked.needs) if asked.wanted else asked.needs)
         if asked.wanted is not None:
@@ -111,8 +115,9 @@ class Relayed:
 
     def _led(self, found: Iterable[Wanted | Hint | str]) -> Sought:
         leads = tuple([each for each in found if each])
+        place = self._by(*leads)
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.has_none(leads)
-        return Sought(None, leads) if unsure else Sought(self._by(*leads))
+        return Sought(None, leads) if unsure or self._is_out_of_reach(place) else Sought(place)
 
     def _by(self, *leads: Wanted | Hint | str) -> Place | None:
         for lead in leads:
@@ -120,43 +125,64 @@ class Relayed:
                 return self._peers.where(lead)
             if isinstance(lead, Hint):
                 host = self._keys.pop(lead.key, None)
+                if host and self._links.to(host) is not None:
+                    return host
             elif (host := self._keys.whose(lead)) == OWN:
                 return None
-            if host and self._links.to(host) is not None:
+            elif host is not None and (self._links.to(host) is not None or self._peers.goes_on(host)):
                 return host
+            elif host is not None:
+                self._keys.forget(lead, host)  # whoever takes over what it led to tells of it anew
         return None
+
+    def _is_out_of_reach(self, place: Place | None) -> bool:
+        """Whether that is a host that goes on, and the link to it is cut."""
+        return isinstance(place, int) and self._links.to(place) is None
 
     # Having it answered
 
     async def _answered_soon(
         self, exchange: Exchange, app: App, leads: Sequence[Wanted | Hint | str]
     ) -> None:
-        """Answer a request that may be quicker than the host that has just given the client a secret."""
+        """Answer a request that may be quicker than the host that has just given the client a secret.
+
+        While the link to that host is cut, the request waits: whoever was told that there is nothing here, or
+        that its turn is not known, would give up a match that goes on.
+        """
+        deadline = trio.current_time() + HOLDER_TIMEOUT
+        while self._is_out_of_reach(self._by(*leads)):
+            if trio.current_time() > deadline:
+                raise HttpError(503, LOST, RETRY_SOON)
+            await self._peers.news()
         await self._keys.heard_of(leads, EVERY)
         await self._answered(exchange, app, self._by(*leads))
 
-    async def _answered(self, exchange: Exchange, app: App, place: Place | None) -> None:
+    async def _answered(
+        self, exchange: Exchange, app: App, place: Place | None, *, opens: bool = True
+    ) -> None:
         match place:
             case None:
                 link = None
             case int():
                 link = self._links.to(place)
             case str():
-                link = await self._holder(place)
+                link = await self._holder(place, opens=opens)
         if link is not None:
             await self._ask(link, exchange)
         elif (pending := app(exchange)) is not None:
             await pending
 
     async def _ask(self, link: Link, exchange: Exchange, *, again: bool = False) -> None:
-        organiser = exchange.request.headers.get("authorization") == self._bearer
-        await link.ask(exchange, organiser=organiser, again=again)
+        await link.ask(exchange, organiser=self._is_organisers(exchange.request), again=again)
 
-    async def _holder(self, tournament: str) -> Link | None:
+    def _is_organisers(self, request: Request) -> bool:
+        return request.headers.get("authorization") == self._bearer
+
+    async def _holder(self, tournament: str, *, opens: bool) -> Link | None:
         """The link to the host that holds a tournament; None if this one does, or it does not exist."""
         deadline, looked = trio.current_time() + HOLDER_TIMEOUT, False
         while (link := self._peers.link(tournament)) is None:
-            if await self._peers.claimed(tournament):
+            if await self._peers.claimed(tournament, opens=opens):
                 return None
             if self._peers.there_is(tournament):
                 if trio.current_time() > deadline:
@@ -201,7 +227,7 @@ class Relayed:
         if sought.leads:
             await self._keys.heard_of(sought.leads, EVERY)
         place = self._by(*sought.leads) if sought.leads else sought.place
-        return await self._holder(place) if isinstance(place, str) else None
+        return await self._holder(place, opens=sought.opens) if isinstance(place, str) else None
 
     # What hosts tell each other
 

@@ -75,6 +75,9 @@ class Memo:
             self._play(here.seat, answer.decode("utf-8", "replace"), at)
 
     def give_up(self, reason: str) -> None:
+        """Hang up. A bot that could not even come is told why, as when it is refused."""
+        if self.attendance.state is State.SILENT:
+            self._say(reason.encode() + b"\n")
         log.info("cut", peer=self._channel.peer, player=self.attendance.name, why=reason)
         self.attendance.note_cut(reason)
         self._hang_up(reason)

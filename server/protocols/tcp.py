@@ -11,7 +11,7 @@ from math import inf
 
 import trio
 
-from server.host.abroad import Handed
+from server.host.abroad import Handed, OutOfReach
 from server.host.host import STOPPING, Host
 from server.net.admission import Visitor
 from server.net.lines import Lines, LineTooLong
@@ -176,11 +176,23 @@ class Connection(Passable):
         if not await may_go(leaves, self._begin_anew, self._outbox, self._host.limits):
             return False
         handed = Handed("tcp", self._wire, "", leaves.pieces, self._authenticated)
-        self._ahead = await leaves.holder.take(handed)
+        try:
+            self._ahead = await leaves.holder.take(handed)
+        except OutOfReach as reason:
+            self._handed = False
+            self._turn_away(leaves, str(reason))
+            return False
         self._handed = False
         if self._expected_by != inf:
             self._expected_by = trio.current_time() + self._host.limits.hello_seconds
         return bool(self._ahead)
+
+    def _turn_away(self, leaves: Leaves, reason: str) -> None:
+        """Tell a bot, in the words of its dialect, that nobody serves it now."""
+        ((unread, _),) = leaves.pieces
+        line, _, _ = unread.partition(b"\n")
+        self._talk = self._begin(line)
+        self._talk.give_up(reason)
 
     def _begin_anew(self) -> None:
         """Serve nobody, until the connection is given back with a first line."""

@@ -24,7 +24,7 @@ from math import inf
 import structlog
 import trio
 
-from server.host.abroad import Handed
+from server.host.abroad import Handed, OutOfReach
 from server.host.host import STOPPING, Host
 from server.net.admission import Visitor
 from server.net.frames import (
@@ -254,7 +254,12 @@ class Connection(Passable):
             return False
         wire, path = self._wire, self._way.path
         handed = Handed("websocket", wire, path, leaves.pieces, self._authenticated)
-        self._ahead = await leaves.holder.take(handed)
+        try:
+            self._ahead = await leaves.holder.take(handed)
+        except OutOfReach as reason:
+            self._begin()
+            self._close(GOING_AWAY, str(reason))
+            return True
         if self._ahead:
             self._begin()
         return bool(self._ahead)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from trio.testing import MockClock
 
 from server.exits import Unavailable
-from server.host.abroad import Handed, Wanted
+from server.host.abroad import Handed, OutOfReach, Wanted
 from server.host.host import OPEN, Host
 from server.host.secrets import token_digest
 from server.net.wire import Wire
@@ -372,7 +372,8 @@ async def test_a_bot_is_not_served_by_a_host_that_drains_once_another_one_holds_
         holder = peers.holder(Wanted("ann", "tic-tac-toe", "cup"))
         assert holder is not None
         handed = Handed("tcp", cast("Wire", None), "", ((b"hello", 0.0),), lambda: None)
-        assert await holder.take(handed) == ()
+        with pytest.raises(OutOfReach):
+            await holder.take(handed)
 
 
 async def test_the_first_bot_at_a_table_is_served_here_unless_another_host_was_quicker(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from trio.testing import MockClock
 
-from server.host.abroad import Handed
+from server.host.abroad import Handed, OutOfReach
 from server.net.guard import Guard, Severed
 from server.net.wire import StreamWire
 from server.peers.channel import FarEnd
@@ -258,8 +258,9 @@ async def test_a_link_that_is_gone_or_full_takes_no_further_bot(
             between.bot((b"first", 0.0))
         await trio.testing.wait_all_tasks_blocked()
         _, ours = trio.testing.memory_stream_pair()
-        with trio.fail_after(SILENCE / 2):
-            await between.here.take(Handed("tcp", StreamWire(ours, between.guard), "", [], lambda: None))
+        handed = Handed("tcp", StreamWire(ours, between.guard), "", [], lambda: None)
+        with trio.fail_after(SILENCE / 2), pytest.raises(OutOfReach):
+            await between.here.take(handed)
 
 
 async def test_a_link_on_which_nothing_is_heard_is_cut(autojump_clock: MockClock) -> None:

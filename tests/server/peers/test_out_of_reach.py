@@ -1,0 +1,189 @@
+"""What bots are told, and what waits, while a host cannot reach the one that holds their tournament."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.net.frames import GOING_AWAY, closing
+from server.peers.abroad import HOLDER_TIMEOUT
+from server.peers.leases import EVERY
+from server.peers.link import OUT_OF_REACH
+from tests.server.ends import Connect, FrameEnd
+from tests.server.peers.several import One, Shared, link
+from tests.server.protocols.lists import Telephone
+from tournament.facts import Opened
+
+pytestmark = pytest.mark.slow
+
+HELLO = '{"type":"hello","name":"ann","game":"connect-4","tournament":"connect-4"}'
+GAMES = ("tic-tac-toe", "connect-4", "santorini")  # each with a tournament of its name
+
+
+class Group:
+    """Hosts, of which the first holds all tournaments."""
+
+    def __init__(self, nursery: trio.Nursery, hosts: Sequence[One]) -> None:
+        self._nursery = nursery
+        self._hosts = hosts
+        self._life = trio.CancelScope()  # of the first
+        self.doors: Sequence[Mapping[str, Connect]] = ()
+
+    async def begin(self) -> None:
+        await self._nursery.start(self._live)
+        for one in self._hosts[1:]:
+            await one.run(self._nursery)
+        self.doors = [one.doors(Telephone()) for one in self._hosts]
+        for game in GAMES:
+            await self._hosts[0].host.open(game, Opened(game, "round-robin", 2))
+        self.link()
+        await trio.sleep(2 * EVERY)
+
+    def link(self) -> None:
+        for later, one in enumerate(self._hosts):
+            for other in self._hosts[:later]:
+                link(self._nursery, one, other)
+
+    def cut(self) -> None:
+        """Have no other host reach the first."""
+        for one in self._hosts[1:]:
+            del one.links.links[self._hosts[0].links.host]
+
+    def kill(self) -> None:
+        self._life.cancel()
+        self.cut()
+
+    def has_leased(self, table: str) -> bool:
+        return any(table in one.keeping.leases.held for one in self._hosts)
+
+    async def _live(self, task_status: trio.TaskStatus[None]) -> None:
+        with self._life:
+            async with trio.open_nursery() as nursery:
+                await self._hosts[0].run(nursery)
+                task_status.started()
+
+
+@asynccontextmanager
+async def group(count: int) -> AsyncIterator[Group]:
+    database = Shared(trio.current_time)
+    async with trio.open_nursery() as nursery:
+        made = Group(nursery, [One(database) for _ in range(count)])
+        await made.begin()
+        yield made
+        nursery.cancel_scope.cancel()
+
+
+async def ask(connect: Connect, request: str) -> str:
+    """The answer; of a stream, only its head."""
+    end = await connect()
+    await end.say(request)
+    answer = await end.hear()
+    await end.close()
+    assert answer is not None
+    return answer
+
+
+async def battle(connect: Connect) -> str:
+    """A battle of the Arena that has begun."""
+    found: list[str] = []
+
+    async def join(name: str) -> None:
+        body = json.dumps({"name": name, "tournament": "tic-tac-toe"}, separators=(",", ":"))
+        answer = await ask(connect, f"POST /tic-tac-toe/join {body}")
+        found.append(json.loads(answer[answer.index("{") :])["battleId"])
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(join, "ann")
+        nursery.start_soon(join, "bob")
+    return f"GET /tic-tac-toe/start/{found[0]}"
+
+
+async def session(connect: Connect) -> str:
+    """A session of the house protocol."""
+    answer = await ask(connect, f"POST /play {HELLO}")
+    return f"GET /play/{json.loads(answer[answer.index('{') :])['session']}?after=0"
+
+
+@pytest.mark.parametrize("begin", [battle, session])
+async def test_a_request_that_belongs_to_another_host_waits_while_the_link_is_cut(
+    begin: Callable[[Connect], Awaitable[str]], autojump_clock: MockClock
+) -> None:
+    """Catches bots that are told that there is no such battle or session, and give up what goes on."""
+    async with group(2) as hosts:
+        request = await begin(hosts.doors[1]["http"])
+        hosts.cut()
+        answers: list[str] = []
+
+        async def late() -> None:
+            answers.append(await ask(hosts.doors[1]["http"], request))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(late)
+            await trio.sleep(HOLDER_TIMEOUT / 2)
+            hosts.link()
+        assert answers[0].startswith("200")
+        hosts.cut()
+        assert (await ask(hosts.doors[1]["http"], request)).startswith("503")
+
+
+async def test_a_battle_is_found_at_any_host_when_another_one_goes_on_with_it(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is told so before the host that takes over has told the others what it has."""
+    async with group(3) as hosts:
+        request = await battle(hosts.doors[1]["http"])
+        hosts.kill()
+        answers: list[str] = []
+
+        async def look(connect: Connect) -> None:
+            answers.append((await ask(connect, request))[:3])
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(60):
+                for doors in hosts.doors[1:]:
+                    nursery.start_soon(look, doors["http"])
+                await trio.sleep(EVERY / 10)
+        assert set(answers) <= {"200", "503"}
+        assert answers[-1] == "200"
+
+
+@pytest.mark.parametrize(
+    ("says", "answer"), [(HELLO, f'{{"type":"refused","reason":"{OUT_OF_REACH}"}}'), ("ann", OUT_OF_REACH)]
+)
+async def test_a_bot_whose_host_is_out_of_reach_is_told_to_come_again(
+    says: str, answer: str, autojump_clock: MockClock
+) -> None:
+    async with group(2) as hosts:
+        hosts.cut()
+        assert await ask(hosts.doors[1]["tcp"], says) == answer
+
+
+@pytest.mark.parametrize(
+    ("door", "says"), [("websocket", HELLO), ("connect-4", '{"type":"start","id":"ann"}')]
+)
+async def test_a_websocket_whose_host_is_out_of_reach_is_closed_with_that_reason(
+    door: str, says: str, autojump_clock: MockClock
+) -> None:
+    async with group(2) as hosts:
+        hosts.cut()
+        end = await hosts.doors[1][door]()
+        assert isinstance(end, FrameEnd)
+        await end.shake_hands()
+        await end.say(says)
+        received = b""
+        while part := await end.stream.receive_some():
+            received += part
+        assert received.endswith(closing(GOING_AWAY, OUT_OF_REACH))
+        await end.close()
+
+
+async def test_nobody_who_only_looks_has_a_host_hold_a_table(autojump_clock: MockClock) -> None:
+    """Catches strangers who choose which host holds the table of a game, before any bot has come."""
+    async with group(2) as hosts:
+        table = "/api/tournaments/open-quoridor"
+        for request in (f"GET {table}", f"GET {table}/matches", f"POST {table}/pause {{}}"):
+            await ask(hosts.doors[1]["http"], request)
+        assert not hosts.has_leased("open-quoridor")
