@@ -262,6 +262,24 @@ def test_whoever_looks_back_in_a_live_match_sees_how_many_moves_there_are_by_now
         assert spectator.complaints == []
 
 
+def test_the_links_to_the_next_move_and_to_the_end_of_a_live_match_lead_to_what_there_is_by_now(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """Whoever opens them in another tab follows the address alone."""
+    with visitor(browser, arena.http) as spectator:
+        made = plies(arena)
+        page = spectator.open(f"/matches/live-1?ply={made}")
+        live.release()
+        for link in ("on", "last"):
+            expect(page.locator(f'[data-to="{link}"]')).to_have_attribute("href", f"?ply={made + 1}")
+        page.keyboard.press("Home")
+        expect(page.locator('[data-to="on"]')).to_have_attribute("href", "?ply=1")
+        live.release()
+        expect(page.locator('[data-to="last"]')).to_have_attribute("href", f"?ply={made + 2}")
+        expect(page.locator('[data-to="on"]')).to_have_attribute("href", "?ply=1")
+        assert spectator.complaints == []
+
+
 def test_whoever_goes_to_the_end_of_a_live_match_has_its_address_though_a_move_comes_meanwhile(
     browser: Browser, arena: Served, live: Semaphore
 ) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from games.brains import greedy
 from games.catalogue import catalogue
-from tests.browser.conftest import fits, look_at, visitor
+from tests.browser.conftest import fits, look_at, order, visitor
 from tests.effort import IS_CAMPAIGN, tries
 from tests.hang import wait_for
 from tests.server.served import Served
@@ -220,6 +220,27 @@ def test_whoever_goes_back_to_a_match_that_is_over_sees_its_end_and_begins_no_ot
         assert len(matches_of(served, name)) == ended
         page.get_by_role("button", name="Play").click()
         expect(page.locator("[data-move]").first).to_be_visible()
+
+
+def test_whoever_was_away_when_a_match_ended_sees_its_end_and_begins_no_other(
+    browser: Browser, serve: Any
+) -> None:
+    """A match against the host's own player is void if the host is killed."""
+    first = serve("--log-level", "error")
+    with visitor(browser, first.http) as person:
+        page = person.open("/games/tic-tac-toe/play?against=first&name=Gil")
+        said = page.locator("[data-status]")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        token = (first.data / "organiser-token").read_text().strip()
+        order(first, token, "/open-tic-tac-toe/freeze")  # once this is kept, so is whatever came before it
+        first.kill()
+        expect(said).to_contain_text("The connection is lost")
+        second = serve("--log-level", "error", http=first.http)
+        expect(said).to_contain_text("Nobody has won: the host stopped while it was being played.")
+        (ended,) = matches_of(second, "Gil")
+        expect(said.locator("a")).to_have_attribute("href", f"/matches/{ended}")
+        expect(page.locator("[data-move]")).to_have_count(0)
+        expect(page.locator("[data-resign]")).to_be_hidden()
 
 
 def matches_of(served: Served, name: str) -> list[str]:

@@ -32,6 +32,7 @@ from tournament.check_in import opens_at
 from tournament.desk import AFFILIATION, CONTACT, Desk
 from tournament.events import Ending
 from tournament.facts import AnyFact, Kept, State, Withdrew
+from tournament.format import OPEN as OPEN_TABLE
 from tournament.format import offered
 from tournament.record import Record
 from tournament.refusals import Refusal
@@ -146,7 +147,7 @@ class Inside:
             "awaited": waits_for_all(tournament),
             "limits": self._host.limits,
             "ends": ends(record),
-            "deletes": not record.format.endless and record.state is not State.RUNNING,
+            "deletes": record.opened.format != OPEN_TABLE and record.state is not State.RUNNING,
             "invites": not record.format.endless and record.state is not State.FINISHED,
             "enters": enters(record),
             "live": [*islice(tournament.matches.values(), MATCHES)],

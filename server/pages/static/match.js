@@ -129,6 +129,8 @@ function rove(stop) {
 function grow(plies) {
   last = Math.max(last, plies);
   scrubber.max = last;
+  document.querySelector('[data-to="last"]').href = `?ply=${last}`;
+  document.querySelector('[data-to="on"]').href = `?ply=${Math.min(last, ply + 1)}`;
 }
 
 function play(on) {

@@ -1,7 +1,7 @@
 // Playing by hand: the house protocol over websocket, on the board that the host draws.
 //
 // A click, a tap, or Enter on whatever has `data-move` plays that move; so does typing it. A connection that is
-// lost is made again with the token of the last welcome, which this tab remembers.
+// lost is made again with the token of the last welcome, which this tab remembers, unless the match has ended.
 
 import { show } from "./parts.js";
 
@@ -52,11 +52,13 @@ function connect() {
     send(hello);
   });
   socket.addEventListener("message", (event) => hear(JSON.parse(event.data)));
-  socket.addEventListener("close", () => {
-    if (over) return;
-    say("The connection is lost; trying again.");
-    setTimeout(connect, Math.min(MOST, 500 * 2 ** tries++));
-  });
+  socket.addEventListener("close", () => { if (!over) again(match); });
+}
+
+/** Try again in a while, and in a longer one each time. */
+function again(played) {
+  say("The connection is lost; trying again.");
+  setTimeout(comeBack, Math.min(MOST, 500 * 2 ** tries++), played);
 }
 
 function hear(told) {
@@ -90,20 +92,34 @@ function hear(told) {
   }
 }
 
-/** Whoever comes back to this page sees how the match that was played here ended, and no other begins. */
-async function comeBack() {
-  const answer = await fetch(`/api/matches/${encodeURIComponent(before.match)}`);
-  const told = answer.ok ? await answer.json() : { ending: null };
-  if (told.ending === null) {
-    connect();
-    return;
+/** Whoever comes back sees how the match that was played here ended, and no other begins. */
+async function comeBack(played) {
+  const ended = played ? await ending(played) : null;
+  if (ended === undefined) again(played);
+  else if (ended) showEnd(played, ended);
+  else connect();
+}
+
+/** How a match ended; null if it has not, undefined if the host cannot say just now. */
+async function ending(played) {
+  try {
+    const answer = await fetch(`/api/matches/${encodeURIComponent(played)}`);
+    if (answer.status === 404) return null;
+    if (!answer.ok) return undefined;
+    const told = await answer.json();
+    return told.ending === null ? null : told;
+  } catch {
+    return undefined;
   }
-  ({ match } = before);
-  over = true;
+}
+
+function showEnd(played, told) {
+  match = played;
   you = seats[told.players.indexOf(name)];
   const undecided = told.ending === "played" ? "draw" : null;
   const winner = told.winner === null ? undecided : seats[told.winner];
   say(`${result({ winner })}: ${told.why}.`, `/matches/${encodeURIComponent(match)}`);
+  finish();
   asked = { ply: told.plies };
   look(told.plies);
 }
@@ -131,7 +147,7 @@ function finish() {
   over = true;
   typed.hidden = true;
   removeSpots();
-  socket.close();
+  socket?.close();
 }
 
 /** What both have left by now: the clock of whoever is to move runs. */
@@ -205,7 +221,7 @@ document.querySelector("[data-name]").value = name;
 if (against !== undefined) {
   say("Connecting …");
   const [arrival] = performance.getEntriesByType("navigation");
-  if (before?.match && arrival?.type === "back_forward") comeBack();
+  if (before?.match && arrival?.type === "back_forward") comeBack(before.match);
   else connect();
   setInterval(clocks, TICK);
 }

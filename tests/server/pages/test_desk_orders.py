@@ -199,6 +199,25 @@ async def test_a_tournament_is_deleted_only_after_a_question(autojump_clock: Moc
         assert list(here.host.tournaments) == []
 
 
+async def test_a_ladder_that_is_paused_is_deleted_at_the_desk_and_an_open_table_is_not(
+    autojump_clock: MockClock,
+) -> None:
+    table = "open-tic-tac-toe"
+    async with sitting() as here:
+        await here.come("ann", "bob")
+        await here.hold("rungs", format="ladder")
+        browser = await here.log_in()
+        await here.api("POST", "/api/tournaments/rungs/start")
+        assert "/rungs/delete" not in await browser.read("/admin/tournaments/rungs")
+        for name in ("rungs", table):
+            assert (await here.api("POST", f"/api/tournaments/{name}/pause"))["state"] == "paused"
+        assert "/delete" not in await browser.read(f"/admin/tournaments/{table}")
+        assert 'href="/admin/tournaments/rungs/delete"' in await browser.read("/admin/tournaments/rungs")
+        question = await browser.read("/admin/tournaments/rungs/delete")
+        await browser.send(question, "/admin/tournaments/rungs/delete")
+        assert list(here.host.tournaments) == [table]
+
+
 async def test_a_tournament_that_is_over_is_deleted_and_its_name_is_free(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await played(here, "ann", "bob")
