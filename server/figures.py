@@ -21,12 +21,13 @@ from server.webhooks import positions
 
 PROC = Path("/proc/self")
 BEGUN = time.time()  # about when the process was started, when this is imported
+VERSION = own_version()  # looked for now: that opens files, and later there may be none left
 
 Queues = Mapping[str, Callable[[], int]]  # by name: how many wait
 
 
 def build() -> Iterator[Family]:
-    sample = Sample(1, {"version": own_version(), "python": platform.python_version()})
+    sample = Sample(1, {"version": VERSION, "python": platform.python_version()})
     yield Family("quintain_build_info", "gauge", "1, with the versions of the host and of Python.", (sample,))
 
 

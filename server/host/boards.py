@@ -4,7 +4,7 @@ A board is computed away from the loop, when somebody asks and the record has ch
 second for each tournament and with as much rest as work. It is shared: a hundred who ask wait for one
 computation, and those who ask after it get the same board. Nobody waits long: after some seconds they
 get the latest board, which says when it was made. Only of a tournament that is over nobody is given a board
-that lacks a result: it would be taken for the final one.
+that lacks a result: it would be taken for the final one. Where there is none to be given, they wait longer.
 """
 
 import time
@@ -24,7 +24,8 @@ from tournament.score_sheet import Board, ScoreSheet
 from tournament.standings import Row
 
 EVERY = 1.0  # seconds between the starts of two computations of a board, at the least
-WAIT = 2.0  # seconds to wait for the current board
+WAIT = 2.0  # seconds to wait for the current board …
+LONGEST = 10.0  # … and for any, where there is none: a program that is told to ask again may give up instead
 AT_ONCE = 4  # boards of different tournaments that are computed at once
 KEPT = 500  # boards of tournaments that are archived: some 30 KB each, three times what the archive takes
 
@@ -112,27 +113,31 @@ class Boards:
         kept = self._find(record)
         return kept.board or kept.earlier
 
-    async def current(self, record: Record) -> Board:
-        """The current board, or the latest if that takes long; raises `NoBoard` if there is none by then."""
+    async def current(self, record: Record, longest: float = LONGEST) -> Board:
+        """The current board, or the latest if that takes long; raises `NoBoard` if there is none by then.
+
+        Whoever has something to say without a board waits `WAIT` seconds at the longest.
+        """
         earlier = None if self._find(record).earlier is None else self.latest(record)
         if earlier is not None and not lacks_the_end(record, earlier):
             return earlier  # the next one takes long: this is why there is an earlier one
+        deadline = trio.current_time() + longest
         with trio.move_on_after(WAIT):
             while lacks_the_end(record, board := await self.exact(record)):
                 pass  # it ended while the board was made
             return board
-        if (board := self.known(record)) is None or lacks_the_end(record, board):
-            raise NoBoard
-        return board
+        with trio.move_on_at(deadline):
+            return await self._any(record)
+        raise NoBoard
 
-    async def public(self, record: Record) -> tuple[Record, Board]:
+    async def public(self, record: Record, longest: float = LONGEST) -> tuple[Record, Board]:
         """The record as everybody is shown it, and its board; raises `NoBoard` as above.
 
         An organiser may freeze the standings while the board is computed. Then nobody may see that board.
         """
         while True:
             shown = record.public
-            board = await self.current(shown)
+            board = await self.current(shown, longest)
             if record.public is shown:
                 return shown, board
 
@@ -147,6 +152,13 @@ class Boards:
             return board
         finally:
             self._waits_no_more()
+
+    async def _any(self, record: Record) -> Board:
+        """The latest board that may be given, once there is one."""
+        remaking = self._find(record).remaking
+        while (board := self.latest(record)) is None or lacks_the_end(record, board):
+            await remaking.news.wait()
+        return board
 
     async def in_words(self, record: Record, words: Words) -> bytes:
         """Return the current board as these `words` say it to all who took part, as a tournament ends.

@@ -44,7 +44,7 @@ def alike() -> Alike:
 
 def prepare() -> None:
     """Read the data now: later there may be no file left to open, and matches would wait for it."""
-    _of_ascii()
+    alike()
 
 
 def is_unseen(character: str) -> bool:

@@ -16,6 +16,7 @@ from math import ceil
 import trio
 from msgspec import Struct
 
+from server.host import look_alikes
 from server.host.names import BadName, LatelyReserved, checked, key
 from server.host.roll import Roll
 from server.host.secrets import token_digest
@@ -149,6 +150,7 @@ class Claim:
 
 class Reception:
     def __init__(self, lobby: Lobby, limits: Limits, roll: Roll | None = None) -> None:
+        look_alikes.prepare()
         self._lobby = lobby
         self._limits = limits
         self._roll = roll or Roll()

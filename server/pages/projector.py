@@ -15,7 +15,7 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from server.export.json_views import out_shown
 from server.export.words import out_in_words
-from server.host.boards import NoBoard
+from server.host.boards import WAIT, NoBoard
 from server.host.opening import OPEN
 from server.host.view import HeldTournament, View
 from server.pages import home, tables
@@ -67,7 +67,7 @@ class ProjectorLook:
     async def prepare(self) -> None:
         for each in self._chosen():
             with suppress(NoBoard):
-                await self._host.boards.current(each.record.public)
+                await self._host.boards.current(each.record.public, WAIT)
 
     def items(self) -> Mapping[str, list[Markup]]:
         return {}

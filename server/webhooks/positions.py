@@ -82,11 +82,16 @@ class SharedPositions(Positions):
 def read(path: Path) -> dict[str, int]:
     """The positions in a file; none, if it cannot be read."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, int])
-    except FileNotFoundError:
-        return {}
+        return _read(path)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         log.error("how far webhooks were told is lost: they go on from now", path=str(path), why=str(error))
+        return {}
+
+
+def _read(path: Path) -> dict[str, int]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, int])
+    except FileNotFoundError:
         return {}
 
 
@@ -99,8 +104,14 @@ def begin(path: Path, webhooks: Iterable[Webhook], last: int) -> None:
 
 
 def behind(path: Path, webhooks: Iterable[Webhook], last: int) -> list[int]:
-    """How many entries, up to the last one, each webhook has yet to be told of; none, if it is new."""
-    told = read(path)
+    """How many entries, up to the last one, each webhook has yet to be told of; none, if it is new.
+
+    Nobody knows while the file cannot be read, as when no more files can be opened. Nothing is lost by that.
+    """
+    try:
+        told = _read(path)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return []
     return [max(0, last - told.get(key(each.url), last)) for each in webhooks]
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from games.catalogue import catalogue
-from server.host.boards import NoBoard, Run
+from server.host.boards import WAIT, NoBoard, Run
 from server.host.descriptions import WHY
 from server.host.host import Host
 from server.host.names import LONGEST
@@ -173,7 +173,7 @@ class Inside:
         says of standings that they are late, so here they may be those of before the end.
         """
         try:
-            return await self._host.boards.current(record)
+            return await self._host.boards.current(record, WAIT)
         except NoBoard:
             return self._host.boards.known(record)
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from server.export.signing import Signer
+from server.host.boards import LONGEST
 from server.host.host import Host
 from server.host.view import View
 from server.host.wire_reader import WireReader
@@ -54,11 +55,11 @@ class Look(Asked, frozen=True):
         """The record for standings: while they are frozen, only an organiser sees the present one."""
         return record if self.organiser else record.public
 
-    async def board(self, record: Record) -> tuple[Record, Board]:
-        """The record as above, and its standings; raises `NoBoard`."""
+    async def board(self, record: Record, longest: float = LONGEST) -> tuple[Record, Board]:
+        """The record as above, and its standings; raises `NoBoard` if there are none by then."""
         if self.organiser:
-            return record, await self.view.boards.current(record)
-        return await self.view.boards.public(record)
+            return record, await self.view.boards.current(record, longest)
+        return await self.view.boards.public(record, longest)
 
 
 class Call(Asked, frozen=True):

@@ -31,7 +31,7 @@ from server.export.json_views import (
 from server.export.signing import ALGORITHM, unsigned
 from server.export.trf import NotInTrf, trf
 from server.export.words import out_in_words
-from server.host.boards import NoBoard
+from server.host.boards import WAIT, NoBoard
 from server.host.exposition import CONTENT_TYPE
 from server.host.host import STOPPING
 from server.host.view import HeldTournament
@@ -91,7 +91,7 @@ async def tournament(call: Look, found: HeldTournament) -> Response:
     if found.record.format.decides:
         shown["deciding"] = None  # null while it is being worked out
         with suppress(NoBoard):
-            record, board = await call.board(found.record)
+            record, board = await call.board(found.record, WAIT)
             if board.decision is not None:
                 shown["deciding"] = decision_shown(record, board, board.decision)
                 over = found.record.state is State.FINISHED  # also where the standings are those of before

@@ -6,10 +6,11 @@ equal to what `python -m server.protocols.api.table` prints.
 """
 
 import sys
+from collections.abc import Awaitable
 from functools import cache, partial
 from typing import Any, NoReturn
 
-import msgspec
+import trio
 
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
@@ -25,6 +26,7 @@ from tournament.tournament import Tournament
 
 ONE = "/api/tournaments/{name}"
 JSON, CSV, LINES = "application/json", "text/csv", "application/x-ndjson"
+WRITING = trio.CapacityLimiter(1)  # the document, by the first who asks
 STREAM, TEXT = "text/event-stream", "text/plain"
 ATOM, CALENDAR = "application/atom+xml", "text/calendar"
 FORMAT = "The form of the answer; JSON if left out."
@@ -40,14 +42,16 @@ AFTER = {
 }
 
 
-def description(call: Call) -> Response:
-    return json_response(200, document())
+def description(call: Call) -> Response | Awaitable[Response]:
+    """Anybody may ask, so it is written once, where matches do not wait: it takes hundredths of a second."""
+    if document.cache_info().currsize:
+        return document()
+    return trio.to_thread.run_sync(document, limiter=WRITING)
 
 
 @cache
-def document() -> msgspec.Raw:
-    """Written once: it takes some hundredths of a second of the loop that plays, and anybody may ask."""
-    return msgspec.Raw(msgspec.json.encode(openapi(ROUTES)))
+def document() -> Response:
+    return json_response(200, openapi(ROUTES))
 
 
 def no_such_order(call: Call, tournament: Tournament, asked: str, body: Order) -> NoReturn:

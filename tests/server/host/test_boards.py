@@ -10,7 +10,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.host.boards import EVERY, KEPT, WAIT, Boards, NoBoard
+from server.host.boards import EVERY, KEPT, LONGEST, WAIT, Boards, NoBoard
 from server.net.guard import Guard
 from tests.effort import tries
 from tests.tournament.test_archive import round_robin
@@ -166,10 +166,6 @@ async def test_long_work_has_as_much_rest_and_meanwhile_the_latest_board_is_give
 ) -> None:
     worker, (record, random) = Worker(5.0), played()
     async with boards(worker) as (shown, _):
-        with pytest.raises(NoBoard):
-            await shown.current(record)
-        assert trio.current_time() == pytest.approx(worker.begun[0] + WAIT)
-        await trio.sleep(10.0)
         first = await shown.current(record)
         play(record, random, *NAMES[1:3])
         asked = trio.current_time()
@@ -181,6 +177,21 @@ async def test_long_work_has_as_much_rest_and_meanwhile_the_latest_board_is_give
         rests = [later - earlier for earlier, later in zip(worker.begun, worker.begun[1:], strict=False)]
     assert len(rests) >= 2
     assert min(rests) >= 2 * worker.seconds
+
+
+@pytest.mark.parametrize("longest", [WAIT, LONGEST])
+async def test_where_there_is_no_board_yet_it_is_waited_for_as_long_as_somebody_wants(
+    longest: float, autojump_clock: MockClock
+) -> None:
+    worker, (record, random) = Slow(longest + 1), played()
+    async with boards(worker) as (shown, _):
+        with pytest.raises(NoBoard):
+            await shown.current(record, longest)
+        assert trio.current_time() == pytest.approx(worker.begun[0] + longest)
+        play(record, random, *NAMES[1:3])
+        first = await shown.current(record)
+        assert trio.current_time() == pytest.approx(worker.begun[0] + longest + WAIT)
+        assert first.version < record.version, "what there is by then, though a result has come meanwhile"
 
 
 @pytest.mark.parametrize("seconds", [0.5, 1.5])
@@ -204,14 +215,13 @@ async def test_a_board_that_is_being_made_when_a_tournament_ends_is_not_taken_fo
         record.add(Turned(State.FINISHED))
         await trio.sleep(10.0)
         await ask(shown)
-    at_once = None if seconds > WAIT / 2 else record.version
-    assert [each and each.version for each in found] == [at_once, record.version]
+    assert [each and each.version for each in found] == [record.version, record.version]
 
 
 async def test_of_a_tournament_that_is_over_no_earlier_board_is_given_however_long_it_takes(
     autojump_clock: MockClock,
 ) -> None:
-    worker, (record, random) = Worker(5.0), played()
+    worker, (record, random) = Worker(LONGEST + 1), played()
     async with boards(worker) as (shown, _):
         shown.remember(record, board_of(record, 0.0))
         assert (await shown.current(record)).version == record.version
@@ -220,7 +230,7 @@ async def test_of_a_tournament_that_is_over_no_earlier_board_is_given_however_lo
         record.add(Turned(State.FINISHED))
         with pytest.raises(NoBoard):
             await shown.current(record)
-        await trio.sleep(20.0)
+        await trio.sleep(4 * LONGEST)
         assert (await shown.current(record)).version == record.version
 
 
@@ -247,7 +257,7 @@ async def test_a_computation_that_fails_is_begun_anew_and_costs_nobody_else(
         worker.broken = True
         with pytest.raises(NoBoard):
             await shown.current(record)
-        assert 1 < len(worker.begun) <= 1 + WAIT / EVERY
+        assert 1 < len(worker.begun) <= 1 + LONGEST / EVERY
         worker.broken = False
         assert (await shown.current(record)).rows == board_of(record, 0.0).rows
         assert sum(guard.caught.values()) == len(worker.begun) - 1

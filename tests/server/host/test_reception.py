@@ -4,6 +4,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.host.look_alikes import alike
 from server.host.reception import Reception, Unwelcome, Visit
 from server.host.roll import Roll
 from server.net.limits import Limits
@@ -35,6 +36,13 @@ async def test_whoever_comes_is_a_player(reception: Reception, lobby: Lobby) -> 
     assert visit.player.name == "ann"
     assert lobby.find("ann", GAME) is visit.player
     assert visit.current
+
+
+def test_what_looks_like_what_is_known_before_anybody_comes(lobby: Lobby) -> None:
+    """Catches a file that is opened for the first bot, when the host may have no more files to open."""
+    alike.cache_clear()
+    Reception(lobby, Limits())
+    assert alike.cache_info().currsize == 1
 
 
 async def test_a_name_is_taken_while_somebody_is_here_under_it_or_one_that_looks_like_it(

@@ -7,8 +7,10 @@ document cannot fall behind the answers.
 
 import random
 import re
+import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
+from types import CodeType
 from typing import Any
 
 import jsonschema
@@ -27,7 +29,7 @@ from server.http.wire import Request
 from server.protocols.api.door import Api
 from server.protocols.api.game_schema import common, schemas
 from server.protocols.api.openapi import openapi
-from server.protocols.api.table import ROUTES, document
+from server.protocols.api.table import ROUTES, description, document
 from tests.server.transcripts import hosting
 from tests.server.web import Server, get, serving
 from tests.steps import steps_taken
@@ -217,7 +219,7 @@ async def test_an_order_takes_and_needs_what_the_document_says(autojump_clock: M
     some = {"name": "ann", "match": "x-1", "why": "x", "bind": True, "preview": True}
     some |= {"affiliation": "x", "contact": "x"}
     async with described() as (client, _):
-        paths = msgspec.json.decode(document())["paths"]
+        paths = msgspec.json.decode(document().body)["paths"]
         client.errs = True
         orders = [path for path, operations in paths.items() if "{name}/" in path and "post" in operations]
         assert len(orders) > 10
@@ -253,7 +255,7 @@ def test_the_document_says_of_every_order_and_of_nothing_else_that_its_answer_ma
 
 def test_what_the_document_says_is_text_and_not_code() -> None:
     """Catches docstrings whose later lines are indented, which is code in Markdown."""
-    assert b"\\n    " not in bytes(document())
+    assert b"\\n    " not in document().body
 
 
 async def test_what_cannot_be_done_now_is_said_as_the_document_says(autojump_clock: MockClock) -> None:
@@ -325,9 +327,22 @@ async def test_the_document_is_written_once(autojump_clock: MockClock) -> None:
     assert steps_taken(document) < AT_MOST < steps_taken(document.__wrapped__) / 10
 
 
+async def test_while_the_document_is_written_matches_go_on() -> None:
+    """Catches one that is written on the event loop, which the first stranger to ask held up for 30 ms."""
+    called = set[CodeType]()
+    document.cache_clear()
+    sys.setprofile(lambda frame, event, argument: called.add(frame.f_code))  # of this thread alone
+    try:
+        answer = await description(None)
+    finally:
+        sys.setprofile(None)
+    assert answer.body == msgspec.json.encode(openapi(ROUTES))
+    assert openapi.__code__ not in called
+
+
 def test_every_parameter_is_described() -> None:
     """Catches a client that is made from the document and cannot say what `after` means."""
-    paths = msgspec.json.decode(document())["paths"]
+    paths = msgspec.json.decode(document().body)["paths"]
     described = [
         (path, each["name"], each.get("description", ""))
         for path, methods in paths.items()

@@ -17,7 +17,7 @@ from trio.testing import MockClock
 from server.config import Webhook
 from server.store.sqlite import Sqlite
 from server.webhooks.delivery import deliver
-from server.webhooks.positions import FILE, Positions, begin, key
+from server.webhooks.positions import FILE, Positions, begin, behind, key
 from server.webhooks.posting import Undelivered
 from tournament import entries
 from tournament.events import Ending
@@ -244,6 +244,18 @@ async def test_positions_that_cannot_be_read_are_said_to_be_lost(
             await trio.sleep(5.0)
     assert journal.matches() == names(1, 1)
     assert "lost" in logs[0]["event"]
+
+
+def test_a_figure_of_positions_that_cannot_be_read_just_now_is_left_out_and_nothing_is_said_to_be_lost(
+    tmp_path: Path,
+) -> None:
+    """Catches a monitor that has a host say so whenever it can open no more files."""
+    webhook, path = Webhook(ONE, "a long secret of ours"), tmp_path / FILE
+    Positions(path).keep({ONE: 7})
+    assert behind(path, [webhook], 9) == [2]
+    with capture_logs() as logs:
+        assert behind(tmp_path, [webhook], 9) == []  # a folder, which cannot be read either
+    assert logs == []
 
 
 def test_the_file_of_positions_has_no_address_in_it_and_is_nobody_elses(tmp_path: Path) -> None:
