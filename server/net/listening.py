@@ -20,7 +20,7 @@ from server.net.introduction import introduced
 from server.net.limits import Limits
 from server.net.proxy_header import BadHeader
 from server.net.sockets import SocketWire, readiness, set_options
-from server.net.turns import Turns
+from server.net.turns import OneARound, Turns
 from server.net.wire import TlsWire, Wire
 
 AT_ONCE = 4  # connections accepted before other tasks get their turn: while more come, matches go on
@@ -136,6 +136,7 @@ async def serve(
     watcher = readiness()
     accepted: Waiting = deque()
     turns = Turns() if headers else None
+    handshakes = OneARound()
     with listener:
         while True:
             await trio.lowlevel.wait_readable(listener)
@@ -147,7 +148,9 @@ async def serve(
                     full = False
                     if visitor := admission.admit(wire):
                         may = turns if visitor.proxied else None
-                        attended = partial(_attended, attend, wire, visitor, guard, limits, tls, may, count)
+                        attended = partial(
+                            _attended, attend, wire, visitor, guard, limits, tls, handshakes, may, count
+                        )
                         start_in_turn(guard, accepted, attended)
                     else:
                         wire.close()
@@ -170,6 +173,7 @@ async def _attended(
     guard: Guard,
     limits: Limits,
     tls: Callable[[], ssl.SSLContext] | None,
+    handshakes: OneARound,
     introductions: Turns | None,
     count: Count,
 ) -> None:
@@ -183,7 +187,7 @@ async def _attended(
         if tls is not None:
             wire = TlsWire(connected, tls(), guard)
             with trio.move_on_after(limits.handshake_seconds) as deadline:
-                await wire.shake_hands()
+                await wire.shake_hands(handshakes)
             if deadline.cancelled_caught:
                 return
         count(1)

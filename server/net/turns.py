@@ -72,3 +72,14 @@ class Turn:
 
     def __exit__(self, *_: object) -> None:
         self.over()
+
+
+class OneARound:
+    """For tasks that do long work next: they go on one by one, in a round of the event loop each."""
+
+    def __init__(self) -> None:
+        self._lock = trio.Lock()  # whose next holder wakes up in the round after it was released
+
+    async def come(self) -> None:
+        async with self._lock:
+            pass

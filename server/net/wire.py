@@ -18,6 +18,7 @@ from server.net.failed_handshake import last_words
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
 from server.net.tls import untie
+from server.net.turns import OneARound
 
 READ = 4096  # bytes taken in one go: a read takes no longer, and a limit is exceeded by no more
 WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
@@ -264,8 +265,13 @@ class TlsWire(StreamWire):
         self._tls = trio.SSLStream[trio.abc.Stream](self._way, context, server_side=True)
         super().__init__(self._tls, nursery, peer=beneath.peer, secure=True)
 
-    async def shake_hands(self) -> None:
-        """Raises `trio.BrokenResourceError` where no TLS comes about, once the peer has been told why."""
+    async def shake_hands(self, turns: OneARound) -> None:
+        """Raises `trio.BrokenResourceError` where no TLS comes about, once the peer has been told why.
+
+        A step of it takes a millisecond or two, and hundreds of strangers may take theirs at once. So each
+        waits for one of these `turns`.
+        """
+        self._way.turns = turns
         try:
             await self._tls.do_handshake()
         except trio.BrokenResourceError as failure:
@@ -275,6 +281,7 @@ class TlsWire(StreamWire):
                 await self._drop_rest()
             raise
         finally:
+            self._way.turns = None
             untie(self._tls)
 
     def close(self) -> None:
@@ -310,6 +317,7 @@ class WireStream(trio.abc.HalfCloseableStream):
         self._left = b""  # read, but more than was asked for
         self._sending = False
         self.finished = False  # whether the end was said
+        self.turns: OneARound | None = None  # to wait for after each piece, while these lead to long work
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if self.finished:
@@ -331,6 +339,8 @@ class WireStream(trio.abc.HalfCloseableStream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         received = self._left or await self._wire.receive()
         self._left = b"" if max_bytes is None else received[max_bytes:]
+        if self.turns is not None:
+            await self.turns.come()
         return received if max_bytes is None else received[:max_bytes]
 
     async def send_eof(self) -> None:

@@ -125,6 +125,39 @@ async def test_while_a_flood_of_connections_is_let_in_everybody_else_gets_turns(
     assert max(between) <= FEW
 
 
+async def test_while_a_flood_of_handshakes_is_made_everybody_else_gets_turns() -> None:
+    """Catches hundreds of strangers whose handshakes hold up all matches for a fifth of a second."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    begun = 0
+
+    async def count(wire: Wire, visitor: Visitor) -> None:
+        nonlocal begun
+        begun += 1
+
+    async def come(stream: trio.SocketStream, may: trio.Event) -> None:
+        client = trio.SSLStream(stream, theirs, server_hostname="localhost")
+        await may.wait()
+        async with stream:
+            with suppress(trio.BrokenResourceError):  # nobody attends it for longer than it takes to count it
+                await client.do_handshake()
+
+    async with listening(count, tls=server) as (listener, _), trio.open_nursery() as nursery:
+        may = trio.Event()
+        for _ in range(FLOOD):
+            nursery.start_soon(come, await connect(listener), may)
+        await trio.testing.wait_all_tasks_blocked()
+        may.set()
+        between = list[int]()
+        while begun < FLOOD:
+            before = begun
+            await trio.lowlevel.checkpoint()
+            between.append(begun - before)
+    assert max(between) <= FEW
+
+
 async def test_http_is_served_over_sockets() -> None:
     async with listening(says_who, http=True) as (listener, guard):
         async with await connect(listener) as client:
