@@ -58,7 +58,7 @@ from tournament.results import Results
 from tournament.standings import Row, adjusted
 from tournament.waiting import Waiting
 
-PIECE = 1000  # pairings that are added to a record at a time
+PIECE = 500  # pairings that are added to a record at a time: some three milliseconds
 LATEST = 1000  # matches for which a record remembers what led to their ends: people look at the latest
 
 
@@ -234,7 +234,7 @@ class Record:
             case Opened():
                 raise ValueError(f"{self.name} was opened twice")
             case Entered(name=name, rating=rating):
-                self.entrants[name] = Entrant(name, rating)
+                self.entrants[name] = Entrant(intern(name), rating)
                 self.arrivals += 1
             case Turned(state=state):
                 self.state = state
@@ -309,8 +309,7 @@ class Record:
         self.voided[match] = fact.at
 
     def _draw(self, drawn: Pairing) -> None:
-        second = None if drawn.second is None else intern(drawn.second)
-        pairing = Pairing(drawn.number, drawn.round, intern(drawn.first), second)
+        pairing = sharing_names(drawn)
         self.drawn[pairing.number] = pairing
         self.last_drawn = pairing.number
         self.results.draw(pairing)
@@ -543,6 +542,14 @@ class Record:
     def missed(self, number: int) -> frozenset[str]:
         """Who was gone when a pairing was due, or before both had moved: each is forgiven that once."""
         return self.missed_pairings.get(number, frozenset())
+
+
+def sharing_names(pairing: Pairing) -> Pairing:
+    """The pairing with names that are in memory once; itself, if they are."""
+    first, second = intern(pairing.first), None if pairing.second is None else intern(pairing.second)
+    if first is pairing.first and second is pairing.second:
+        return pairing  # of half a million, copies would be made here, and all of these freed at one instant
+    return Pairing(pairing.number, pairing.round, first, second)
 
 
 def _against(disqualified: set[str], result: Result) -> Result:
