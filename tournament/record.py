@@ -53,6 +53,7 @@ from tournament.facts import (
 )
 from tournament.format import Entrant, Format, Pairing, Result, Terms, formats, moves_digest
 from tournament.match_names import named, parsed
+from tournament.paged import Paged
 from tournament.remembered import Abridged, Remembered, abridged, without_moves
 from tournament.results import Results
 from tournament.standings import Row, adjusted
@@ -94,7 +95,7 @@ class Record:
         self.annulled: set[str] = set()
         self.disqualified: set[str] = set()
         self.arrivals = 0  # goes up whenever an entrant enters, is out, or is described anew
-        self.drawn: MutableMapping[int, Pairing] = {}
+        self.drawn: MutableMapping[int, Pairing] = Paged()
         # In the order of their ends, as far as they are remembered
         self.matches: MutableMapping[str, Remembered] = {}
         self.ended = 0  # matches that are over, remembered or not
@@ -395,6 +396,9 @@ class Record:
             if isinstance(value, dict | set | list | deque):
                 setattr(self, name, copy(value))  # pyright: ignore[reportUnknownArgumentType]
                 yield
+        if isinstance(drawn := self.drawn, Paged):
+            self.drawn = Paged[Pairing]()
+            yield from self.drawn.copying(drawn)
         waiting, results = self.open, self.results
         self.open, self.results = Waiting(begun=waiting.begun), Results(self.format, forgets=results.forgets)
         yield from self.open.copying(waiting)
