@@ -27,6 +27,7 @@ from server.net.wire import READ, Wire
 from tests.hang import HANG
 from tests.server.connected import EPOLL, PLAIN, connected, linux, sockets, wires
 from tests.server.served import ROOT
+from tests.turns import Rounds
 
 
 @sockets
@@ -437,23 +438,10 @@ async def test_others_have_their_turn_in_the_middle_of_a_sweep_and_what_is_not_u
             assert kept == [False] + [True] * (many - 1)
 
 
-class Turns(trio.abc.Instrument):
-    """How many tasks had their turn in each round of the loop."""
-
-    def __init__(self) -> None:
-        self.rounds = [0]
-
-    def before_io_wait(self, timeout: float) -> None:
-        self.rounds.append(0)
-
-    def after_task_step(self, task: trio.lowlevel.Task) -> None:
-        self.rounds[-1] += 1
-
-
 @linux
 async def test_those_who_hang_up_at_the_same_moment_are_heard_a_few_at_a_time() -> None:
     """Catches a lab of bots that is stopped, and holds up all other matches for 25 ms."""
-    many, turns, ended = 8 * WOKEN, Turns(), list[bool]()
+    many, ended = 8 * WOKEN, list[bool]()
 
     async def attend(wire: Wire) -> None:
         ended.append(await wire.pump(lambda received: None))
@@ -468,10 +456,9 @@ async def test_those_who_hang_up_at_the_same_moment_are_heard_a_few_at_a_time() 
             await trio.testing.wait_all_tasks_blocked()
             for _, theirs in pairs:
                 theirs.close()
-            trio.lowlevel.add_instrument(turns)
-        trio.lowlevel.remove_instrument(turns)
+            rounds = stack.enter_context(Rounds())
     assert ended == [True] * many
-    assert max(turns.rounds) < WOKEN + ROUND + 10
+    assert max(rounds.turns) < WOKEN + ROUND + 10
 
 
 @linux
