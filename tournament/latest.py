@@ -29,7 +29,9 @@ class Latest(Sequence[Pairing]):
         self.results: list[Result] = []  # in the order of drawing
         self.times = Times()
         self.playing = Times()  # the same for pairings that have no result yet
+        self.balance = Counter[str]()  # of each, how often it was first minus how often it was second
         self._met = defaultdict[str, Counter[str]](Counter)  # of each, how often it has met whom
+        self._last: dict[tuple[str, str | None], int] = {}  # when one was last first against another
         self._drawn: list[Pairing] = []
         for pairing in drawn:
             self.draw(pairing)
@@ -59,12 +61,19 @@ class Latest(Sequence[Pairing]):
         """How often it has met whom, whoever was first: for many opponents quicker than `met`."""
         return self._met.get(name, NOBODY)
 
+    def last_met(self, first: str, second: str) -> int:
+        """The number of the last pairing with these sides; 0: they have not met so."""
+        return self._last.get((first, second), 0)
+
     def draw(self, pairing: Pairing) -> None:
         self._drawn.append(pairing)
-        self.times[pairing.first, pairing.second] += 1
-        self.playing[pairing.first, pairing.second] += 1
-        for one, other in _both_ways(pairing):
+        sides = pairing.first, pairing.second
+        self.times[sides] += 1
+        self.playing[sides] += 1
+        self._last[sides] = pairing.number
+        for one, other, side in _both_ways(pairing):
             self._met[one][other] += 1
+            self.balance[one] += side
         if len(self._drawn) > MEMORY:
             self._forget(self._drawn.pop(0))
 
@@ -82,15 +91,19 @@ class Latest(Sequence[Pairing]):
             _take(self.playing, (pairing.first, pairing.second))
 
     def _forget(self, pairing: Pairing) -> None:
-        _take(self.times, (pairing.first, pairing.second))
-        for one, other in _both_ways(pairing):
+        sides = pairing.first, pairing.second
+        _take(self.times, sides)
+        if self._last[sides] == pairing.number:
+            del self._last[sides]
+        for one, other, side in _both_ways(pairing):
             _take(self._met[one], other)
+            self.balance[one] -= side
             if not self._met[one]:
-                del self._met[one]
+                del self._met[one], self.balance[one]
         if self.results and _number(self.results[0]) == pairing.number:
             del self.results[0]
         else:
-            _take(self.playing, (pairing.first, pairing.second))
+            _take(self.playing, sides)
 
 
 def met(times: Times, one: str, other: str) -> int:
@@ -102,10 +115,10 @@ def _number(result: Result) -> int:
     return result.pairing.number
 
 
-def _both_ways(pairing: Pairing) -> Iterable[tuple[str, str]]:
-    """Each of the two, and whom it meets; a bye is not a meeting."""
+def _both_ways(pairing: Pairing) -> Iterable[tuple[str, str, int]]:
+    """Each of the two, whom it meets, and 1 if it is first, else −1; a bye is not a meeting."""
     first, second = pairing.first, pairing.second
-    return () if second is None else ((first, second), (second, first))
+    return () if second is None else ((first, second, 1), (second, first, -1))
 
 
 def _take(times: Counter[T], whose: T) -> None:

@@ -197,17 +197,15 @@ class Presence:
         if not self._absent:
             return {}
         record, playing = self._record, {name for names in played for name in names}
+        # Looked up here and not for each: there may be ten thousand, and all matches wait meanwhile.
+        out, checked_in, due = record.out, record.checked_in, record.open.players
         soon = record.state is State.REGISTERING
         between = not (record.open.due or record.dealt) and rounds.coming(record) is not None
         return {
             name: away.told
             for name, away in self._absent.items()
-            if name not in record.out
-            and (
-                name not in record.checked_in
-                if soon
-                else between or name in playing or record.open.count(name) > 0
-            )
+            if name not in out
+            and (name not in checked_in if soon else between or name in due or name in playing)
         }
 
     def waited(self, name: str) -> float:

@@ -53,12 +53,13 @@ from tournament.facts import (
 )
 from tournament.format import Entrant, Format, Pairing, Result, Terms, formats, moves_digest
 from tournament.match_names import named, parsed
+from tournament.paged import Paged
 from tournament.remembered import Abridged, Remembered, abridged, without_moves
 from tournament.results import Results
 from tournament.standings import Row, adjusted
 from tournament.waiting import Waiting
 
-PIECE = 1000  # pairings that are added to a record at a time
+PIECE = 500  # pairings that are added to a record at a time: some three milliseconds
 LATEST = 1000  # matches for which a record remembers what led to their ends: people look at the latest
 
 
@@ -94,7 +95,7 @@ class Record:
         self.annulled: set[str] = set()
         self.disqualified: set[str] = set()
         self.arrivals = 0  # goes up whenever an entrant enters, is out, or is described anew
-        self.drawn: MutableMapping[int, Pairing] = {}
+        self.drawn: MutableMapping[int, Pairing] = Paged()
         # In the order of their ends, as far as they are remembered
         self.matches: MutableMapping[str, Remembered] = {}
         self.ended = 0  # matches that are over, remembered or not
@@ -234,7 +235,7 @@ class Record:
             case Opened():
                 raise ValueError(f"{self.name} was opened twice")
             case Entered(name=name, rating=rating):
-                self.entrants[name] = Entrant(name, rating)
+                self.entrants[name] = Entrant(intern(name), rating)
                 self.arrivals += 1
             case Turned(state=state):
                 self.state = state
@@ -309,8 +310,7 @@ class Record:
         self.voided[match] = fact.at
 
     def _draw(self, drawn: Pairing) -> None:
-        second = None if drawn.second is None else intern(drawn.second)
-        pairing = Pairing(drawn.number, drawn.round, intern(drawn.first), second)
+        pairing = sharing_names(drawn)
         self.drawn[pairing.number] = pairing
         self.last_drawn = pairing.number
         self.results.draw(pairing)
@@ -396,6 +396,9 @@ class Record:
             if isinstance(value, dict | set | list | deque):
                 setattr(self, name, copy(value))  # pyright: ignore[reportUnknownArgumentType]
                 yield
+        if isinstance(drawn := self.drawn, Paged):
+            self.drawn = Paged[Pairing]()
+            yield from self.drawn.copying(drawn)
         waiting, results = self.open, self.results
         self.open, self.results = Waiting(begun=waiting.begun), Results(self.format, forgets=results.forgets)
         yield from self.open.copying(waiting)
@@ -543,6 +546,14 @@ class Record:
     def missed(self, number: int) -> frozenset[str]:
         """Who was gone when a pairing was due, or before both had moved: each is forgiven that once."""
         return self.missed_pairings.get(number, frozenset())
+
+
+def sharing_names(pairing: Pairing) -> Pairing:
+    """The pairing with names that are in memory once; itself, if they are."""
+    first, second = intern(pairing.first), None if pairing.second is None else intern(pairing.second)
+    if first is pairing.first and second is pairing.second:
+        return pairing  # of half a million, copies would be made here, and all of these freed at one instant
+    return Pairing(pairing.number, pairing.round, first, second)
 
 
 def _against(disqualified: set[str], result: Result) -> Result:

@@ -23,6 +23,7 @@ from tournament.format import Entrant, Pairing, Result, Score
 from tournament.history import History
 from tournament.latest import Latest
 from tournament.packed_columns import Packed, packed, unpack
+from tournament.paged import Paged
 from tournament.record import Record
 from tournament.remembered import Abridged, Remembered
 from tournament.results import Results
@@ -185,7 +186,7 @@ def restored(snapshot: Snapshot) -> Record:
     if snapshot.columns is not None and record.columns is not None:
         unpack(snapshot.columns, record.columns)
     else:
-        record.drawn = {each[0]: pairing_of(each, names) for each in snapshot.drawn}
+        record.drawn = Paged((each[0], pairing_of(each, names)) for each in snapshot.drawn)
         record.matches = {over[0]: _match(over) for over in snapshot.matches}
         record.results.counted = snapshot.counted
     record.recent = deque(snapshot.recent)

@@ -15,6 +15,7 @@ from itertools import groupby, islice
 from math import inf
 
 from tournament.format import Pairing
+from tournament.paged import Paged
 
 Sought = dict[str, int]  # players, each with a pairing's number before which there is nothing for it
 START = 0  # before the number of any pairing
@@ -26,7 +27,7 @@ class Waiting(Mapping[int, Pairing]):
     def __init__(self, pairings: Iterable[Pairing] = (), *, begun: float = inf) -> None:
         """`begun` is the latest round that has begun; inf: rounds do not wait for one another."""
         self.begun = begun
-        self._pairings: dict[int, Pairing] = {}
+        self._pairings = Paged[Pairing]()
         self._later: dict[int, dict[int, Pairing]] = {}  # by round: those of rounds that have not begun
         self._again: list[int] = []  # of these the ones that have come back, in the order of drawing
         self._last = START  # the highest number that there has been
@@ -57,8 +58,7 @@ class Waiting(Mapping[int, Pairing]):
     def copying(self, other: "Waiting") -> Iterator[None]:
         """Copy the other here, which must not be changed meanwhile, in pieces that take some milliseconds."""
         self._again, self._last = other._again[:], other._last
-        self._pairings = dict(other._pairings)
-        yield
+        yield from self._pairings.copying(other._pairings)
         self._later = {round: dict(pairings) for round, pairings in other._later.items()}
         yield
         self._of = {name: mine[:] for name, mine in other._of.items()}

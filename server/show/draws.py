@@ -6,10 +6,12 @@ matches. If there is no show, or it fails or hangs, play draws in a thread of it
 but never stops it. A show that has begun to draw may take as long as it likes: play would be no quicker,
 and a process that hangs is killed (`process.py`). It may hang without that: where it waits for the journal.
 
+A round robin of a thousand is half a million pairings. They come in pieces, between which matches go on.
+
 Only show remembers all results of a tournament without an end, from which ratings are made.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 
@@ -34,7 +36,7 @@ from server.show.feed import (
 )
 from server.show.mirror import Mirror
 from tournament.format import Pairing
-from tournament.record import Record
+from tournament.record import PIECE, Record, sharing_names
 from tournament.standings import Row
 
 ROWS = 1000  # of a table that show sends: play reads them on the loop that plays
@@ -56,6 +58,14 @@ class OpenQuestion:
         self.begun = trio.Event()
         self.done = trio.Event()
         self.answer: Drawn | Ranked | None = None
+        self.drawn: list[Pairing] = []  # as far as it has come
+
+    def take(self, answer: Drawn | Ranked) -> None:
+        """Take in an answer, or the next piece of one."""
+        if isinstance(answer, Drawn):
+            self.drawn += map(sharing_names, answer.pairings or ())
+        if not (isinstance(answer, Drawn) and answer.more):
+            self.end(answer)
 
     def end(self, answer: Drawn | Ranked | None) -> None:
         self.answer = answer
@@ -79,19 +89,20 @@ class DrawsInShow:
 
     async def draw(self, record: Record, here: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
         """The pairings that the format of a record adds; `here` draws them in this process."""
-        answer = await self._ask(lambda number: Draw(number, record.name, self._teller.last()))
-        found = answer.pairings if isinstance(answer, Drawn) else None
-        return await in_a_thread(record, here) if found is None else found
+        asked = await self._ask(lambda number: Draw(number, record.name, self._teller.last()))
+        failed = not isinstance(asked.answer, Drawn) or asked.answer.pairings is None
+        return await in_a_thread(record, here) if failed else asked.drawn
 
     async def rank(self, record: Record) -> Sequence[Row] | None:
         """The first rows of a record's table, with ratings; None if nobody can say."""
-        answer = await self._ask(lambda number: Rank(number, record.name))
+        answer = (await self._ask(lambda number: Rank(number, record.name))).answer
         return answer.rows if isinstance(answer, Ranked) else None
 
-    async def _ask(self, question: Callable[[int], Question]) -> Drawn | Ranked | None:
-        if not self._there:
-            return None
+    async def _ask(self, question: Callable[[int], Question]) -> OpenQuestion:
+        """Ask; there is no answer if nobody could give one."""
         number, asked = next(self._numbers), OpenQuestion()
+        if not self._there:
+            return asked
         self._asked[number] = asked
         self._teller.tell_too(question(number))
         try:
@@ -104,7 +115,7 @@ class DrawsInShow:
         if not asked.done.is_set() and self._there:
             log.error("the process for pages does not answer", seconds=self._timeout)
             self._there = False  # until it says something: not every round has to wait for it
-        return asked.answer
+        return asked
 
     async def hear(self, stream: trio.abc.ReceiveStream) -> None:
         """Take in what one show answers, until it is gone."""
@@ -133,7 +144,7 @@ class DrawsInShow:
         elif isinstance(answer, Begun):
             asked.begun.set()
         else:
-            asked.end(answer)
+            asked.take(answer)
 
 
 class Drawing:
@@ -160,7 +171,8 @@ class Drawing:
             self._mirror.guard.report(error)
         except Exception:
             log.exception("a draw failed and is left to play", tournament=question.tournament)
-        await self.say(Drawn(question.number, pairings))
+        for piece in pieces(question.number, pairings):
+            await self.say(piece)
 
     async def _rank(self, question: Rank) -> None:
         rows: tuple[Row, ...] | None = None
@@ -191,3 +203,12 @@ class Drawing:
         async with self._saying:
             with suppress(trio.BrokenResourceError):  # play has ended, and this process is about to
                 await say(self._stream, [answer])
+
+
+def pieces(number: int, pairings: tuple[Pairing, ...] | None) -> Iterator[Drawn]:
+    """The answer to the question of that number: one piece, if it is short."""
+    if pairings is None or len(pairings) <= PIECE:
+        yield Drawn(number, pairings)
+        return
+    for start in range(0, len(pairings), PIECE):
+        yield Drawn(number, pairings[start : start + PIECE], more=start + PIECE < len(pairings))

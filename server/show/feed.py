@@ -94,10 +94,11 @@ class Begun(Struct, frozen=True, tag="begun"):
 
 
 class Drawn(Struct, frozen=True, tag="drawn"):
-    """Show's answer to a `Draw`; None if it failed."""
+    """Show's answer to a `Draw`, or a piece of it; None if it failed."""
 
     number: int
     pairings: tuple[Pairing, ...] | None
+    more: bool = False  # whether another piece follows
 
 
 class Ranked(Struct, frozen=True, tag="ranked"):

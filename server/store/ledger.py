@@ -34,6 +34,9 @@ REST = 0.02  # seconds, at the most, that a match which is over waits for others
 EACH = REST / 50  # … this long for each match in play, because a few fast ones would wait in vain …
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten facts in it
 SET = 180.0  # seconds by which a wall clock may be behind: two hosts may each be a minute off
+AT_A_TIME = (
+    16  # calls that go on before others get their turn: to announce an end takes as long as some moves
+)
 READERS = 4  # threads that read at once
 
 STANDS_STILL = f"nothing could be written for {LATE:g} seconds"
@@ -318,8 +321,11 @@ class Ledger:
             each.moves, each.asides = has
         if moves or not self._playing:
             self._moves_due = trio.current_time() + SOON if self._playing else inf
-        for call in batch:
+        for told, call in enumerate(batch, 1):
             call.safe.set()
+            if told % AT_A_TIME == 0:
+                with trio.CancelScope(shield=True):
+                    await trio.lowlevel.checkpoint()
 
     async def _commit_moves(self, jots: Sequence[Unwritten]) -> None:
         """Commit moves alone. Moves of a match that another host plays by now are no longer ours to write."""

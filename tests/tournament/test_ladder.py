@@ -12,6 +12,7 @@ from tests.steps import steps_taken
 from tests.tournament.holding import Held, field, meetings, sides, toss
 from tournament.format import Entrant, Pairing, Result, Terms, formats
 from tournament.latest import MEMORY, Latest
+from tournament.lobby import WAITING
 from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
 from tournament.pairing.ladder import distance
 from tournament.skill import Skill, skills
@@ -193,6 +194,21 @@ def effort(matches: int) -> int:
     )
     assert len(LADDER.draw(field(20), drawn, results, Terms())) >= 9
     return steps_taken(lambda: LADDER.draw(field(20), drawn, results, Terms()))
+
+
+def test_it_is_little_enough_effort_for_all_who_are_free_at_once() -> None:
+    """Some 450,000 steps; catches a look through all that was drawn for each who is free, with 800,000."""
+    random, count = Random(5), WAITING
+    names = [entrant.name for entrant in field(count)]
+    few = [random.sample(names, 2) for _ in range(count)]
+    drawn, results = story(*((*random.choice(few), random.choice((0.0, 1.0))) for _ in range(MEMORY)))
+    latest = Latest(drawn, results)
+
+    def draw() -> list[Pairing]:
+        return LADDER.draw(field(count), latest, latest.results, Terms())
+
+    assert len(draw()) > count / 3
+    assert steps_taken(draw) < 600_000
 
 
 def plainly(

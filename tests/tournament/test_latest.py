@@ -12,7 +12,7 @@ from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Voided
 from tournament.format import Pairing, Result
 from tournament.latest import MEMORY, Latest, met
-from tournament.pairing.drawing import unfinished
+from tournament.pairing.drawing import Sides, unfinished
 from tournament.record import Record
 
 NAMES = tuple("abcdef")
@@ -85,6 +85,10 @@ def test_it_is_what_was_drawn_last_and_what_that_came_to(
         assert [*reversed(drawn)] == expected[0][::-1]
         assert (drawn.times, drawn.playing) == counted(*expected)
         assert all(drawn.met_by(one).get(other, 0) == met(drawn.times, one, other) for one, other in PAIRS)
+        last = {pairing.names: pairing.number for pairing in expected[0]}
+        assert all(drawn.last_met(*pair) == last.get(pair, 0) for pair in PAIRS)
+        sides = Sides(expected[0])
+        assert all(drawn.balance[name] == sides.balance[name] for name in NAMES)
 
 
 @given(seed=seeds, before=before, steps=st.integers(0, 200))

@@ -4,8 +4,9 @@ from math import inf
 
 import trio
 
-from tournament.facts import Entered, Opened, Withdrew
-from tournament.format import Entrant
+from tests.steps import steps_taken
+from tournament.facts import Drew, Entered, Opened, State, Turned, Withdrew
+from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.presence import PIECE, Presence
 from tournament.record import Record
@@ -62,3 +63,18 @@ async def test_of_thousands_about_whom_something_has_changed_a_few_are_looked_at
         done.append("all looked at")
     assert done == ["four turns", "all looked at"]
     assert presence.absent == {f"bot-{number}" for number in range(0, 8 * PIECE, 2)}
+
+
+async def test_to_find_who_is_missing_takes_little_for_each() -> None:
+    """Some 21 steps; catches a look at the pairings of each of ten thousand, with 42, twice a second."""
+    record, count = Record("cup", Opened("tic-tac-toe", "knockout")), 8 * PIECE
+    for number in range(count):
+        record.add(Entered(f"bot-{number}"))
+    record.add(Turned(State.RUNNING))
+    pairs = [Pairing(number + 1, 1, f"bot-{2 * number}", f"bot-{2 * number + 1}") for number in range(PIECE)]
+    record.add(Drew(tuple(pairs)))
+    presence = Presence(record, "tic-tac-toe", Lobby(), Timekeeper(inf), 30.0)
+    presence.heard_of_all()
+    await presence.catch_up()
+    assert list(presence.missing()) == [f"bot-{number}" for number in range(2 * PIECE)]
+    assert steps_taken(presence.missing) < 30 * count

@@ -12,11 +12,11 @@ Strengths and meetings come from the latest matches only: an entrant that played
 none of them is as unknown as a new one.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from math import hypot
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
-from tournament.latest import Latest, Times, met
+from tournament.latest import Latest, met
 from tournament.pairing.drawing import last_round, lots, numbered
 from tournament.skill import Skill, skills
 
@@ -30,17 +30,16 @@ def draw(
     free = [*dict.fromkeys(each.name for each in there if each.free and each.name not in busy)]
     if len(free) < 2:
         return []
-    last = last_pairings(free, drawn)
+    last = last_opponents(free, drawn)
+
+    def may_meet(one: str, other: str) -> bool:
+        return len(there) == 2 or (last.get(one) != other and last.get(other) != one)
+
     if len(free) == 2 and met(latest.times, free[0], free[1]):  # as after most matches: nothing to weigh
-        again = len(there) == 2 or not running(free[0], free[1], last)
-        meetings = [swapped(free[0], free[1], drawn, latest.times)] if again else []
+        meetings = [swapped(free[0], free[1], latest)] if may_meet(free[0], free[1]) else []
         return numbered(drawn, [meetings], last_round(drawn) + 1)
     names = {*free, *(name for names in latest.times for name in names if name is not None)}
     known = skills(map(Entrant, names), results)
-
-    def cost(one: str, other: str) -> float:
-        return (1 + distance(known[one], known[other])) ** 2 * (1 + met(latest.times, one, other))
-
     meetings: list[tuple[str, str]] = []
     number = drawn[-1].number if drawn else 0
     last_of_all = {each.name for each in there if each.last}
@@ -49,30 +48,31 @@ def draw(
     )
     while free:
         one = free.pop()
-        others = [other for other in free if len(there) == 2 or not running(one, other, last)]
-        if others:
-            other = min(others, key=lambda other: (other in last_of_all, cost(one, other)))
+        mine, times = known[one], latest.met_by(one)
+        costs = {
+            other: (other in last_of_all, (1 + distance(mine, known[other])) ** 2 * (1 + times.get(other, 0)))
+            for other in free
+            if may_meet(one, other)
+        }
+        if costs:
+            other = min(costs, key=costs.__getitem__)
             free.remove(other)
-            meetings.append(swapped(one, other, drawn, latest.times))
+            meetings.append(swapped(one, other, latest))
     return numbered(drawn, [meetings], last_round(drawn) + 1)
 
 
-def last_pairings(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str, Pairing]:
-    """The last pairing of everybody who has had one."""
-    found: dict[str, Pairing] = {}
+def last_opponents(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str, str | None]:
+    """Whom everybody who has had a pairing met in the last one."""
+    found: dict[str, str | None] = {}
     sought = set(names)
     for pairing in reversed(drawn):
-        if pairing.first in sought or pairing.second in sought:
-            found |= dict.fromkeys(sought.intersection(pairing.names), pairing)
-            sought.difference_update(pairing.names)
-            if not sought:
-                break
+        for one, other in ((pairing.first, pairing.second), (pairing.second, pairing.first)):
+            if one in sought:
+                sought.discard(one)
+                found[one] = other
+        if not sought:
+            break
     return found
-
-
-def running(one: str, other: str, last: Mapping[str, Pairing]) -> bool:
-    """Whether either of them would meet the same opponent twice in a row."""
-    return any({one, other} == {*last[name].names} for name in (one, other) if name in last)
 
 
 def distance(one: Skill, other: Skill) -> float:
@@ -80,17 +80,12 @@ def distance(one: Skill, other: Skill) -> float:
     return abs(one.mu - other.mu) / hypot(one.sigma, other.sigma)
 
 
-def swapped(one: str, other: str, drawn: Sequence[Pairing], times: Times) -> tuple[str, str]:
+def swapped(one: str, other: str, latest: Latest) -> tuple[str, str]:
     """The two, with sides swapped since they last met; else starting with the one first less often."""
-    if met(times, one, other):
-        last = next(pairing for pairing in reversed(drawn) if {one, other} == {*pairing.names})
-        return last.second or "", last.first
-    return (one, other) if balance(one, times) <= balance(other, times) else (other, one)
-
-
-def balance(name: str, times: Times) -> int:
-    """Times first minus times second."""
-    return sum(count * ((first == name) - (second == name)) for (first, second), count in times.items())
+    this_way, that_way = latest.last_met(one, other), latest.last_met(other, one)
+    if this_way == that_way:  # they have not met
+        return (one, other) if latest.balance[one] <= latest.balance[other] else (other, one)
+    return (one, other) if this_way < that_way else (other, one)
 
 
 FORMAT = Format(name="ladder", title="Ladder", draw=draw, order=("rating",), endless=True)

@@ -13,11 +13,21 @@ import trio.testing
 
 from server.net.limits import Limits
 from server.net.outbox import PIECE, Outbox
-from server.net.sockets import OPTIONS, ROUND, UNSENT, Readiness, SocketWire, readiness, set_options
+from server.net.sockets import (
+    OPTIONS,
+    ROUND,
+    UNSENT,
+    WOKEN,
+    Readiness,
+    SocketWire,
+    readiness,
+    set_options,
+)
 from server.net.wire import READ, Wire
 from tests.hang import HANG
 from tests.server.connected import EPOLL, PLAIN, connected, linux, sockets, wires
 from tests.server.served import ROOT
+from tests.turns import Rounds
 
 
 @sockets
@@ -426,6 +436,29 @@ async def test_others_have_their_turn_in_the_middle_of_a_sweep_and_what_is_not_u
             assert any(0 < each < many for each in seen)
             assert await client.receive_some() == b"a" * many
             assert kept == [False] + [True] * (many - 1)
+
+
+@linux
+async def test_those_who_hang_up_at_the_same_moment_are_heard_a_few_at_a_time() -> None:
+    """Catches a lab of bots that is stopped, and holds up all other matches for 25 ms."""
+    many, ended = 8 * WOKEN, list[bool]()
+
+    async def attend(wire: Wire) -> None:
+        ended.append(await wire.pump(lambda received: None))
+
+    with trio.fail_after(HANG), ExitStack() as stack:
+        async with trio.open_nursery() as nursery:
+            pairs = [socket.socketpair() for _ in range(many)]
+            for mine, theirs in pairs:
+                stack.enter_context(theirs)
+                one = stack.enter_context(closing(SocketWire(mine, watcher=readiness())))
+                nursery.start_soon(attend, one)
+            await trio.testing.wait_all_tasks_blocked()
+            for _, theirs in pairs:
+                theirs.close()
+            rounds = stack.enter_context(Rounds())
+    assert ended == [True] * many
+    assert max(rounds.turns) < WOKEN + ROUND + 10
 
 
 @linux

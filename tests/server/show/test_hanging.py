@@ -110,7 +110,7 @@ async def test_a_draw_that_has_begun_may_take_as_long_as_it_likes(autojump_clock
         nursery.start_soon(draws.hear, replies)
         await trio.testing.wait_all_tasks_blocked()
         nursery.start_soon(slow)
-        assert await draws.draw(cast("Any", Named()), here) == drawn
+        assert (*await draws.draw(cast("Any", Named()), here),) == drawn
         nursery.cancel_scope.cancel()
 
 

@@ -13,13 +13,14 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.store.journal import Jot
-from server.store.ledger import ENOUGH, LATE, LOOK, REST, RETRY, SOON, STANDS_STILL, Ledger
+from server.store.ledger import AT_A_TIME, ENOUGH, LATE, LOOK, REST, RETRY, SOON, STANDS_STILL, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
 from tests.effort import tries
 from tests.server.store.counting import Read
 from tests.server.store.faults import Faulty
 from tests.server.store.jotting import played
+from tests.turns import Rounds
 from tournament.entries import Entry
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Entered, Kept, State, Turned
@@ -293,6 +294,27 @@ async def test_trouble_is_waited_out_and_told_of_once(
             assert list(ledger.kept()) == [Kept("cup", 1.0, PAUSED), Kept("cup", 2.0, Entered("ann"))]
     assert heard == [(begun, "the disk is full"), (begun + 3 * RETRY, "")]
     assert [entry["event"] for entry in logs] == ["nothing can be kept", "all is kept again"]
+
+
+async def test_those_whose_facts_are_safe_go_on_a_few_at_a_time(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a database that is back, and seventy ends that are announced at once: 35 ms without a move."""
+    engine.times = 1
+    many, learnt = 8 * AT_A_TIME, list[int]()
+
+    async def keep(number: int) -> None:
+        await ledger.keep("cup", 1.0, [ended(f"match-{number}")])
+        learnt.append(number)
+
+    async with running(engine) as (ledger, _), trio.open_nursery() as nursery:
+        for number in range(many):
+            nursery.start_soon(keep, number)
+        await trio.testing.wait_all_tasks_blocked()
+        with Rounds() as rounds:
+            await trio.sleep(2 * RETRY)
+    assert sorted(learnt) == [*range(many)]
+    assert max(rounds.turns) < AT_A_TIME + 10
 
 
 async def test_whoever_asked_for_a_fact_cannot_be_cancelled_before_it_is_kept(
