@@ -34,9 +34,7 @@ REST = 0.02  # seconds, at the most, that a match which is over waits for others
 EACH = REST / 50  # … this long for each match in play, because a few fast ones would wait in vain …
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten facts in it
 SET = 180.0  # seconds by which a wall clock may be behind: two hosts may each be a minute off
-AT_A_TIME = (
-    16  # calls that go on before others get their turn: to announce an end takes as long as some moves
-)
+AT_A_TIME = 16  # calls that go on before others get their turn: announcing an end takes as long as some moves
 READERS = 4  # threads that read at once
 
 STANDS_STILL = f"nothing could be written for {LATE:g} seconds"
