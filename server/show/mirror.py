@@ -229,12 +229,12 @@ class Mirror:
             name for seen in self._seen.values() for told in (seen.eta, seen.missing) for name in told
         }
         for name in before | self._told:
-            if (held := self.tournaments.get(name)) is not None:
+            if (held := self.tournaments.get(called(name))) is not None:
                 self._look_again(held)
 
     def _look_again(self, held: MirroredTournament) -> None:
-        """Note what is told now of a tournament."""
-        name = held.record.name
+        """Note what is told now of a tournament, and not of an earlier one of that name."""
+        name = held.record.kept_as
         held.seconds = next((seen.eta[name] for seen in self._seen.values() if name in seen.eta), None)
         held.awaited = next((seen.missing[name] for seen in self._seen.values() if name in seen.missing), ())
 

@@ -425,6 +425,8 @@ async def test_what_was_told_of_a_tournament_before_the_journal_had_it_is_known(
         await mirror.load()
         held = mirror.tournaments["cup"]
         assert (held.eta(), held.missing()) == (5.0, [Missing("ada", 0.0)])
+        again = mirror._add(Record("cup", CUP, kept_as="cup~2"))
+        assert (again.eta(), again.missing()) == (None, ()), "the first of that name was deleted"
 
 
 async def test_however_many_tournaments_there_are_others_get_their_turns_while_they_are_looked_at(
