@@ -49,10 +49,10 @@ class Journal(Struct, frozen=True, tag="journal"):
 
 
 class Seen(Struct, frozen=True, tag="seen"):
-    """What only play knows of its tournaments."""
+    """What only play knows of its tournaments, by the names under which they are kept."""
 
     eta: dict[str, float | None]
-    here: dict[str, PresentBots]
+    here: dict[str, PresentBots]  # of open tables
     missing: Mapping[str, Sequence[Missing]]
 
 
@@ -262,9 +262,9 @@ class Teller:
                 here[record.name] = self._host.here(record.name)
             if not record.format.endless:
                 if going:
-                    eta[record.name] = await each.foresee()
+                    eta[record.kept_as] = await each.foresee()
                 if found := each.missing():
-                    missing[record.name] = found
+                    missing[record.kept_as] = found
         return Seen(eta, here, missing)
 
 

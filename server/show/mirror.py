@@ -229,12 +229,14 @@ class Mirror:
             name for seen in self._seen.values() for told in (seen.eta, seen.missing) for name in told
         }
         for name in before | self._told:
-            if (held := self.tournaments.get(name)) is None:
-                continue
-            held.seconds = next((seen.eta[name] for seen in self._seen.values() if name in seen.eta), None)
-            held.awaited = next(
-                (seen.missing[name] for seen in self._seen.values() if name in seen.missing), ()
-            )
+            if (held := self.tournaments.get(called(name))) is not None:
+                self._look_again(held)
+
+    def _look_again(self, held: MirroredTournament) -> None:
+        """Note what is told now of a tournament, and not of an earlier one of that name."""
+        name = held.record.kept_as
+        held.seconds = next((seen.eta[name] for seen in self._seen.values() if name in seen.eta), None)
+        held.awaited = next((seen.missing[name] for seen in self._seen.values() if name in seen.missing), ())
 
     async def catch_up(self) -> None:
         """Wait until all that was kept before this call has been taken in.
@@ -389,6 +391,7 @@ class Mirror:
 
     def _add(self, record: Record) -> MirroredTournament:
         held = self.tournaments[record.name] = MirroredTournament(record, self._reader, self._in_thread)
+        self._look_again(held)  # play may have told of it before the journal did, and tells nothing twice
         return held
 
     def _happened(self, news: Happened) -> None:

@@ -63,6 +63,7 @@ from tournament.facts import (
 )
 from tournament.format import Pairing, Terms
 from tournament.player import Player
+from tournament.presence import Missing
 from tournament.record import PIECE, Record
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
@@ -412,6 +413,20 @@ async def test_nobody_is_said_to_be_missing_who_has_checked_in_or_is_out_as_far_
         assert await missing(held, NoShow("b"), Turned(State.RUNNING)) == ["a", "c", "d"]
         assert await missing(held, Withdrew("c", False)) == ["a", "d"]
         assert await missing(held, Turned(State.FINISHED)) == []
+
+
+async def test_what_was_told_of_a_tournament_before_the_journal_had_it_is_known(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches an event to which nobody had come, and of which nobody was said to be missing."""
+    async with staged(tmp_path) as (stage, nursery):
+        mirror = Mirror(stage.reader, Guard(nursery), at_once)
+        mirror.take(Seen({"cup": 5.0}, {}, {"cup": [Missing("ada", 0.0)]}))
+        await mirror.load()
+        held = mirror.tournaments["cup"]
+        assert (held.eta(), held.missing()) == (5.0, [Missing("ada", 0.0)])
+        again = mirror._add(Record("cup", CUP, kept_as="cup~2"))
+        assert (again.eta(), again.missing()) == (None, ()), "the first of that name was deleted"
 
 
 async def test_however_many_tournaments_there_are_others_get_their_turns_while_they_are_looked_at(
