@@ -171,3 +171,13 @@ async def over_sockets(
         return end(await trio.open_tcp_stream("127.0.0.1", port))
 
     return connect
+
+
+async def ask(connect: Connect, request: str) -> str:
+    """The answer to a request over a connection of its own; of a stream, only its head."""
+    end = await connect()
+    await end.say(request)
+    answer = await end.hear()
+    await end.close()
+    assert answer is not None
+    return answer

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from server.net.limits import Limits
 from server.peers.messages import Forgets, Knows, Message, News
 from tests.hang import HANG
-from tests.server.ends import Connect
+from tests.server.ends import Connect, ask
 from tests.server.peers.several import One, Shared
 from tests.server.protocols.lists import Telephone
 from tests.server.protocols.test_mcp import Client
@@ -56,15 +56,6 @@ async def told() -> AsyncIterator[tuple[OtherHost, Connect]]:
         other.says = partial(one.links.hear, OTHER)
         yield other, doors["http"]
         nursery.cancel_scope.cancel()
-
-
-async def ask(connect: Connect, request: str) -> str:
-    end = await connect()
-    await end.say(request)
-    answer = await end.hear()
-    await end.close()
-    assert answer is not None
-    return answer
 
 
 def hello(number: int, **more: object) -> str:

@@ -12,7 +12,7 @@ from server.net.frames import GOING_AWAY, closing
 from server.peers.abroad import HOLDER_TIMEOUT
 from server.peers.leases import EVERY
 from server.peers.link import OUT_OF_REACH
-from tests.server.ends import Connect, FrameEnd
+from tests.server.ends import Connect, FrameEnd, ask
 from tests.server.peers.several import One, Shared, link
 from tests.server.protocols.lists import Telephone
 from tournament.facts import Opened
@@ -74,16 +74,6 @@ async def group(count: int) -> AsyncIterator[Group]:
         await made.begin()
         yield made
         nursery.cancel_scope.cancel()
-
-
-async def ask(connect: Connect, request: str) -> str:
-    """The answer; of a stream, only its head."""
-    end = await connect()
-    await end.say(request)
-    answer = await end.hear()
-    await end.close()
-    assert answer is not None
-    return answer
 
 
 async def battle(connect: Connect) -> str:
