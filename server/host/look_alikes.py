@@ -42,11 +42,6 @@ def alike() -> Alike:
     return Alike(version.partition(" ")[2], frozenset(_code_points(ignorable)), shapes)
 
 
-def prepare() -> None:
-    """Read the data now: later there may be no file left to open, and matches would wait for it."""
-    alike()
-
-
 def is_unseen(character: str) -> bool:
     """Whether a character is never shown, or may not be shown on some systems."""
     return character in BLANK or ord(character) in alike().ignorable

@@ -16,7 +16,7 @@ from math import ceil
 import trio
 from msgspec import Struct
 
-from server.host import look_alikes
+from server.host.look_alikes import alike
 from server.host.names import BadName, LatelyReserved, checked, key
 from server.host.roll import Roll
 from server.host.secrets import token_digest
@@ -150,7 +150,7 @@ class Claim:
 
 class Reception:
     def __init__(self, lobby: Lobby, limits: Limits, roll: Roll | None = None) -> None:
-        look_alikes.prepare()
+        alike()  # read now: later there may be no file left to open, and matches would wait for it
         self._lobby = lobby
         self._limits = limits
         self._roll = roll or Roll()

@@ -75,6 +75,14 @@ class Beside:
         await self.host.found(name, Opened(game, "round-robin", entrants=4))
         return self.workers._directory.worker(name)
 
+    async def open_table(self) -> int:
+        """Open the table of the game as for a bot; returns the number of the worker that holds it."""
+        number = self.workers._directory.table(GAME)
+        self.processes[number].say(NeedTable(GAME))
+        self.workers._hear_now()
+        await self.until(number, TableHeld)
+        return number
+
     def holder(self, wanted: Wanted) -> int:
         found = self.workers.holder(wanted)
         return next((number for number, worker in self.workers._workers.items() if worker is found), OWN)

@@ -28,13 +28,11 @@ from server.workers.messages import (
     Keep,
     Kept,
     Meet,
-    NeedTable,
     Ready,
     Sitting,
     Status,
     Stop,
     Stopped,
-    TableHeld,
     Tell,
     ToldEnd,
 )
@@ -61,10 +59,7 @@ async def test_every_worker_begins_with_what_the_others_have_heard_and_the_host_
 ) -> None:
     """Catches a bot that comes to a host that is ready, and waits at the door of a worker that is not."""
     async with beside(tmp_path) as here, trio.open_nursery() as nursery:
-        table = here.workers._directory.table(GAME)
-        here.processes[table].say(NeedTable(GAME))
-        here.workers._hear_now()
-        await here.until(table, TableHeld)
+        table = await here.open_table()
         assert await here.open("cup", OTHER) == 3 - table
         here.workers._ledger._set_trouble("the disk is full")
         if sessions is not None:
@@ -171,10 +166,7 @@ async def test_a_bot_hears_from_worker_0_that_it_was_taken_out_of_the_tournament
 ) -> None:
     """And is led to its next place once any worker has told it, also if that has not been heard here yet."""
     async with beside(tmp_path) as here:
-        table = here.workers._directory.table(GAME)
-        here.processes[table].say(NeedTable(GAME))
-        here.workers._hear_now()
-        await here.until(table, TableHeld)
+        table = await here.open_table()
         number = await here.open("cup")
         assert number not in (OWN, table)
         ann = Wanted("ann", GAME, None, TOKEN)
@@ -210,10 +202,7 @@ async def test_a_worker_is_alone_with_a_game_once_the_last_tournament_elsewhere_
 ) -> None:
     """Whichever worker held that. Catches one that asks worker 0 about every bot for as long as it runs."""
     async with beside(tmp_path) as here:
-        table = here.workers._directory.table(GAME)
-        here.processes[table].say(NeedTable(GAME))
-        here.workers._hear_now()
-        await here.until(table, TableHeld)
+        table = await here.open_table()
         held = {await here.open(name): name for name in ("one", "two")}
         assert held.keys() == {OWN, 3 - table}
         here.heard(table, Alone)
