@@ -83,3 +83,26 @@ class OneARound:
     async def come(self) -> None:
         async with self._lock:
             pass
+
+
+class InTurn(trio.abc.Stream):
+    """A stream whose reader waits for its turn after each piece that came, while pieces lead to long work."""
+
+    def __init__(self, beneath: trio.abc.Stream, turns: OneARound) -> None:
+        self.turns: OneARound | None = turns
+        self._beneath = beneath
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._beneath.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._beneath.wait_send_all_might_not_block()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        received = await self._beneath.receive_some(max_bytes)
+        if self.turns is not None:
+            await self.turns.come()
+        return received
+
+    async def aclose(self) -> None:
+        await self._beneath.aclose()

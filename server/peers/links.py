@@ -6,8 +6,10 @@ long as the database says that the other host lives.
 """
 
 import socket
+import ssl
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache, partial
 from math import inf
 
@@ -18,6 +20,7 @@ from server.exits import ConfigError
 from server.net.causes import why
 from server.net.listening import AT_ONCE, plain
 from server.net.tls import untie
+from server.net.turns import InTurn, OneARound
 from server.peers import identity
 from server.peers.health import Problem, named
 from server.peers.identity import Identity
@@ -53,6 +56,7 @@ class Links:
         self._strangers: dict[
             trio.CancelScope, str
         ] = {}  # links that have not shown whose they are: from where
+        self._handshakes = OneARound()  # of strangers: a step takes a millisecond or two
         # By the certificates of the others: making one takes milliseconds, and anybody can connect.
         self._context = lru_cache(1)(partial(identity.context, own, server=True))
         self._refused: deque[float] = deque(maxlen=REFUSALS)  # when links of strangers were refused …
@@ -105,7 +109,7 @@ class Links:
             if connected is None:
                 raise TimeoutError(f"nobody answers within {HANDSHAKE:g} s")
             context = identity.context(self._own, [peer.certificate], server=False)
-            stream = trio.SSLStream(connected, context)
+            stream = trio.SSLStream[trio.abc.Stream](connected, context)
             if await _shown(stream, host) == peer.fingerprint:
                 await self._keep(stream, peer.id, dialled=True)
                 if trio.current_time() - begun < BRIEF:
@@ -145,14 +149,17 @@ class Links:
             log.error("no room for a link", peer=who, why=str(error))
             await trio.aclose_forcefully(connected)
             return
-        stream, shown = trio.SSLStream(connected, context, server_side=True), ""
+        way = InTurn(connected, self._handshakes)
+        stream, shown = trio.SSLStream[trio.abc.Stream](way, context, server_side=True), ""
         self._make_room({_host(peer.address) for peer in others.values()})
         with trio.CancelScope() as scope:
             self._strangers[scope] = _host(who)
             try:
-                shown = await _shown(stream, _host(who))
+                with suppress(OSError):
+                    shown = await _shown(stream, _host(who))
             finally:
                 self._strangers.pop(scope, None)
+                way.turns = None
         peer = others.get(shown)
         if peer is not None and peer.id > self.host:
             await self._keep(stream, peer.id, dialled=False)
@@ -175,7 +182,7 @@ class Links:
         """Whether too many links were refused lately for them all to be from hosts that have just come."""
         return len(self._refused) == REFUSALS and now - self._refused[0] < RECENT
 
-    async def _keep(self, stream: trio.SSLStream[trio.SocketStream], peer: int, *, dialled: bool) -> None:
+    async def _keep(self, stream: trio.abc.Stream, peer: int, *, dialled: bool) -> None:
         link = Link(
             stream, peer, self._serve, dialled=dialled, reply=self.reply, hear=self.hear, token=self.token
         )
@@ -189,18 +196,19 @@ class Links:
                 del self._links[peer]
 
 
-async def _shown(stream: trio.SSLStream[trio.SocketStream], who: str) -> str:
-    """The fingerprint of the certificate that the other side proves to have; else "", and closes the stream.
+async def _shown(stream: trio.SSLStream[trio.abc.Stream], who: str) -> str:
+    """The fingerprint of the certificate that the other side proves to have; "" if none here knows it.
 
-    A host that has just come is known to the others a moment later, and one that dies cuts a handshake short.
+    A host that has just come is known to the others a moment later. Raises `OSError` where no handshake
+    comes about, as with a host that dies. Unless it returns a fingerprint, it closes the stream.
     """
-    reason = f"no handshake within {HANDSHAKE:g} s"
+    reason, unknown = f"no handshake within {HANDSHAKE:g} s", False
     with trio.move_on_after(HANDSHAKE):
         try:
             await stream.do_handshake()
             return identity.fingerprint(stream.getpeercert(binary_form=True))
         except trio.BrokenResourceError as error:
-            reason = why(error)
+            reason, unknown = why(error), isinstance(error.__cause__, ssl.SSLCertVerificationError)
         except trio.Cancelled:
             await trio.aclose_forcefully(stream)
             raise
@@ -208,7 +216,9 @@ async def _shown(stream: trio.SSLStream[trio.SocketStream], who: str) -> str:
             untie(stream)
     log.info("a link has come to nothing", peer=who, why=reason)
     await trio.aclose_forcefully(stream)
-    return ""
+    if unknown:
+        return ""
+    raise ConnectionError(reason)
 
 
 def _from(connected: trio.SocketStream) -> str:

@@ -34,6 +34,7 @@ from server.peers.link import Serve
 from server.peers.links import AGAIN, BRIEF, HANDSHAKE, RECENT, REFUSALS, STRANGERS, Links, listening
 from server.peers.messages import Open
 from tests.hang import HANG
+from tests.server.net.test_listening import FEW
 from tests.server.net.test_tls import streams
 
 Connect = Callable[[], Awaitable[trio.SocketStream]]
@@ -224,11 +225,14 @@ async def test_whoever_says_nothing_has_no_longer_for_it_than_a_handshake_may_ta
     """Catches a host that waits for ever at a port where something else listens, or for a stranger."""
     (silent,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     address = f"127.0.0.1:{silent.socket.getsockname()[1]}"
-    async with at_port(2, known(1 if dialled else 3, address)) as (_, connect):
+    async with at_port(2, known(1 if dialled else 3, address)) as (links, connect):
         stranger = await (silent.accept() if dialled else connect())
         begun = trio.current_time()
         await end_of(stranger)
         assert trio.current_time() - begun == pytest.approx(HANDSHAKE, abs=AGAIN)
+        await trio.testing.wait_all_tasks_blocked()
+        reasons = [each.said.rpartition(": ")[2] for each in links.problems()]
+        assert reasons == [f"no handshake within {HANDSHAKE:g} s"] * dialled
     await stranger.aclose()
     await silent.aclose()
 
@@ -464,6 +468,36 @@ async def test_strangers_at_the_port_for_hosts_cost_little_and_keep_no_host_away
         await trio.aclose_forcefully(stranger)
     (line,) = (each for each in logs if "come to nothing" in each["event"])
     assert line["peer"] == "127.0.0.1", "by which the budget of the log counts it"
+
+
+async def test_while_strangers_shake_hands_with_a_host_everybody_else_gets_turns() -> None:
+    """Catches a tenth of a second without moves, as often as somebody has sixty of them begin at once."""
+    between = list[int]()
+    shaken = 0
+
+    async def come(stranger: trio.SSLStream[trio.SocketStream], may: trio.Event) -> None:
+        nonlocal shaken
+        await may.wait()
+        await stranger.do_handshake()
+        shaken += 1
+
+    async with at_port(1, known(2)) as (_, connect):
+        context = identity.context(STRANGER, [ONE.certificate], server=False)
+        strangers = [trio.SSLStream(await connect(), context) for _ in range(STRANGERS)]
+        with trio.fail_after(HANG):
+            async with trio.open_nursery() as nursery:
+                may = trio.Event()
+                for stranger in strangers:
+                    nursery.start_soon(come, stranger, may)
+                await trio.testing.wait_all_tasks_blocked()
+                may.set()
+                while shaken < STRANGERS:
+                    before = shaken
+                    await trio.lowlevel.checkpoint()
+                    between.append(shaken - before)
+        for stranger in strangers:
+            await trio.aclose_forcefully(stranger)
+    assert max(between) <= FEW
 
 
 async def test_a_host_that_takes_long_over_its_handshake_is_not_driven_out_by_strangers_from_elsewhere() -> (
