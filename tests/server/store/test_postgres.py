@@ -48,7 +48,7 @@ def cut(server: Server) -> None:
 def test_a_second_host_on_a_database_is_refused_in_a_line(url: str) -> None:
     first = Postgres(url)
     with pytest.raises(
-        ConfigError, match=r"^postgresql://127\.0\.0\.1:\d+/test\d+: .*: another host is using it$"
+        ConfigError, match=r"^postgresql://127\.0\.0\.1:\d+/test\d+: .*: another host .* --peers$"
     ):
         Postgres(url)
     first.write([entry(1)])
