@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from games.estimate import Slip
 from games.game import Pace
+from games.perfect import Mistake
 from tournament.across import Across
 from tournament.events import Ending, Fault
 from tournament.facts import State
@@ -132,18 +134,57 @@ class Entrant(Struct, frozen=True, omit_defaults=True):
     estimate: float | None = None
 
 
+class Graded(Struct, frozen=True):
+    """The share of good moves of all its bots together, in the matches that have been counted."""
+
+    matches: int
+    accuracy: float | None
+
+
+class Estimated(Struct, frozen=True):
+    """The same where no solver knows the game, as a house brain sees it."""
+
+    matches: int
+    estimate: float | None
+
+
+class Undecided(Struct, frozen=True):
+    """Two of whom it is open who is better, and how much of the necessary evidence there is, from 0 to 1."""
+
+    better: str
+    worse: str
+    certainty: float
+
+
+class Deciding(Struct, frozen=True):
+    """How far a tournament has come that ends when it is decided."""
+
+    decided: bool
+    confidence: float
+    within: float
+    places: int
+    settled: list[str]
+    undecided: list[Undecided]
+    undecided_pairs: int
+    most: int
+    more: int | None
+    said: list[str]
+
+
 class Whole(Course, frozen=True, omit_defaults=True, kw_only=True):
     """One tournament, with its entrants."""
 
     entrants: list[Entrant]
     next: int | None
     holder: str | None  # the address of the host that holds it, where several share a database
-    graded: dict[str, Any] | None = None  # where a solver knows the game …
-    estimated: dict[str, Any] | None = None  # … and where none does
-    deciding: dict[str, Any] | None = None  # of a tournament that ends when it is decided
+    graded: Graded | None = None  # where a solver knows the game …
+    estimated: Estimated | None = None  # … and where none does
+    deciding: Deciding | None = None  # of a tournament that ends when it is decided
 
 
-class Row(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Unrated(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A row of the standings, with only what decides the order."""
+
     rank: int
     name: str
     points: float
@@ -152,6 +193,11 @@ class Row(Struct, frozen=True, omit_defaults=True, kw_only=True):
     draws: int
     losses: int
     tie_breaks: dict[str, float]
+    out: str = ""
+    annulled: bool = False
+
+
+class Row(Unrated, frozen=True, omit_defaults=True, kw_only=True):
     rating: float | None
     interval: tuple[float, float] | None
     strength: float | None
@@ -159,15 +205,13 @@ class Row(Struct, frozen=True, omit_defaults=True, kw_only=True):
     first: float | None
     ranks: list[float] | None
     affiliation: str = ""
-    out: str = ""
-    annulled: bool = False
 
 
 class Standings(Head, frozen=True, omit_defaults=True, kw_only=True):
     as_of: str
     rows: list[Row]
     next: int | None
-    circles: list[Any] = []
+    circles: list[tuple[str, str, str]] = []  # each beats the next, and the last the first
     decided: bool = False
     said: list[str] = []
 
@@ -181,6 +225,7 @@ class Group(Struct, frozen=True):
 
 class Groups(Struct, frozen=True):
     groups: list[Group]
+    next: int | None
 
 
 class TableOver(Group, frozen=True):
@@ -221,15 +266,24 @@ class Matches(Struct, frozen=True):
     next: int | None
 
 
+class Estimate(Struct, frozen=True):
+    """How well a match was played, as far as a house brain sees."""
+
+    depth: int
+    share: Sides
+    slips: list[Slip]
+    ungraded: int
+
+
 class Match(Listed, frozen=True, omit_defaults=True, kw_only=True):
     moves: list[Any]  # as the game writes them
     times: list[float]
     notes: list[Noted]
     receipt: str | None
-    mistakes: list[dict[str, Any]] | None = None
-    accuracy: Any = None
-    ungraded: Any = None
-    estimate: dict[str, Any] | None = None  # where no solver knows the game
+    mistakes: list[Mistake] | None
+    accuracy: Sides | None
+    ungraded: int | None
+    estimate: Estimate | None  # where no solver knows the game
 
 
 class BotVersion(Struct, frozen=True):
@@ -343,8 +397,8 @@ class Invited(Struct, frozen=True):
 class Preview(Struct, frozen=True):
     """The standings as they are, and as they would be after the order."""
 
-    before: list[dict[str, Any]]
-    after: list[dict[str, Any]]
+    before: list[Unrated]
+    after: list[Unrated]
 
 
 class Link(Struct, frozen=True):

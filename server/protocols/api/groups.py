@@ -3,6 +3,8 @@
 Each function answers one route of `table.py`.
 """
 
+from itertools import islice
+
 from server.host.boards import NoBoard
 from server.host.grouping import frozen, groups, members, table_over
 from server.host.view import HeldTournament, View
@@ -18,9 +20,10 @@ def listed(call: Look) -> Answer:
     """All groups, or the table of the one in ?name=; `..` is no name to clients where it is in a path."""
     if name := call.exchange.request.query.get("name"):
         return table(call, name, found(call.view, name))
-    known = groups(call.view).items()
-    shown = [{"group": name, "tournaments": [each.record.name for each in held]} for name, held in known]
-    return json_response(200, {"groups": shown})
+    known, page = groups(call.view), asked(call.exchange.request)
+    some = islice(known.items(), page.after, page.end)
+    shown = [{"group": name, "tournaments": [each.record.name for each in held]} for name, held in some]
+    return json_response(200, {"groups": shown, "next": page.next(len(known))})
 
 
 def found(view: View, name: str) -> list[HeldTournament]:

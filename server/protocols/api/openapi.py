@@ -147,9 +147,10 @@ def _schema(what: Any, components: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spelled_out(part: Any) -> Any:
-    """A document that generators of clients can read: every array has `items`, and they are a schema.
+    """A document that generators of clients can read, all of them.
 
-    Where `prefixItems` has them all, `maxItems` says that there are no more.
+    Many know no `prefixItems`, take an array without `items` for one of nothing, and an object without
+    `additionalProperties` for an empty one. A pair has `items` and a `maxItems`, which say as much.
     """
     if isinstance(part, list):
         return [_spelled_out(each) for each in cast("list[Any]", part)]
@@ -158,8 +159,14 @@ def _spelled_out(part: Any) -> Any:
     found = {name: _spelled_out(each) for name, each in cast("dict[str, Any]", part).items()}
     if isinstance(said := found.get("description"), str):
         found["description"] = cleandoc(said)  # Markdown, where what is indented is code
-    if found.get("items") is False and len(found.get("prefixItems", ())) == found.get("maxItems"):
-        del found["items"]
-    elif found.get("type") == "array" and "prefixItems" not in found:
-        found.setdefault("items", {})
+    if kinds := found.pop("prefixItems", None):
+        alike = all(each == kinds[0] for each in kinds)
+        found["items"] = kinds[0] if alike else {"anyOf": kinds}
+    match found:
+        case {"type": "array"}:
+            found.setdefault("items", {})
+        case {"type": "object"} if "properties" not in found:
+            found.setdefault("additionalProperties", True)
+        case _:
+            pass
     return found

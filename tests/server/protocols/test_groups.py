@@ -34,7 +34,8 @@ async def test_a_group_has_one_table_of_all_its_tournaments(autojump_clock: Mock
         page = await here.read("/api/groups/a%20course%202030?limit=1&after=1")
         await here.read("/api/groups/nothing", 404)
         tables = [(await here.read(f"/api/tournaments/week-{n}/standings"))["rows"] for n in (1, 2)]
-    assert listed == {"groups": [{"group": "a course 2030", "tournaments": ["week-1", "week-2"]}]}
+    groups = [{"group": "a course 2030", "tournaments": ["week-1", "week-2"]}]
+    assert listed == {"groups": groups, "next": None}
     for row in told["rows"]:
         own = [each for rows in tables for each in rows if each["name"] == row["name"]]
         assert row["points"] == sum(each["points"] for each in own)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 import jsonschema
 import msgspec
@@ -30,6 +30,7 @@ from server.protocols.api.door import Api
 from server.protocols.api.game_schema import common, schemas
 from server.protocols.api.openapi import openapi
 from server.protocols.api.table import ROUTES, description, document
+from tests.server.protocols.test_api import office
 from tests.server.transcripts import hosting
 from tests.server.web import Server, get, serving
 from tests.steps import steps_taken
@@ -251,6 +252,48 @@ def test_the_document_says_of_every_order_and_of_nothing_else_that_its_answer_ma
         for method, operation in operations.items():
             request = Request(method.upper(), path, {}, {}, b"", "", 0.0, False)
             assert is_order(request) == ("502" in operation["responses"]), path
+
+
+def test_generators_that_know_only_the_common_words_of_json_schema_can_read_every_type() -> None:
+    """Catches options that a client in TypeScript could not set, and players of no type in one in Java."""
+    document = openapi(ROUTES)
+    for part in parts(document):
+        assert "prefixItems" not in part
+        if part.get("type") == "array":
+            assert "items" in part, part
+        if part.get("type") == "object":
+            assert part.keys() & {"properties", "additionalProperties"}, part
+    for name, schema in document["components"]["schemas"].items():
+        for field, said in schema.get("properties", {}).items():
+            assert said.keys() & {"type", "anyOf", "enum", "$ref"}, (name, field)
+
+
+def parts(whole: Any) -> Iterator[dict[str, Any]]:
+    """All objects of a document, at any depth."""
+    if isinstance(whole, dict):
+        yield cast("dict[str, Any]", whole)
+    if isinstance(whole, dict | list):
+        inner = cast("list[Any]", [*whole.values()] if isinstance(whole, dict) else whole)
+        for each in inner:
+            yield from parts(each)
+
+
+async def test_every_list_comes_in_pages_as_the_document_says(autojump_clock: MockClock) -> None:
+    """Catches groups that were all listed, whatever `limit` said."""
+    lists = [route.path for route in ROUTES if "limit" in route.query]
+    async with office() as here:
+        for name in ("one", "two"):
+            settings = {"name": name, "game": "tic-tac-toe", "group": f"of {name}", "entrants": 2}
+            await here.tell("/api/tournaments", 201, **settings)
+        for path in lists:
+            address = path.format(name="one", group="of%20one")
+            await here.read(f"{address}?limit=1")
+            for wrong in ("limit=0", "limit=1001", "after=-1"):
+                await here.read(f"{address}?{wrong}", 400)
+        first, second = [await here.read(f"/api/groups?limit=1&after={after}") for after in (0, 1)]
+    assert len(lists) > 4
+    assert (first["groups"], first["next"]) == ([{"group": "of one", "tournaments": ["one"]}], 1)
+    assert (second["groups"], second["next"]) == ([{"group": "of two", "tournaments": ["two"]}], None)
 
 
 def test_what_the_document_says_is_text_and_not_code() -> None:
