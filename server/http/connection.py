@@ -77,6 +77,7 @@ class Connection(Answers):
         "_exchange",
         "_holding",
         "_http",
+        "_lent",
         "_named",
         "_outbox",
         "_parting",
@@ -111,6 +112,7 @@ class Connection(Answers):
         self._streaming = False  # … whether it is being answered bit by bit …
         self._chunked = True  # … in chunks or, for clients that do not know these, until the end …
         self._events = False  # … with events, of which no number is the whole
+        self._lent = False  # … or by another process
         self._waiting = Pipelined(ahead) if ahead else None  # what came meanwhile
         self._advancing = False
         self._holding = False  # no request is served until the client has taken earlier answers
@@ -181,12 +183,12 @@ class Connection(Answers):
         ahead = [(left, self._arrived)] if left else []
         ahead += self._waiting or ()
         self._waiting = None
-        self._streaming = True  # it is not answered here
+        self._streaming = self._lent = True  # it is not answered here
         return Loan(self, self._wire, passed, exchange.request, (request, exchange.request.arrived), ahead)
 
     def resume(self, ahead: Sequence[Piece], answer: Response | None, *, last: bool = False) -> None:
         """Go on, back from a loan, with what was read, after `answer`, if the request has none yet."""
-        exchange, self._streaming = self._exchange, False
+        exchange, self._streaming, self._lent = self._exchange, False, False
         if self._parting or exchange is None:
             return
         self._waiting = Pipelined(ahead) if ahead else None
@@ -204,6 +206,14 @@ class Connection(Answers):
             self._over(last)
         else:
             self.respond(exchange, answer)
+
+    def ended(self) -> None:
+        """End, back from a loan: the other process has said the last word, or goes on by itself."""
+        self._parting, self._lent = True, False
+        if self._turn is not None:
+            self._turn.set()
+        else:
+            self._http.guard.start_soon(self._wire.conclude, self._http.limits.outbox_seconds)
 
     def authenticated(self) -> None:
         visitor, self._visitor = self._visitor, None  # once is enough
@@ -370,7 +380,10 @@ class Connection(Answers):
     # How it ends.
 
     async def _finish(self) -> None:
-        """The client has ended its side. The holder of its request is told, and may answer for a moment."""
+        """The client has ended its side. The holder of its request is told, and may answer for a moment.
+
+        Another process to which the connection is lent hears the end as well, and does the same.
+        """
         limits = self._http.limits
         until = trio.current_time() + limits.linger_seconds
         while not self._parting:
@@ -380,12 +393,16 @@ class Connection(Answers):
                     continue
                 break
             self._turn = trio.Event()
-            self._lose(self._exchange)
-            with trio.move_on_at(until):
+            if not self._lent:
+                self._lose(self._exchange)
+                with trio.move_on_at(until):
+                    await self._turn.wait()
+            if self._lent:
                 await self._turn.wait()
             if not self._turn.is_set():
                 break
-        await self._outbox.drained(limits.outbox_seconds)
+        if await self._outbox.drained(limits.outbox_seconds):
+            await self._wire.conclude(limits.outbox_seconds)
 
     def _refuse(self, refusal: HttpError) -> None:
         response = bare_page.refusal(refusal, to_browser=bare_page.sent_by_browser(self._requests.begun))

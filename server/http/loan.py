@@ -17,6 +17,7 @@ class Lender(Protocol):
     """The connection, as the loan sees it."""
 
     def resume(self, ahead: Sequence[Piece], answer: Response | None, *, last: bool = False) -> None: ...
+    def ended(self) -> None: ...
     def authenticated(self) -> None: ...
 
 
@@ -54,7 +55,7 @@ class Loan:
         written, read = self._wire.used()
         left = self._wire.take_back()
         if written:
-            self._wire.close()
+            self._lender.ended()
         elif read:  # nobody knows where the next request begins
             self._lender.resume((), answer, last=True)
         else:
@@ -62,12 +63,13 @@ class Loan:
 
     def close(self) -> None:
         """The connection has ended."""
-        self._wire.close()
+        self._lender.ended()
 
     def leave(self) -> None:
         """The other process keeps the connection: close this end's descriptor and nothing else."""
         self._wire.take_back()
         self._wire.close()
+        self._lender.ended()
 
     def authenticated(self) -> None:
         self._lender.authenticated()

@@ -340,7 +340,7 @@ class SocketWire(Wire):
     def let_go(self, *, counted: bool = True) -> socket.socket | None:
         """As in `Wire`; only if it is `counted`, `used` knows what happened since."""
         open_, readiness = self._socket.fileno() >= 0, self._readiness
-        if not open_ or readiness is None or self._received is not None or self._failure is not None:
+        if not open_ or readiness is None or self._received or self._failure is not None:
             return None
         readiness.forget(self._socket.fileno())
         self._mark = Mark(tcp_use(self._socket) if counted else None)

@@ -99,6 +99,13 @@ class Wire(Protocol):
         """Drop the connection at once and wake whoever waits for it. A second call does nothing."""
         ...
 
+    async def conclude(self, seconds: float) -> None:
+        """Close, but not before the peer was sent what another process has said, and that this is the end.
+
+        That may take `seconds`. All that was put into an outbox has to be sent already.
+        """
+        self.close()
+
     def round_trip(self) -> float | None:
         """Seconds to the peer, or to the proxy before it, and back; None where that is not known."""
         return None
@@ -132,6 +139,8 @@ class StreamWire(Wire):
 
     __slots__ = (
         "_closed",
+        "_ended",
+        "_finished",
         "_nursery",
         "_relay",
         "_relayed",
@@ -149,6 +158,8 @@ class StreamWire(Wire):
         self._stream = stream
         self._nursery = nursery
         self._closed = False
+        self._ended = False  # the peer has finished sending
+        self._finished: trio.Event | None = None  # set when the peer was told of the end, if it is to be
         self._relay: Relay | None = None  # while another process serves it
         self._relayed: trio.Event | None = None  # set when all that the other process said is sent
         self.pumped = None
@@ -162,7 +173,7 @@ class StreamWire(Wire):
             self._check_open()
             received = await self._read()
             self.arrived = trio.current_time()
-            ended = not received
+            self._ended = ended = not received
             while (relay := self._relay) is not None and (received or ended):
                 if received:
                     received = await relay.pass_on(received)
@@ -195,6 +206,12 @@ class StreamWire(Wire):
             self.take_back()
             self._nursery.start_soon(trio.aclose_forcefully, self._stream)
 
+    async def conclude(self, seconds: float) -> None:
+        self.take_back()
+        with trio.move_on_after(seconds):
+            await self._finish()
+        self.close()
+
     def let_go(self) -> socket.socket | None:
         if self._closed or self._relay is not None:
             return None
@@ -202,6 +219,8 @@ class StreamWire(Wire):
             relay = self._relay = Relay()
         except OSError:
             return None
+        if self._ended:
+            relay.finish()
         before, self._relayed = self._relayed, trio.Event()
         self._nursery.start_soon(self._say_for, relay, self._relayed, before)
         return relay.theirs
@@ -238,15 +257,21 @@ class StreamWire(Wire):
             raise trio.ClosedResourceError("the connection was closed at this end")
 
     async def _finish(self) -> None:
-        while self._relayed is not None:
-            await self._relayed.wait()
+        if self._finished is not None:
+            await self._finished.wait()
+            return
+        self._finished = trio.Event()
         try:
+            while self._relayed is not None:
+                await self._relayed.wait()
             if isinstance(self._stream, trio.abc.HalfCloseableStream):
                 await self._stream.send_eof()
             else:
                 await self._stream.aclose()
         except PEER_GONE:
             pass  # nobody is left to be told
+        finally:
+            self._finished.set()
 
 
 class TlsWire(StreamWire):

@@ -59,6 +59,7 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
     try:
         if (connection := await _accepted(host, wire, visitor)) is not None:
             await connection.run()
+            await wire.conclude(host.limits.linger_seconds)
     except PEER_GONE:
         pass  # the failure has been dealt with
 

@@ -101,7 +101,7 @@ class Lending:
         """Lend a request's connection, or answer. False: it has to wait until earlier answers are taken."""
         conduit, request = self._conduit, exchange.request
         files = RELAYED if request.secure else 0
-        if conduit is None or conduit.full or exchange.gone or not self._has_room(files):
+        if conduit is None or conduit.full or not self._has_room(files):
             exchange.respond(self._away(request))
             return True
         if (loan := exchange.lend()) is None:
@@ -110,7 +110,8 @@ class Lending:
         self._lent[self._number] = loan
         if self._admission is not None:
             self._admission.files_beside += files
-        exchange.on_gone(partial(self._closed, self._lent, self._number))
+        if not exchange.gone:  # else the client has only ended its side
+            exchange.on_gone(partial(self._closed, self._lent, self._number))
         conduit.say(Lend(self._number, request.peer, request.secure, loan.pieces), loan.passed)
         return True
 

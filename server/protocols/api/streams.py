@@ -21,7 +21,7 @@ from games.game import quoted
 from server.export.json_views import causes_shown, moment
 from server.host.view import HeldTournament, View
 from server.http.exchange import Chunks, Exchange
-from server.http.wire import NO_STORE, NOSNIFF, event_stream
+from server.http.wire import NO_STORE, NOSNIFF, Response, event_stream
 from server.net.guard import Guard
 from server.protocols.api.changes import Changes
 from server.protocols.common.encode_once import OnceEncoder
@@ -83,13 +83,18 @@ async def _retell(exchange: Exchange, tournament: HeldTournament, name: str) -> 
     """Stream the events of a match that is over, which may have to be fetched.
 
     Others have their turn after each, and the client has taken it before the next: on the largest board there
-    are 1,800 with 80 kB each.
+    are 1,800 with 80 kB each. Whoever has the end gets 204: a browser asks again after each end of a stream,
+    every few seconds, until it is told so.
     """
     exchange.authenticated()
     concluded, after = await tournament.concluded(name), _last_id(exchange)
+    end = len(concluded.moves) + 1
+    if after == end:
+        exchange.respond(Response(204, (NO_STORE,)))
+        return
     chunks = exchange.stream(200, HEADERS)
     for number, event in enumerate(_retold(tournament.record, concluded)):
-        if number > after or after >= len(concluded.moves) + 2:  # it knows of more than there is
+        if number > after or after > end:  # it knows of more than there is
             chunks.put(_event(number, event))
         await trio.lowlevel.checkpoint()
         if not await chunks.drained():

@@ -149,6 +149,7 @@ ROUTES: tuple[Route, ...] = (
         "Stream the events of a match; resumable by Last-Event-ID.",
         reading.match_events,
         {STREAM: str},
+        otherwise={204: {}},  # to whoever has the end
         query=AFTER,
     ),
     get(

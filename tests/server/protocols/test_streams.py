@@ -107,22 +107,35 @@ class Slow(Spectator):
         return len(self.told) < self.most
 
 
-async def test_a_match_that_is_over_is_told_no_faster_than_it_is_taken() -> None:
-    """Catches making all events of a long match at once: 150 MB, while nobody else was told anything."""
+def played_cup() -> Any:
+    """A tournament whose match `cup-1` is over, after eight moves."""
     moves = (0, 0, 0, 1, 1, 1, 2, 2)
     over = Concluded("cup-1", 1, ("ann", "bob"), None, Ending.LEFT, "so", None, moves, (1.0,) * 8)
 
     async def concluded(match: str) -> Concluded:
         return over
 
-    cup: Any = SimpleNamespace(
-        matches={}, record=Record("cup", Opened("connect-4", "round-robin")), concluded=concluded
-    )
+    record = Record("cup", Opened("connect-4", "round-robin"))
+    return SimpleNamespace(matches={}, record=record, concluded=concluded)
+
+
+async def test_a_match_that_is_over_is_told_no_faster_than_it_is_taken() -> None:
+    """Catches making all events of a long match at once: 150 MB, while nobody else was told anything."""
     slow: Any = Slow(4)
-    telling = streams.stream_match(slow, cup, "cup-1", SILENT)
+    telling = streams.stream_match(slow, played_cup(), "cup-1", SILENT)
     assert telling is not None
     await telling
     assert slow.waiting == [1, 1, 1, 1]
+
+
+async def test_whoever_has_the_end_of_a_match_is_told_not_to_ask_again() -> None:
+    """Catches an empty stream, after which every browser asks again in a few seconds, for ever."""
+    cup = played_cup()
+    async with serving(lambda exchange: streams.stream_match(exchange, cup, "cup-1", SILENT)) as server:
+        client = server.connect()
+        told = [await client.ask(get("/", f"Last-Event-ID: {number}")) for number in (0, 8, 9, 10)]
+        assert [answer.status for answer in told] == [200, 200, 204, 200]
+        assert [answer.body.count(b"event: ") for answer in told] == [9, 1, 0, 10]
 
 
 async def test_a_match_in_play_is_told_no_faster_than_it_is_taken_and_then_followed() -> None:

@@ -86,6 +86,26 @@ async def test_what_is_asked_ahead_is_answered_in_order_however_it_is_cut() -> N
         ]
 
 
+async def test_a_client_that_ends_its_side_after_its_last_request_is_answered_everything() -> None:
+    """Catches 503 for a page behind another answer, and silence for what has to go back to play after it."""
+    asked = post(b"1") + get("/2") + post(b"3") + get("/play") + get("/5") + get("/6")
+    said = [b"play / 1", b"show /2 ", b"play / 3", b"play /play ", b"show /5 ", b"show /6 "]
+    async with playing() as both:
+        show = await both.show(says("show"))
+        for cut in range(0, len(asked), tries(STEP, 1)):
+            connected = socket.create_connection(("127.0.0.1", both.port))
+            connected.sendall(asked[:cut])
+            await trio.testing.wait_all_tasks_blocked(0.0005)
+            connected.sendall(asked[cut:])
+            connected.shutdown(socket.SHUT_WR)  # and nobody has had a turn since
+            connected.setblocking(False)
+            async with trio.SocketStream(trio.socket.from_stdlib_socket(connected)) as end:
+                client = Client(end)
+                assert [(await client.answer()).body for _ in said] == said
+                assert await everything(client) == b""
+        await until(lambda: not (len(both.lending) or len(both.admission) or len(show.borrowing)))
+
+
 async def test_lent_and_back_again_and_again_leaves_no_descriptor_open() -> None:
     async with playing() as both:
         show = await both.show(says("show"))

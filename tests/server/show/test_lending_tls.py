@@ -1,5 +1,8 @@
 """Lending under TLS, where play cannot give its connections away and copies for show."""
 
+import ssl
+from contextlib import suppress
+
 import pytest
 import trio
 import trio.testing
@@ -7,7 +10,7 @@ import trio.testing
 from server.http.exchange import Exchange
 from server.http.wire import Response
 from server.net.limits import Limits
-from tests.server.show.lent import at_stream, everything, files_open, playing, possible, says, until
+from tests.server.show.lent import Both, at_stream, everything, files_open, playing, possible, says, until
 from tests.server.web import Holds, Streams, get, post
 
 pytestmark = [pytest.mark.slow, possible]
@@ -119,3 +122,58 @@ async def test_a_connection_ends_where_show_ends_it() -> None:
         assert (await everything(client)).endswith(b"show /last ")
         await trio.aclose_forcefully(client.end)
         await until(lambda: not len(both.admission) and not len(show.borrowing))
+
+
+async def answers_to_the_end(both: Both, asked: bytes) -> bytes:
+    """What a client is sent that says the end of TLS together with what it asks, until it is told it, too.
+
+    Raises `ssl.SSLEOFError` where the connection ends without that: it could have been cut by anybody.
+    """
+    came, goes, got = ssl.MemoryBIO(), ssl.MemoryBIO(), b""
+    assert both.trusting is not None
+    tls = both.trusting.wrap_bio(came, goes, server_hostname="localhost")
+    async with await trio.open_tcp_stream("127.0.0.1", both.port) as stream:
+
+        async def exchange() -> None:
+            await stream.send_all(goes.read())
+            if received := await stream.receive_some():
+                came.write(received)
+            else:
+                came.write_eof()
+
+        while tls.version() is None:
+            with suppress(ssl.SSLWantReadError):
+                tls.do_handshake()
+                break
+            await exchange()
+        if asked:
+            tls.write(asked)
+        with suppress(ssl.SSLWantReadError):
+            tls.unwrap()
+        while True:
+            try:
+                got += tls.read()
+            except ssl.SSLZeroReturnError:
+                return got
+            except ssl.SSLWantReadError:
+                await exchange()
+
+
+@pytest.mark.parametrize("last", [(), ("Connection: close",)], ids=["goes on", "says that it is the last"])
+async def test_whoever_says_the_end_of_tls_is_answered_everything_and_told_the_end(last: tuple[str]) -> None:
+    """Catches pages of which nothing came, because their end was heard before they were copied."""
+    async with playing(secure=True) as both:
+        show = await both.show(says("show"))
+        for asked, said in (
+            (b"", []),
+            (get("/play", *last), [b"play /play "]),
+            (get("/1", *last), [b"show /1 "]),
+            (post(b"1") + get("/2", *last), [b"play / 1", b"show /2 "]),
+            (get("/1") + post(b"2") + get("/3", *last), [b"show /1 ", b"play / 2", b"show /3 "]),
+        ):
+            for _ in range(10):
+                got = await answers_to_the_end(both, asked)
+                bodies = [part.partition(b"HTTP/1.1")[0] for part in got.split(b"\r\n\r\n")[1:]]
+                assert bodies == said
+        await until(lambda: not (len(both.lending) or len(both.admission) or len(show.borrowing)))
+        assert both.admission.files_beside == 0
