@@ -236,3 +236,19 @@ def test_nothing_is_cut_off_on_paper(browser: Browser, host: Served) -> None:
             " place.replaceChildren(list); return list.scrollHeight <= list.clientHeight; }"
         )
         assert whole
+
+
+def test_paper_has_the_marks_of_the_seats_and_the_progress_but_nothing_to_press(
+    browser: Browser, host: Served
+) -> None:
+    """Browsers print no grounds unless they are told to, and these are nothing else."""
+    with visitor(browser, host.http) as spectator:
+        page = log_in(spectator, another_link(host))
+        page.emulate_media(media="print")
+        spectator.go(page, f"/admin/tournaments/{CUP}")
+        expect(page.get_by_role("button").and_(page.locator(":visible"))).to_have_count(0)
+        for path, marks in ((f"/matches/{CUP}-1", ".disc"), (f"/tournaments/{CUP}", "progress")):
+            spectator.go(page, path)
+            printed = "(marks) => marks.map((mark) => getComputedStyle(mark).printColorAdjust)"
+            assert set(page.locator(marks).evaluate_all(printed)) == {"exact"}
+        expect(page.locator(".boards")).to_be_hidden()  # nothing is played any more
