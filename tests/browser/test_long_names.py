@@ -139,7 +139,7 @@ def test_a_projector_shows_all_of_an_evening_at_once_and_cuts_no_name(
         page = spectator.open(path)
         page.set_viewport_size(PROJECTOR)
         expect(page.locator(".card").first).to_be_visible()
-        names = page.locator(".seat :is(a, .unknown), .groups :is(h2, th, .long, .next > span)")
+        names = page.locator(".seat :is(a, .unknown), .groups :is(h2, th, .long, .next span)")
         assert names.evaluate_all(CUT_OFF) == []
         assert page.evaluate("document.documentElement.scrollHeight") == PROJECTOR["height"]
 
