@@ -157,6 +157,29 @@ def test_a_replay_plays_by_itself_and_can_be_scrubbed(browser: Browser, arena: S
         assert spectator.complaints == []
 
 
+@pytest.mark.parametrize("status", [None, 503])
+def test_a_replay_says_that_a_move_cannot_be_loaded_and_goes_on_when_it_can(
+    browser: Browser, arena: Served, status: int | None
+) -> None:
+    """Catches a slider that is elsewhere than the board, while nothing says why."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/santorini-1")
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        errors: list[str] = []
+        where, scrubber = page.locator("[data-where]"), page.locator("[data-scrubber]")
+        last = scrubber.input_value()
+        page.route(
+            "**/frames?*", lambda route: route.abort() if status is None else route.fulfill(status=status)
+        )
+        scrubber.fill("2")
+        expect(where).to_have_text("move 2 cannot be loaded just now; try again")
+        expect(scrubber).to_have_value(last)
+        page.unroute("**/frames?*")
+        scrubber.fill("2")
+        expect(where).to_contain_text("move 2 of")
+        assert errors == []
+
+
 ALLOWED = 100 / 30_000  # changes of its address that a page in Safari has in a ms; with any more, it raises
 NOTED = """() => {
     window.changes = 0;

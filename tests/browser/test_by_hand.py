@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from games.brains import greedy
 from games.catalogue import catalogue
@@ -241,6 +241,56 @@ def test_whoever_was_away_when_a_match_ended_sees_its_end_and_begins_no_other(
         expect(said.locator("a")).to_have_attribute("href", f"/matches/{ended}")
         expect(page.locator("[data-move]")).to_have_count(0)
         expect(page.locator("[data-resign]")).to_be_hidden()
+
+
+def test_whoever_has_lost_the_network_goes_on_over_another_connection(
+    browser: Browser, served: Served
+) -> None:
+    """Nothing is said where a network goes: what is sent is never answered, and nothing is heard."""
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/connect-4/play")
+        page.clock.install()
+        lines = Lines(page)
+        person.go(page, "/games/connect-4/play?against=first&name=Zoe")
+        spots, said = page.locator("[data-move]"), page.locator("[data-status]")
+        spots.nth(3).focus()
+        page.clock.run_for(10_500)
+        expect(said).to_contain_text("Your move")
+        expect(spots.nth(3)).to_be_focused()
+        assert lines.opened == 1
+        for silence, how in (
+            (4_500, spots.first.click),
+            (14_500, lambda: None),
+        ):  # with a move, without
+            expect(spots.first).to_be_visible()
+            lines.cut()
+            how()
+            page.clock.run_for(silence)
+            expect(said).to_contain_text("Your move")
+        assert lines.opened == 3
+        expect(spots.first).to_be_visible()
+        spots.first.click()
+        expect(page.locator("[data-board]:not([data-ply='0'])")).to_be_visible()
+        assert person.complaints == []
+
+
+class Lines:
+    """The connections of a page to the host, which can be cut without a word."""
+
+    def __init__(self, page: Page) -> None:
+        self.opened = 0
+        self._cut = 0  # how many of the first
+        page.route_web_socket("**/play", self._open)
+
+    def cut(self) -> None:
+        self._cut = self.opened
+
+    def _open(self, near: WebSocketRoute) -> None:
+        self.opened += 1
+        number, far = self.opened, near.connect_to_server()
+        near.on_message(lambda said: far.send(said) if number > self._cut else None)
+        far.on_message(lambda told: near.send(told) if number > self._cut else None)
+        near.on_close(lambda code, reason: None)  # nor is the host told that
 
 
 def matches_of(served: Served, name: str) -> list[str]:

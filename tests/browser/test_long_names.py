@@ -19,6 +19,16 @@ GROUP = "a-group-whose-name-has-as-many-characters-as-one-may-have"
 PILED_UP = "\u0302" * 31
 WIDE, SHORT = "W" * 32, "bea"  # the widest letter there is
 LEFTWARDS = "אריאלה מבית הספר הגבוה לתכנות עש", "דבורה"  # written from right to left
+EVENING = (
+    "Wolfgang Amadeus Mozart the 2nd",
+    "الفريق الأول من مدرسة البرمجة",
+    "Learner of Group 7 (second)",
+    "ann",
+)
+EVENING_CUPS = ("an-evening-with-many-long-names-of-which-none-is-cut-short", "friday-evening-cup", "cup")
+PROJECTOR = {"width": 1280, "height": 720}
+CUT_OFF = """(texts) => texts.filter((text) => text.scrollWidth > text.clientWidth
+    || text.matches(".long") && text.scrollHeight > text.clientHeight).map((text) => text.textContent)"""
 LEFTWARDS_CUP = {"name": "leftwards", "game": "tic-tac-toe", "entrants": 2}
 PLACE = """(element, at) => {
     const letter = document.createRange();
@@ -56,6 +66,18 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     wait_for(lambda: served.get(f"/api/tournaments/{CUP}")[1]["state"] == "finished")
     yield served
     served.kill()
+
+
+@pytest.fixture(scope="module")
+def evening(host: Served) -> Served:
+    """The same host while matches of three tournaments are played, and others are next."""
+    token = (host.data / "organiser-token").read_text().strip()
+    for name, game in zip(EVENING_CUPS, ("connect-4", "santorini", "quoridor"), strict=True):
+        order(host, token, "", name=name, game=game, entrants=len(EVENING))
+        for bot in EVENING:
+            Bot(host.tcp, bot, game, turns=Semaphore(0))
+        wait_for(lambda name=name: host.get(f"/api/tournaments/{name}")[1]["state"] == "running")
+    return host
 
 
 def test_every_page_fits(browser: Browser, host: Served) -> None:
@@ -107,6 +129,32 @@ def test_a_projector_is_no_wider_than_its_screen_after_thousands_of_matches(
         )
         expect(page.locator(".standings .points").first).to_have_text("6019½")
         fits(page, "a projector after thousands of matches")
+
+
+@pytest.mark.parametrize("path", ["/wall", f"/wall/{EVENING_CUPS[0]}"])
+def test_a_projector_shows_all_of_an_evening_at_once_and_cuts_no_name(
+    browser: Browser, evening: Served, path: str
+) -> None:
+    with visitor(browser, evening.http) as spectator:
+        page = spectator.open(path)
+        page.set_viewport_size(PROJECTOR)
+        expect(page.locator(".card").first).to_be_visible()
+        names = page.locator(".seat :is(a, .unknown), .groups :is(h2, th, .long, .next span)")
+        assert names.evaluate_all(CUT_OFF) == []
+        assert page.evaluate("document.documentElement.scrollHeight") == PROJECTOR["height"]
+
+
+def test_a_phone_shows_whole_names_below_boards_and_who_met_whom(browser: Browser, evening: Served) -> None:
+    with visitor(browser, evening.http, look="phone") as spectator:
+        page = spectator.open("/")
+        page.set_viewport_size({"width": 360, "height": 740})
+        expect(page.locator(".card").first).to_be_visible()
+        assert page.locator(".seat :is(a, .unknown)").evaluate_all(CUT_OFF) == []
+        spectator.go(page, f"/tournaments/{CUP}/schedule")
+        ends = page.locator(".schedule a").evaluate_all(
+            "(links) => links.map((link) => link.getBoundingClientRect().right)"
+        )
+        assert max(ends) < 360, "both names and the result"
 
 
 def test_the_heading_of_a_game_is_not_broken_at_its_hyphen_and_its_fields_look_like_others(
@@ -188,3 +236,19 @@ def test_nothing_is_cut_off_on_paper(browser: Browser, host: Served) -> None:
             " place.replaceChildren(list); return list.scrollHeight <= list.clientHeight; }"
         )
         assert whole
+
+
+def test_paper_has_the_marks_of_the_seats_and_the_progress_but_nothing_to_press(
+    browser: Browser, host: Served
+) -> None:
+    """Browsers print no grounds unless they are told to, and these are nothing else."""
+    with visitor(browser, host.http) as spectator:
+        page = log_in(spectator, another_link(host))
+        page.emulate_media(media="print")
+        spectator.go(page, f"/admin/tournaments/{CUP}")
+        expect(page.get_by_role("button").and_(page.locator(":visible"))).to_have_count(0)
+        for path, marks in ((f"/matches/{CUP}-1", ".disc"), (f"/tournaments/{CUP}", "progress")):
+            spectator.go(page, path)
+            printed = "(marks) => marks.map((mark) => getComputedStyle(mark).printColorAdjust)"
+            assert set(page.locator(marks).evaluate_all(printed)) == {"exact"}
+        expect(page.locator(".boards")).to_be_hidden()  # nothing is played any more

@@ -39,7 +39,9 @@ async function frame(number) {
 }
 
 async function more(number) {
-  const answer = await (await fetch(`/matches/${name}/frames?from=${number}`)).json();
+  const response = await fetch(`/matches/${name}/frames?from=${number}`);
+  if (!response.ok) throw new Error(response.statusText);
+  const answer = await response.json();
   for (const each of answer.frames) frames.set(each.ply, each);
   for (const key of frames.keys()) {
     if (frames.size <= KEPT) break;
@@ -52,12 +54,21 @@ async function go(number) {
   wanted = Math.min(Math.max(number, 0), last);
   const target = wanted;
   following = main.dataset.live !== undefined && target === last;
-  const found = await frame(target);
-  if (!found || target !== wanted) return; // another step was asked for meanwhile
+  const found = await frame(target).catch(() => null);
+  if (target !== wanted) return; // another step was asked for meanwhile
+  if (!found) return stay();
   ply = target;
   put(board, found.board);
   mark(found);
   locate();
+}
+
+/** Where the host gives no board, what was shown stays, and says so. */
+function stay() {
+  play(false);
+  where.textContent = `move ${wanted} cannot be loaded just now; try again`;
+  scrubber.value = wanted = ply;
+  following = main.dataset.live !== undefined && ply === last;
 }
 
 let located; // until the address may change again

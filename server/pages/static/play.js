@@ -9,6 +9,8 @@ const MOST = 10_000; // ms between two tries to connect
 const LOOKS = 100; // at the board, until the host's pages have heard of a move …
 const PAUSE = 100; // … with so many ms in between
 const TICK = 200; // ms between two looks at the clock
+const ANSWER = 4_000; // ms in which the host answers; a connection over which it has not counts as lost
+const QUIET = 10_000; // ms without a word from the host in a match, after which it is asked for one
 const SPOTS = ".spot, .choices button"; // whatever a move is played with, also when it has been
 
 const play = document.querySelector("[data-play]");
@@ -26,6 +28,7 @@ let you;
 let players;
 let asked = {}; // the latest turn
 let heard; // when it came
+let waiting; // for an answer
 let tries = 0;
 let over = false;
 
@@ -38,12 +41,21 @@ function say(words, link) {
   }
 }
 
+/** Say something that the host answers. */
 function send(message) {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  if (socket?.readyState !== WebSocket.OPEN) return;
+  socket.send(JSON.stringify(message));
+  wait(ANSWER, lose);
+}
+
+function wait(most, then) {
+  clearTimeout(waiting);
+  waiting = setTimeout(then, most, socket);
 }
 
 function connect() {
-  socket = new WebSocket(websocket);
+  const opened = new WebSocket(websocket);
+  socket = opened;
   socket.addEventListener("open", () => {
     const hello = { type: "hello", name, game, person: true, matches: 1 };
     if (against) hello.against = against;
@@ -51,8 +63,20 @@ function connect() {
     if (token) hello.token = token;
     send(hello);
   });
-  socket.addEventListener("message", (event) => hear(JSON.parse(event.data)));
-  socket.addEventListener("close", () => { if (!over) again(match); });
+  socket.addEventListener("message", (event) => {
+    if (opened !== socket) return;
+    wait(QUIET, () => { if (match && !over) send({ type: "state", match }); });
+    hear(JSON.parse(event.data));
+  });
+  socket.addEventListener("close", () => lose(opened));
+}
+
+/** Go on over another connection: this one has ended, or is silent, as where a network has gone. */
+function lose(lost) {
+  if (over || lost !== socket) return;
+  socket = undefined;
+  lost.close();
+  again(match);
 }
 
 /** Try again in a while, and in a longer one each time. */
@@ -78,7 +102,7 @@ function hear(told) {
       heard = performance.now();
       clocks();
       if (told.turn !== null) say(told.turn === you ? `Your move: you are ${you}.` : `You are ${you}; it is the other's move.`);
-      look(told.ply);
+      if (Number(board.dataset.ply) !== told.ply || board.querySelector("[aria-disabled]")) look(told.ply); // not what is there already
       break;
     case "refused":
       say(told.reason);
@@ -167,8 +191,8 @@ function clocks() {
 async function look(ply) {
   const query = new URLSearchParams({ ply, seat: you });
   for (let n = 0; n < LOOKS && ply === asked.ply; n += 1) {
-    const answer = await fetch(`/matches/${encodeURIComponent(match)}/hand?${query}`);
-    const drawn = answer.ok ? (await answer.json()).board : null;
+    const answer = await fetch(`/matches/${encodeURIComponent(match)}/hand?${query}`).catch(() => null);
+    const drawn = answer?.ok ? (await answer.json()).board : null;
     if (ply !== asked.ply) return;
     if (drawn !== null) {
       const focused = board.contains(document.activeElement);
