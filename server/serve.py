@@ -71,6 +71,7 @@ from tournament.store import Stale
 if TYPE_CHECKING:
     from server.peers.peering import Peering  # psycopg, which it needs, is an extra
 
+SHUT = "the doors are shut"  # why clocks stand still at the start
 SOON_READ = 200_000  # entries of a journal that show reads within some seconds
 TAKEN_OVER = "peers: other hosts have gone on with what this one held, and it ends: start it again"
 
@@ -166,6 +167,7 @@ async def _serve(
             peering.peers.settled = False
             await peering.listen(nursery, settings.peers, settings.advertise, own_version())
             peering.serve(host)
+        host.timekeeper.pause(SHUT)
         await nursery.start(host.run)
         nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
         if settings.webhook:  # where hosts share a database, it says more of a webhook that is not new
@@ -231,6 +233,9 @@ async def _serve(
             await peering.come_in()
         http = Http(app, host.guard, settings.limits)
         _let_in(doors, nursery, host, http, admission, tls)
+        host.timekeeper.resume(SHUT)
+        if workers is not None:
+            workers.let_in()
         await nursery.start(certificate.renew, tls)
         if tls is not None:
             nursery.start_soon(tls.watch)

@@ -215,7 +215,7 @@ class Lent(Match):
     def deadline(self) -> float:
         return inf
 
-    def flag(self, at: float) -> None:
+    def flag(self, at: float, *, heard: bool = False) -> None:
         """Its clocks run elsewhere."""
 
     def credit(self, seconds: float, at: float) -> None:

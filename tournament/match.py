@@ -86,6 +86,7 @@ class Match:
         "moves",
         "name",
         "names",
+        "on_its_way",
         "options",
         "positions",
         "receipt",
@@ -161,6 +162,8 @@ class Match:
         self._paused: float | None = None
         # For each seat, how many bytes of a line without its end have come; None: nobody can know.
         self.begun: list[Callable[[], int] | None] = [None, None]
+        # For each seat, whether what its bot had said by some time may not be here yet; None: all of it is.
+        self.on_its_way: list[Callable[[float], bool] | None] = [None, None]
         # For each seat, the latest ply at which a move came that was sent for another, and which that was.
         self.meant: list[tuple[int, int] | None] = [None, None]
         self._last: tuple[AnyEvent, Any] | None = None  # the deciding move, held back with the verdict
@@ -294,7 +297,7 @@ class Match:
         """
         clock = self.clock
         if at > clock.deadline or self._gone != PRESENT:  # rare: nearly always nothing has run out
-            self.flag(at)
+            self.flag(at, heard=self.to_move == seat)
         positions = self.positions
         position = positions[-1]
         if self.to_move != seat:
@@ -409,11 +412,12 @@ class Match:
 
     # What the host does
 
-    def flag(self, at: float) -> None:
+    def flag(self, at: float, *, heard: bool = False) -> None:
         """End the match if somebody's time has run out.
 
         What ran out first decides; of two at once, the clock of the seat to move.
         The result does not depend on how late or how often this is called.
+        While a move in time may be on its way here, this decides nothing, unless the mover is `heard` late.
         """
         if self.verdict is not None or at <= self.deadline:
             return
@@ -421,6 +425,8 @@ class Match:
         gone = [each for each in self._gone if each is not None]
         if clock.deadline <= self._gone_until:
             mover: int = self.position.turn
+            if not heard and (on_its_way := self.on_its_way[mover]) and on_its_way(clock.deadline):
+                return
             begun = 0 if (count := self.begun[mover]) is None else count()
             ply, meant = self.meant[mover] or (None, None)
             meant = meant if ply == self.ply else None

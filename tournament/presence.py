@@ -37,6 +37,7 @@ from tournament.timekeeper import Timekeeper
 from tournament.waiting import Sought
 
 PIECE = 250  # entrants that are looked at before other tasks get their turn: about a millisecond
+PAUSED = 0.5  # seconds between two looks at whoever is absent, while all clocks stand still
 
 
 class Missing(Struct, frozen=True):
@@ -304,7 +305,7 @@ class Presence:
         """
         now = trio.current_time()
         self._timekeeper.catch_up(now)
-        if now < self._timekeeper.listens_until:
+        if self._timekeeper.paused or now < self._timekeeper.listens_until:
             return []
         return self._absences.settled(self._now(), self._free, self._record.open, length, playing=playing)
 
@@ -320,6 +321,8 @@ class Presence:
     @property
     def waits_until(self) -> float:
         """When the next pairing is overdue, if nobody comes or goes."""
+        if self._timekeeper.paused:
+            return trio.current_time() + PAUSED
         if trio.current_time() < self._timekeeper.listens_until:
             return self._timekeeper.listens_until
         return -inf if self._absences.more else self._absences.until + self._timekeeper.stalled

@@ -22,11 +22,12 @@ BEAT = 0.1  # seconds between two looks at the time
 BEATS = 10  # between two looks at all matches, if none of them has a deadline
 TOLERANCE = 0.05  # seconds of lateness that a busy host may have, and of grace after a stall
 LATE = 0.001  # seconds after a deadline at which a flag falls: a move at the deadline itself is in time
+AGAIN = 0.02  # seconds between two looks at a player that is late, while its move may be on its way
 
 
 class Timekeeper:
     def __init__(self, beat: float = BEAT) -> None:
-        self.stalled = 0.0  # seconds given back so far, or for which all clocks were paused
+        self._stalled = 0.0  # seconds given back so far, or for which all clocks were paused before
         self.listens_until = -inf  # after a stall: whoever came meanwhile has been heard by then
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
         self.moves = 0  # how many were played, in all matches
@@ -42,6 +43,16 @@ class Timekeeper:
         self._looked = -inf  # when it has looked at all matches
         self._paused: float | None = None  # since when …
         self._reasons: set[str] = set()  # … and why
+
+    @property
+    def stalled(self) -> float:
+        """Seconds given back so far, or for which all clocks were paused."""
+        return self._stalled + (0.0 if self._paused is None else trio.current_time() - self._paused)
+
+    @property
+    def paused(self) -> bool:
+        """Whether all clocks stand still."""
+        return self._paused is not None
 
     @property
     def idle(self) -> bool:
@@ -78,7 +89,7 @@ class Timekeeper:
         self._reasons.discard(why)
         if self._paused is not None and not self._reasons:
             now = trio.current_time()
-            self.stalled += now - self._paused
+            self._stalled += now - self._paused
             self._paused = None
             for match in tuple(self._matches):
                 match.resume(now)
@@ -102,18 +113,18 @@ class Timekeeper:
                 self._give_back(stall, now)
 
     def _give_back(self, seconds: float, now: float) -> None:
-        self.stalled += seconds
+        self._stalled += seconds
         self.listens_until = now + TOLERANCE
         for match in self._matches:
             match.credit(seconds + TOLERANCE, now)
 
     async def run(self) -> None:
-        looked, self.now = self.stalled, trio.lowlevel.current_clock().current_time
+        looked, self.now = self._stalled, trio.lowlevel.current_clock().current_time
         while True:
             now = trio.current_time()
             self.catch_up(now)
-            if self.stalled > looked:  # noticed here, or when a seat's move was read
-                looked = self.stalled
+            if self._stalled > looked:  # noticed here, or when a seat's move was read
+                looked = self._stalled
                 self.look()
             if now >= self.due or now - self._looked >= BEATS * self._beat:
                 self._look_at_all(now)
@@ -129,4 +140,5 @@ class Timekeeper:
                 match.flag(now)
             if match.verdict is not None:
                 self.forget(match)
-        self.due = min((match.deadline for match in self._matches), default=inf) + LATE
+        due = min((match.deadline for match in self._matches), default=inf) + LATE
+        self.due = due if due > now else now + AGAIN

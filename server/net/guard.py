@@ -28,6 +28,11 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Severed(trio.BrokenResourceError):
     """A connection is lost by a fault of ours: the link to the host that it came to is gone."""
 
+    def __init__(self, silent: float = 0.0) -> None:
+        """The link had been `silent` for that many seconds: what the bot said meanwhile is lost."""
+        super().__init__("the link over which the connection came is lost")
+        self.silent = silent
+
 
 class MovedAway(Exception):
     """What a task was about has moved to another process. A client that comes again is led there."""

@@ -110,6 +110,13 @@ class Wire(Protocol):
         """Seconds to the peer, or to the proxy before it, and back; None where that is not known."""
         return None
 
+    def on_its_way(self, by: float) -> bool:
+        """Whether something that the peer had said `by` that time may be received yet; then ask again soon.
+
+        What is here, but unread, does not count: the process reads that before it decides what is late.
+        """
+        return False
+
     # Another process may serve the connection for a while, with its own descriptor.
 
     def let_go(self) -> socket.socket | None:

@@ -146,8 +146,8 @@ class Answering(Channel, Answers):
         if isinstance(message, Closed | Finished):
             self._lose()
 
-    def lost(self) -> None:
-        super().lost()
+    def lost(self, silent: float = 0.0) -> None:
+        super().lost(silent)
         self._lose()
 
     # What an exchange does

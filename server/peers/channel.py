@@ -7,17 +7,32 @@ which the doors serve the bot, with its bytes stamped as if it had come in there
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from math import inf
 
 import trio
 
 from server.host.abroad import Handed
 from server.net.guard import PEER_GONE, Severed
 from server.net.wire import Piece, Wire
-from server.peers.messages import WINDOW, Closed, Credit, Finished, Known, Message, Open, Said, Say
-from server.peers.stamps import Handing, Sending
+from server.peers.messages import (
+    WINDOW,
+    Closed,
+    Credit,
+    Finished,
+    Known,
+    Listen,
+    Listened,
+    Message,
+    Open,
+    Said,
+    Say,
+)
+from server.peers.stamps import ArrivalTime, Handing, Sending
+from tournament.timekeeper import Timekeeper
 
 PIECE = 1 << 14  # bytes of one bot in a message: others get their turn
 LAST_WORDS = 1.0  # seconds that a bot may take over what it was told before the end
+LISTENING = 2.0  # seconds that the bot's host may take to say what has come: a link is silent no longer
 
 
 class Channel:
@@ -41,8 +56,8 @@ class Channel:
                 pass
         self.wake()
 
-    def lost(self) -> None:
-        """The link is gone, and the channel with it."""
+    def lost(self, silent: float = 0.0) -> None:
+        """The link is gone, and the channel with it. Nothing was heard over it for that many seconds."""
         self.end()
 
     def end(self) -> None:
@@ -67,18 +82,23 @@ class NearEnd(Channel):
         say: Callable[[Message], None],
         handed: Handed,
         tournament: str,
+        timekeeper: Timekeeper,
         *,
         again: bool,
     ) -> None:
+        """`timekeeper` knows when this host stands still: no bot is charged for that."""
         super().__init__(number, say)
         self._handed = handed
         self._wire = handed.wire
-        self._handing = Handing(trio.current_time())
+        self._timekeeper = timekeeper
+        self._handing = Handing(self._running(trio.current_time()))
         self._queue: deque[bytes] = deque()  # for the bot: no more than the credit that was given
         self._last = False  # nothing more comes for the bot
         self._sending = False  # the sending task is waiting for the bot to take something
         self._telling = trio.CancelScope()  # around that task: it does not wait for ever for a bot to read
-        pieces = tuple([(content, self._handing.heard(at)) for content, at in handed.pieces])
+        self._asked = False  # the other end waits to hear that nothing more has come
+        self._hearing = trio.CancelScope()  # around reading: cancelled to say so, once all is read
+        pieces = tuple([(content, self._heard(at)) for content, at in handed.pieces])
         self.credit -= sum(len(content) for content, _ in pieces)
         say(Open(number, handed.door, handed.path, handed.wire.peer, pieces, tournament, again))
 
@@ -113,9 +133,21 @@ class NearEnd(Channel):
                 self._last = True
             case Known():
                 self._handed.authenticated()
+            case Listen():
+                self._timekeeper.look()  # what came while this host stood still is in the socket
+                self._asked = True
+                self._hearing.cancel()
             case _:
                 pass
         super().hear(message)
+
+    def _running(self, at: float) -> float:
+        """That time by a clock that stands still while this host does."""
+        self._timekeeper.catch_up(trio.current_time())
+        return at - self._timekeeper.stalled
+
+    def _heard(self, at: float) -> ArrivalTime:
+        return self._handing.heard(self._running(at))
 
     def _send_now(self) -> None:
         """Send as much as the bot's connection takes at once, from one socket to the other in one call."""
@@ -132,7 +164,7 @@ class NearEnd(Channel):
 
     def _sent(self, content: bytes, sent: int) -> None:
         if sent:
-            self._handing.hand(sent, trio.current_time())
+            self._handing.hand(sent, self._running(trio.current_time()))
             self.say(Credit(self.number, sent))
         if sent == len(content):
             self._queue.popleft()
@@ -158,8 +190,8 @@ class NearEnd(Channel):
 
     async def _hear_the_bot(self) -> None:
         try:
-            while received := await self._wire.receive():
-                heard = self._handing.heard(self._wire.arrived)
+            while received := await self._receive():
+                heard = self._heard(self._wire.arrived)
                 for start in range(0, len(received), PIECE):
                     piece = received[start : start + PIECE]
                     while self.credit < len(piece):
@@ -169,6 +201,16 @@ class NearEnd(Channel):
             self.say(Finished(self.number))
         except PEER_GONE:
             self.end()
+
+    async def _receive(self) -> bytes:
+        """What the bot says next. The other end is told that there is nothing, if it asks and that is so."""
+        while True:
+            with trio.CancelScope() as self._hearing:
+                if self._asked:
+                    self._hearing.cancel()
+                return await self._wire.receive()
+            self._asked = False
+            self.say(Listened(self.number))
 
 
 class FarEnd(Channel, Wire):
@@ -184,7 +226,9 @@ class FarEnd(Channel, Wire):
         self._queue: deque[Piece] = deque()  # from the bot
         self._ended = False  # the bot says nothing more
         self._closed = False
-        self._severed = False
+        self._severed: float | None = None  # the link is lost, after that many seconds of silence
+        self._asked_at = -inf  # when the other end was asked what the bot had said by then …
+        self._heard_until = -inf  # … and the time by which everything that it had said is here
         self.pieces: Sequence[Piece] = [
             (content, self._sending.arrived(heard, now)) for content, heard in opened.pieces
         ]
@@ -194,8 +238,8 @@ class FarEnd(Channel, Wire):
     def known(self) -> None:
         self.say(Known(self.number))
 
-    def lost(self) -> None:
-        self._severed = True
+    def lost(self, silent: float = 0.0) -> None:
+        self._severed = silent
         super().lost()
 
     def hear(self, message: Message) -> None:
@@ -204,11 +248,28 @@ class FarEnd(Channel, Wire):
                 self._queue.append((content, self._sending.arrived(heard, trio.current_time())))
             case Finished():
                 self._ended = True
+            case Listened():
+                self._heard_until = self._asked_at
             case _:
                 pass
         super().hear(message)
 
     # As a wire
+
+    def on_its_way(self, by: float) -> bool:
+        if self._closed:
+            return False
+        if self._queue:
+            return self._queue[0][1] <= by
+        if self._severed is not None:
+            return True  # until whoever reads has heard of that
+        if self.over or self._ended or self.arrived > by or self._heard_until >= by:
+            return False
+        now = trio.current_time()
+        if self._asked_at == self._heard_until:
+            self._asked_at = now
+            self.say(Listen(self.number))
+        return now < self._asked_at + LISTENING
 
     async def receive(self) -> bytes:
         while True:
@@ -223,8 +284,8 @@ class FarEnd(Channel, Wire):
                 return content
             if self._ended:
                 return b""
-            if self._severed:
-                raise Severed("the link over which the connection came is lost")
+            if self._severed is not None:
+                raise Severed(self._severed)
             if self.over:
                 raise trio.BrokenResourceError("the connection is lost")
             await self.news()

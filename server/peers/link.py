@@ -37,6 +37,7 @@ from server.peers.messages import (
     Watch,
     framed,
 )
+from tournament.timekeeper import Timekeeper
 
 EVERY = 0.5  # seconds between two beats
 SILENCE = 2.0  # seconds after which a link on which nothing was heard is cut
@@ -62,16 +63,18 @@ class Link:
         reply: Reply = lambda answering: answering.lost(),
         hear: Hear = lambda peer, news: None,
         token: str = "",
+        timekeeper: Timekeeper | None = None,
     ) -> None:
         """`peer` is the other host's number, and `dialled` whether this one has begun the link.
 
-        `token` is the organiser's at this host.
+        `token` is the organiser's at this host, and `timekeeper` knows when this host stands still.
         """
         self.peer = peer
         self.begun = trio.current_time()
         self._reply = reply
         self._hear = hear
         self._token = token
+        self._timekeeper = timekeeper or Timekeeper()
         self._stream = stream
         self._serve = serve
         self._next = 1 if dialled else 2  # the two sides open channels of different numbers
@@ -96,8 +99,9 @@ class Link:
             pass
         finally:
             self._open = False
+            silent = trio.current_time() - self._heard
             for channel in self._channels.values():
-                channel.lost()
+                channel.lost(silent)
 
     @property
     def waiting(self) -> int:
@@ -113,7 +117,9 @@ class Link:
         if not self._open or len(self._channels) >= CHANNELS:
             raise OutOfReach(OUT_OF_REACH)
         number, self._next = self._next, self._next + 2
-        channel = self._channels[number] = NearEnd(number, self.say, handed, tournament, again=again)
+        channel = self._channels[number] = NearEnd(
+            number, self.say, handed, tournament, self._timekeeper, again=again
+        )
         try:
             await channel.relay()
         finally:

@@ -26,6 +26,7 @@ from server.peers.health import Problem, named
 from server.peers.identity import Identity
 from server.peers.leases import Peer
 from server.peers.link import Hear, Link, Reply, Serve
+from tournament.timekeeper import Timekeeper
 
 AGAIN = 0.25  # seconds until a link that was lost is dialled again
 HANDSHAKE = 5.0  # seconds
@@ -47,6 +48,7 @@ class Links:
         self.reply: Reply = lambda answering: answering.lost()
         self.hear: Hear = lambda peer, news: None
         self.linked: Callable[[Link], None] = lambda link: None  # called with every link that begins
+        self.timekeeper = Timekeeper()  # of the host that runs
         self._own = own
         self._peers = peers
         self._serve = serve
@@ -184,7 +186,14 @@ class Links:
 
     async def _keep(self, stream: trio.abc.Stream, peer: int, *, dialled: bool) -> None:
         link = Link(
-            stream, peer, self._serve, dialled=dialled, reply=self.reply, hear=self.hear, token=self.token
+            stream,
+            peer,
+            self._serve,
+            dialled=dialled,
+            reply=self.reply,
+            hear=self.hear,
+            token=self.token,
+            timekeeper=self.timekeeper,
         )
         self._links[peer] = link
         self.linked(link)

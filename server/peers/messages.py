@@ -61,6 +61,18 @@ class Known(Struct, tag="known", frozen=True, array_like=True):
     channel: int
 
 
+class Listen(Struct, tag="listen", frozen=True, array_like=True):
+    """Has the bot said anything more? Send that, and then `Listened`."""
+
+    channel: int
+
+
+class Listened(Struct, tag="listened", frozen=True, array_like=True):
+    """What the bot had said when you asked has been sent."""
+
+    channel: int
+
+
 class Finished(Struct, tag="finished", frozen=True, array_like=True):
     """Nothing more comes on this channel from this side."""
 
@@ -159,8 +171,9 @@ class Beat(Struct, tag="beat", frozen=True, array_like=True):
 
 
 News = Knows | Forgets | Sitting | ToldEnd | Watch | Board  # for the host as a whole
-Message = Open | Said | Say | Credit | Known | Finished | Closed | Ask | Answer | Begun | News | Beat
-ADDED = (ToldEnd, Forgets)  # older hosts do not know these: only a lenient host is told
+Relayed = Open | Said | Say | Credit | Known | Listen | Listened | Finished | Closed  # of a bot or a request
+Message = Relayed | Ask | Answer | Begun | News | Beat
+ADDED = (ToldEnd, Forgets, Listen, Listened)  # older hosts do not know these: only a lenient host is told
 KINDS = frozenset(each.__struct_config__.tag for each in get_args(Message))
 
 _encoder = msgspec.msgpack.Encoder()

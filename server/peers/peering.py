@@ -90,6 +90,7 @@ class Peering:
         """Share the tournaments of a host that is about to run."""
         self._host = host
         self.peers.serve(host)
+        self.links.timekeeper = host.timekeeper
         host.group = self
 
     def relayed(self, doors: Iterable[HttpDoor], token: str, sessions: Sessions | None) -> Relayed:

@@ -111,6 +111,7 @@ class Worker:
         self._present: set[Name] = set()  # names under which somebody has a place with its process
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
+        self.let_in = trio.Event()  # set when bots can come to this one
         self._ready = trio.Event()  # set when the process has read the tournaments with which it goes on
         self._in_turn = trio.Lock()  # for those who wait for that: they are handed over as they came
         self._heard = 0  # how many messages came from its processes
@@ -188,7 +189,8 @@ class Worker:
         child.kill()
 
     async def _beat(self) -> None:
-        """Tell the process again and again that this one does not stand still."""
+        """Tell the process again and again that this one lets bots in, and does not stand still."""
+        await self.let_in.wait()
         while True:
             await self._ready.wait()
             self.say(Alive())

@@ -206,6 +206,11 @@ class Workers:
                     starting.start_soon(nursery.start, worker.run, partial(begin, number))
             task_status.started()
 
+    def let_in(self) -> None:
+        """Bots come in from now on: until then nobody waits for them, here or in any worker."""
+        for worker in self._workers.values():
+            worker.let_in.set()
+
     def _have_met(self, number: int) -> None:
         """A worker is ready: tell it who has heard of ends, and have it and the other ready ones play matches
         for each other.

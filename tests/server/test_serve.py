@@ -19,7 +19,10 @@ import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+import server.serve
+from server.config import Ports, Settings
 from server.exits import INTERRUPTED
+from server.host.host import Host
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.stopping import print_meanwhile, print_standings, until_the_end
@@ -32,6 +35,7 @@ from tests.server.windowed import windowed_pair
 from tests.tournament.world import play, silent
 from tournament.desk import Desk
 from tournament.facts import Entered, Opened
+from tournament.timekeeper import Timekeeper
 
 pytestmark = pytest.mark.slow
 
@@ -196,6 +200,28 @@ def test_two_signals_end_a_host_on_which_a_match_is_played(serve: Any, number: i
     assert "cup" in out, "the standings so far"
     for bot in bots:
         bot.close()
+
+
+async def test_time_stands_still_until_bots_are_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers or the process for pages may take longer to start than anybody waits for an absent bot."""
+    timekeepers, let_in, come_in = list[Timekeeper](), server.serve._let_in, trio.Event()
+
+    def letting_in(doors: Any, nursery: trio.Nursery, host: Host, *rest: Any) -> None:
+        assert host.timekeeper.paused
+        timekeepers.append(host.timekeeper)
+        let_in(doors, nursery, host, *rest)
+        come_in.set()
+
+    monkeypatch.setattr(server.serve, "_let_in", letting_in)
+    ports = Ports(tcp=0, websocket=0, http=0)
+    async with trio.open_nursery() as nursery:
+        with capture_logs():
+            nursery.start_soon(server.serve.serve, Settings(data=str(tmp_path), ports=ports, show=False))
+            await come_in.wait()
+        assert [timekeeper.paused for timekeeper in timekeepers] == [False]
+        nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("signals", [1, 2])

@@ -73,6 +73,24 @@ def test_a_seat_forfeits_by_what_it_sent_in_turn_or_not(game: str, seat: int) ->
         played.forfeit(1 - seat, "flip", "nothing was wrong", 2.0)
 
 
+def test_while_a_move_may_be_on_its_way_nothing_is_decided_and_only_in_time_it_counts() -> None:
+    """Another host may have it. Whoever is heard late is late: what it said before has come before."""
+    for sent, ending in ((9.5, None), (10.5, Ending.TIME)):
+        played = match()
+        played.on_its_way = [lambda by: True, None]
+        played.flag(11.0)
+        with pytest.raises(OutOfTurn):
+            played.play(1, "N", 11.0)
+        assert played.verdict is None
+        if ending is None:
+            played.play(0, "C", sent, now=11.0)
+            assert (played.times, played.left(11.0)) == ([9.5], (2.5, 10.0))
+        else:
+            with pytest.raises(OutOfTurn):
+                played.play(0, "C", sent, now=11.0)
+            assert ended(played) == (1, ending, "ann ran out of time")
+
+
 def test_nobody_forfeits_a_match_whose_clock_ran_out_before() -> None:
     played = match()
     with pytest.raises(OutOfTurn):

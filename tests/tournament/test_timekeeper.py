@@ -13,7 +13,7 @@ from games.game import Pace
 from tournament.events import Ending
 from tournament.match import Match
 from tournament.player import Seat
-from tournament.timekeeper import BEAT, TOLERANCE, Timekeeper
+from tournament.timekeeper import AGAIN, BEAT, TOLERANCE, Timekeeper
 
 
 def match(bank: float = 10.0) -> Match:
@@ -176,6 +176,26 @@ async def test_while_all_time_stands_still_nothing_runs_out(autojump_clock: Mock
             async for _ in played.log.read():
                 pass
             assert trio.current_time() - resumed == pytest.approx(lasts, abs=0.01)
+
+
+async def test_a_move_that_may_be_on_its_way_is_looked_for_again_and_again_and_not_all_the_time(
+    autojump_clock: MockClock,
+) -> None:
+    asked: list[float] = []
+
+    def on_its_way(by: float) -> bool:
+        asked.append(by)
+        return trio.current_time() < begun + 10.5
+
+    async with running() as timekeeper:
+        begun = trio.current_time()
+        timekeeper.watch(played := match())
+        played.on_its_way[0] = on_its_way
+        async for _ in played.log.read():
+            pass
+        assert 10.5 <= trio.current_time() - begun < 10.5 + 2 * AGAIN
+        assert set(asked) == {begun + 10.0}
+        assert len(asked) <= 0.5 / AGAIN + 2
 
 
 async def test_time_stands_still_until_no_reason_for_it_is_left(autojump_clock: MockClock) -> None:

@@ -154,6 +154,25 @@ async def test_whoever_comes_within_the_grace_plays(autojump_clock: MockClock) -
     assert match.ending is Ending.PLAYED
 
 
+async def test_while_all_time_stands_still_nobody_is_missed(autojump_clock: MockClock) -> None:
+    """A host lets nobody in until all of it has started, and bots that came back found their matches lost."""
+    async with world({"ann": first, "bob": first}) as here, trio.open_nursery() as nursery:
+        bob = here.lobby.find("bob", "tic-tac-toe")
+        assert bob is not None
+        bob.away()
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(20.0)
+        here.timekeeper.pause()
+        await trio.sleep(100.0)
+        assert here.timekeeper.stalled == 100.0
+        here.timekeeper.resume()
+        await trio.sleep(9.0)
+        bob.back()
+        await here.tournament.finished()
+    (end,) = here.concluded()
+    assert end.ending is Ending.PLAYED
+
+
 async def test_an_absent_player_keeps_nobody_from_playing_others(autojump_clock: MockClock) -> None:
     async with world(FOUR) as here:
         dee = here.lobby.find("dee", "tic-tac-toe")

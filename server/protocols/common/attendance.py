@@ -310,7 +310,7 @@ class Attendance(Taker):
                 seat.match.when_home(lambda match: self._go_back())
                 seat.match.when_told(lambda: self._stays_away(seat))
             return
-        self._watch_lines(seat)
+        self._watch_connection(seat)
         start = 0
         if not back and not seat.match.interrupted:
             self._let_know(self._dealt, seat)
@@ -323,14 +323,15 @@ class Attendance(Taker):
     def go_on(self, seat: Seat, start: int) -> None:
         """Go on here with a match that another process played: `tell` hears new events from `start` on."""
         self.seat = seat
-        self._watch_lines(seat)
+        self._watch_connection(seat)
         if seat.to_move and start:
             self.ask()
         if self._tell is not None:
             self._follower = seat.follow(self._tell, start, self._untold)
 
-    def _watch_lines(self, seat: Seat) -> None:
-        """Have the match know, when the clock runs out, of a line that has not been ended."""
+    def _watch_connection(self, seat: Seat) -> None:
+        """Have the match know, when the clock runs out, what has come of a line, and may be on its way."""
+        seat.match.on_its_way[seat.index] = None if self.wire is None else self.wire.on_its_way
         seat.match.begun[seat.index] = None if self.lines is None else self.lines.begun
 
     def _let_know(self, tell: Callable[[Seat], None], seat: Seat) -> None:
@@ -416,7 +417,8 @@ class Attendance(Taker):
     def failed(self, error: Exception) -> None:
         """Serving the bot has raised `error`. If the fault is ours, nobody loses the match that it plays.
 
-        A bot that can come back does so when a link between hosts is lost, and goes on.
+        A bot that can come back does so when a link between hosts is lost, and goes on. Its clock gets back
+        the time in which it may have said something that was lost.
         """
         self.unread = True
         if self.seat is None or self.visit is None:
@@ -426,6 +428,8 @@ class Attendance(Taker):
             match.fail(now)
         elif isinstance(error, Severed) and self.visit.token is None:
             match.void(verdicts.link_lost(self.visit.player.name), now, Fault.HOST)
+        elif isinstance(error, Severed) and self.seat.to_move:
+            match.credit(error.silent, now)
 
     # Going
 

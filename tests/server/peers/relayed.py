@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 import trio
 import trio.testing
@@ -12,6 +13,7 @@ from server.net.wire import Piece, StreamWire
 from server.peers.channel import FarEnd
 from server.peers.link import Link, attended
 from server.peers.messages import Open
+from tournament.timekeeper import Timekeeper
 
 Attend = Callable[[FarEnd, Open], Awaitable[object]]
 
@@ -19,9 +21,12 @@ Attend = Callable[[FarEnd, Open], Awaitable[object]]
 class Between:
     """The link, from both ends, and what was handed over."""
 
-    def __init__(self, here: Link, there: Link, guard: Guard, cut: Callable[[], None]) -> None:
+    def __init__(
+        self, here: Link, there: Link, guard: Guard, cut: Callable[[], None], timekeeper: Timekeeper
+    ) -> None:
         self.here = here
         self.there = there
+        self.timekeeper = timekeeper  # of the host to which bots come
         self.cut = cut
         self.authenticated = 0
         self.guard = guard
@@ -47,10 +52,12 @@ async def linked(attend: Attend) -> AsyncIterator[Between]:
 
     async with trio.open_nursery() as nursery:
         guard = Guard(nursery)
-        here = Link(one, 1, attended(guard, nobody), dialled=True)
+        timekeeper = Timekeeper()
+        here = Link(one, 1, attended(guard, nobody), dialled=True, timekeeper=timekeeper)
         there = Link(other, 2, attended(guard, attend), dialled=False)
         nursery.start_soon(here.run)
         nursery.start_soon(there.run)
-        yield Between(here, there, guard, lambda: nursery.start_soon(trio.aclose_forcefully, one))
+        cut = partial(nursery.start_soon, trio.aclose_forcefully, one)
+        yield Between(here, there, guard, cut, timekeeper)
         nursery.cancel_scope.cancel()
     assert not guard.caught

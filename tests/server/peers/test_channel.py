@@ -8,8 +8,9 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
-from server.peers.channel import LAST_WORDS, FarEnd
-from server.peers.messages import WINDOW, Closed, Message, Open
+from server.net.guard import Severed
+from server.peers.channel import LAST_WORDS, LISTENING, FarEnd
+from server.peers.messages import WINDOW, Closed, Listen, Message, Open
 from tests.server.peers.relayed import Between, linked
 from tests.server.windowed import End, Weather, windowed_pair
 
@@ -166,6 +167,82 @@ async def test_a_wire_that_was_closed_here_is_closed_for_everybody_here(autojump
         assert await all_of(relayed(between)) == b""
         await trio.sleep(1.0)
     assert len(failed) == 2
+
+
+async def test_a_bot_is_not_charged_while_its_host_stands_still(autojump_clock: MockClock) -> None:
+    """Catches bots that had answered in time, while the host to which they had come was stopped, and lost."""
+    thought: list[float] = []
+
+    async def attend(wire: FarEnd, opened: Open) -> None:
+        await wire.send_some(b"your turn")
+        asked = trio.current_time()
+        await wire.receive()
+        thought.append(wire.arrived - asked)
+
+    async with linked(attend) as between:
+        bot = relayed(between)
+        await bot.receive()
+        await trio.sleep(2.0)
+        between.timekeeper.wake = trio.current_time() - 1.5  # it should have been awake since then
+        await bot.send_all(b"my move")
+        await trio.sleep(1.0)
+        await bot.aclose()
+    assert thought == [pytest.approx(0.5, abs=0.01)]
+
+
+@pytest.mark.parametrize("said", [b"", b"my move"])
+async def test_what_a_bot_said_is_on_its_way_until_it_is_here_or_its_host_knows_of_nothing(
+    autojump_clock: MockClock, said: bytes
+) -> None:
+    """However late the host to which it came reads it: that one asks its sockets before it says so."""
+    wires: list[FarEnd] = []
+
+    async def attend(wire: FarEnd, opened: Open) -> None:
+        wires.append(wire)
+        await trio.sleep(2.0)
+        await wire.receive()
+
+    async with linked(attend) as between:
+        bot = relayed(between)
+        await trio.sleep(1.0)
+        (wire,) = wires
+        by = trio.current_time()
+        assert wire.on_its_way(by)
+        if said:
+            await bot.send_all(said)
+        await trio.sleep(0.5)
+        assert wire.on_its_way(by) == bool(said), "until whoever reads has taken it"
+        assert not wire.on_its_way(by - 0.5)
+        await trio.sleep(1.0)
+        assert not wire.on_its_way(by)
+        await bot.aclose()
+
+
+async def test_a_host_that_says_nothing_is_not_waited_for_for_ever(autojump_clock: MockClock) -> None:
+    """An older one does not know the question."""
+    said: list[Message] = []
+    wire = FarEnd(Open(1, "tcp", "", "", ()), said.append)
+    by = trio.current_time()
+    await trio.sleep(1.0)
+    assert wire.on_its_way(by)
+    await trio.sleep(LISTENING / 2)
+    assert wire.on_its_way(by)
+    await trio.sleep(LISTENING)
+    assert not wire.on_its_way(by)
+    assert not wire.on_its_way(trio.current_time())
+    assert said == [Listen(1)]
+
+
+async def test_what_was_on_its_way_over_a_lost_link_counts_until_that_has_been_heard_of() -> None:
+    """Otherwise a clock could run out between the loss of the link and the bot's, who gets back its time."""
+    wire = FarEnd(Open(1, "tcp", "", "", ()), lambda message: None)
+    wire.lost(1.5)
+    assert wire.on_its_way(trio.current_time())
+    with pytest.raises(Severed) as lost:
+        await wire.receive()
+    assert lost.value.silent == 1.5
+    wire.close()
+    assert not wire.on_its_way(trio.current_time())
 
 
 async def test_nothing_is_said_of_a_bot_after_its_end() -> None:

@@ -96,9 +96,10 @@ async def test_a_stall_of_the_worker_itself_says_nothing_about_worker_0(mock_clo
             assert match.deadline < inf  # its clock runs
 
 
-async def test_a_ready_worker_is_told_again_and_again_that_worker_0_is_there(
+async def test_a_ready_worker_is_told_again_and_again_that_worker_0_is_there_once_bots_come_in(
     autojump_clock: MockClock,
 ) -> None:
+    """Catches matches that were lost in one worker because nobody came, while another was still starting."""
     limits = Limits()
     admission = Admission(limits)
 
@@ -117,6 +118,10 @@ async def test_a_ready_worker_is_told_again_and_again_that_worker_0_is_there(
             with pytest.raises(BlockingIOError):
                 theirs.recv(PACKET)
             worker._take(Ready(), None)
+            await trio.sleep(10 * BEAT)
+            with pytest.raises(BlockingIOError):
+                theirs.recv(PACKET)
+            worker.let_in.set()
             for _ in range(10):
                 await trio.sleep(BEAT)
                 assert heard.decode(theirs.recv(PACKET)[1:]) == Alive()

@@ -227,6 +227,7 @@ async def test_a_process_hears_again_and_again_that_this_one_does_not_stand_stil
 ) -> None:
     """Catches workers in which all clocks stand still, so that a bot may think for ever."""
     worker = worker_0_has()
+    worker.let_in.set()
     with linked(worker) as process, trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(worker._beat)
