@@ -213,7 +213,7 @@ class Connection(Answers):
         if self._turn is not None:
             self._turn.set()
         else:
-            self._http.guard.start_soon(self._wire.conclude, self._http.limits.outbox_seconds)
+            self._http.guard.start_soon(self._wire.conclude, self._http.limits.outbox_seconds, False)
 
     def authenticated(self) -> None:
         visitor, self._visitor = self._visitor, None  # once is enough
@@ -402,7 +402,7 @@ class Connection(Answers):
             if not self._turn.is_set():
                 break
         if await self._outbox.drained(limits.outbox_seconds):
-            await self._wire.conclude(limits.outbox_seconds)
+            await self._wire.conclude(limits.outbox_seconds, whole=self._exchange is None)
 
     def _refuse(self, refusal: HttpError) -> None:
         response = bare_page.refusal(refusal, to_browser=bare_page.sent_by_browser(self._requests.begun))

@@ -99,11 +99,14 @@ class Wire(Protocol):
         """Drop the connection at once and wake whoever waits for it. A second call does nothing."""
         ...
 
-    async def conclude(self, seconds: float) -> None:
-        """Close, but not before the peer was sent what another process has said, and that this is the end.
+    async def conclude(self, seconds: float, whole: bool = True) -> None:
+        """Close, but not before the peer was sent what another process has said, which may take `seconds`.
 
-        That may take `seconds`. All that was put into an outbox has to be sent already.
+        If what it was told is `whole`, it is told that this is the end. All that was put into an outbox has
+        to be sent already.
         """
+        if whole:
+            self.finish()
         self.close()
 
     def round_trip(self) -> float | None:
@@ -197,8 +200,9 @@ class StreamWire(Wire):
         return len(piece)
 
     def finish(self) -> None:
-        if not self._closed:
-            self._nursery.start_soon(self._finish)
+        if not self._closed and self._finished is None:
+            self._finished = trio.Event()
+            self._nursery.start_soon(self._finish, self._finished)
 
     def close(self) -> None:
         if not self._closed:
@@ -206,10 +210,15 @@ class StreamWire(Wire):
             self.take_back()
             self._nursery.start_soon(trio.aclose_forcefully, self._stream)
 
-    async def conclude(self, seconds: float) -> None:
+    async def conclude(self, seconds: float, whole: bool = True) -> None:
         self.take_back()
+        if whole:
+            self.finish()
         with trio.move_on_after(seconds):
-            await self._finish()
+            while self._relayed is not None:
+                await self._relayed.wait()
+            if self._finished is not None:
+                await self._finished.wait()
         self.close()
 
     def let_go(self) -> socket.socket | None:
@@ -246,7 +255,7 @@ class StreamWire(Wire):
             said.set()
             if self._relayed is said:
                 self._relayed = None
-        if not relay.over.is_set():
+        if relay.said_end:
             self.finish()
 
     async def _read(self) -> bytes:
@@ -256,11 +265,7 @@ class StreamWire(Wire):
         if self._closed:
             raise trio.ClosedResourceError("the connection was closed at this end")
 
-    async def _finish(self) -> None:
-        if self._finished is not None:
-            await self._finished.wait()
-            return
-        self._finished = trio.Event()
+    async def _finish(self, finished: trio.Event) -> None:
         try:
             while self._relayed is not None:
                 await self._relayed.wait()
@@ -271,7 +276,7 @@ class StreamWire(Wire):
         except PEER_GONE:
             pass  # nobody is left to be told
         finally:
-            self._finished.set()
+            finished.set()
 
 
 class TlsWire(StreamWire):
