@@ -157,6 +157,8 @@ class Connection(Answers):
             if exchange.request.method == "HEAD":
                 exchange.gone = True  # nothing is streamed after the head
                 self._over(self._last())
+            elif not (self._chunked or self._events):  # only its end says that it is whole
+                self._wire.mark_incomplete()
 
     def put(self, exchange: Exchange, content: bytes) -> None:
         if exchange is self._exchange and content:  # an empty chunk would say that it is the last

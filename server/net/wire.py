@@ -95,6 +95,12 @@ class Wire(Protocol):
         """Say that nothing more will be sent. If the transport can end one way alone, the peer may go on."""
         ...
 
+    def mark_incomplete(self) -> None:
+        """Until `finish`, have closing look like a failure to the peer, also when this process is killed.
+
+        Under TLS it does anyway.
+        """
+
     def close(self) -> None:
         """Drop the connection at once and wake whoever waits for it. A second call does nothing."""
         ...
