@@ -157,6 +157,8 @@ class Connection(Answers):
             if exchange.request.method == "HEAD":
                 exchange.gone = True  # nothing is streamed after the head
                 self._over(self._last())
+            elif not (self._chunked or self._events):  # only its end says that it is whole
+                self._wire.mark_incomplete()
 
     def put(self, exchange: Exchange, content: bytes) -> None:
         if exchange is self._exchange and content:  # an empty chunk would say that it is the last
@@ -213,7 +215,7 @@ class Connection(Answers):
         if self._turn is not None:
             self._turn.set()
         else:
-            self._http.guard.start_soon(self._wire.conclude, self._http.limits.outbox_seconds)
+            self._http.guard.start_soon(self._wire.conclude, self._http.limits.outbox_seconds, False)
 
     def authenticated(self) -> None:
         visitor, self._visitor = self._visitor, None  # once is enough
@@ -402,7 +404,7 @@ class Connection(Answers):
             if not self._turn.is_set():
                 break
         if await self._outbox.drained(limits.outbox_seconds):
-            await self._wire.conclude(limits.outbox_seconds)
+            await self._wire.conclude(limits.outbox_seconds, whole=self._exchange is None)
 
     def _refuse(self, refusal: HttpError) -> None:
         response = bare_page.refusal(refusal, to_browser=bare_page.sent_by_browser(self._requests.begun))

@@ -18,7 +18,7 @@ ALL = 1 << 20  # bytes: more than can lie in the pair
 class Relay:
     """Copies until `end`. `theirs` is the end for the other process, which has its own descriptor."""
 
-    __slots__ = ("_ended", "_heard", "_ours", "_passed", "_unsent", "over", "theirs")
+    __slots__ = ("_ended", "_heard", "_ours", "_passed", "_unsent", "over", "said_end", "theirs")
 
     def __init__(self) -> None:
         """Raises `OSError` where no more files can be opened."""
@@ -30,6 +30,7 @@ class Relay:
         self._heard = False  # whether anything came from it
         self._unsent = b""  # bytes of theirs not sent when this ended
         self._ended = False
+        self.said_end = False  # the other process has said that it says nothing more
         self.over = trio.Event()
 
     async def pass_on(self, received: bytes) -> bytes:
@@ -65,6 +66,7 @@ class Relay:
                 return b""
             else:
                 self._heard = True
+                self.said_end = not heard
                 return heard
         unsent, self._unsent = self._unsent, b""
         return unsent
@@ -79,7 +81,8 @@ class Relay:
         if self._ended:
             return b""
         self._ended = True
-        unread, self._unsent = _taken(self.theirs), _taken(self._ours)
+        unread, _ = _taken(self.theirs)
+        self._unsent, self.said_end = _taken(self._ours)
         for each in (self._ours, self.theirs):
             trio.lowlevel.notify_closing(each)
             each.close()
@@ -95,9 +98,12 @@ def _lies(end: socket.socket) -> int:
         return 0
 
 
-def _taken(end: socket.socket) -> bytes:
+def _taken(end: socket.socket) -> tuple[bytes, bool]:
+    """All that can be read at that end, and whether nothing more follows."""
     taken = b""
-    with suppress(OSError):
+    try:
         while received := end.recv(ALL):
             taken += received
-    return taken
+    except OSError:
+        return taken, False
+    return taken, True

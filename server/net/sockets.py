@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
+from struct import pack
 from time import perf_counter, thread_time
 
 import trio
@@ -199,6 +200,7 @@ class SocketWire(Wire):
 
     __slots__ = (
         "_failure",
+        "_incomplete",
         "_mark",
         "_readiness",
         "_received",
@@ -226,6 +228,7 @@ class SocketWire(Wire):
         self._take: Callable[[bytes], None] | None = None  # called with what is read while the task sleeps
         self._received: bytes | None = None  # what was read and nobody has taken …
         self._failure: Exception | None = None  # … or why it could not be read
+        self._incomplete = False  # closing resets the connection
         self._mark: Mark | None = None  # while another process serves the connection
         self.peer = peer
         self.pumped = None
@@ -319,7 +322,12 @@ class SocketWire(Wire):
             if sent := self.send_now(data):
                 return sent
 
+    def mark_incomplete(self) -> None:
+        self._set_incomplete(True)
+
     def finish(self) -> None:
+        if self._incomplete:
+            self._set_incomplete(False)
         with suppress(OSError):  # it is closed, or the peer is gone
             self._socket.shutdown(socket.SHUT_WR)
 
@@ -410,6 +418,11 @@ class SocketWire(Wire):
             raise failure
         finally:
             del failure  # it refers to this frame: a reference cycle
+
+    def _set_incomplete(self, incomplete: bool) -> None:
+        self._incomplete = incomplete
+        with suppress(OSError):  # it is closed, or the peer is gone
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", incomplete, 0))
 
     def _check_open(self) -> None:
         if self._socket.fileno() < 0:

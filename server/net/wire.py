@@ -95,15 +95,24 @@ class Wire(Protocol):
         """Say that nothing more will be sent. If the transport can end one way alone, the peer may go on."""
         ...
 
+    def mark_incomplete(self) -> None:
+        """Until `finish`, have closing look like a failure to the peer, also when this process is killed.
+
+        Under TLS it does anyway.
+        """
+
     def close(self) -> None:
         """Drop the connection at once and wake whoever waits for it. A second call does nothing."""
         ...
 
-    async def conclude(self, seconds: float) -> None:
-        """Close, but not before the peer was sent what another process has said, and that this is the end.
+    async def conclude(self, seconds: float, whole: bool = True) -> None:
+        """Close, but not before the peer was sent what another process has said, which may take `seconds`.
 
-        That may take `seconds`. All that was put into an outbox has to be sent already.
+        If what it was told is `whole`, it is told that this is the end. All that was put into an outbox has
+        to be sent already.
         """
+        if whole:
+            self.finish()
         self.close()
 
     def round_trip(self) -> float | None:
@@ -204,8 +213,9 @@ class StreamWire(Wire):
         return len(piece)
 
     def finish(self) -> None:
-        if not self._closed:
-            self._nursery.start_soon(self._finish)
+        if not self._closed and self._finished is None:
+            self._finished = trio.Event()
+            self._nursery.start_soon(self._finish, self._finished)
 
     def close(self) -> None:
         if not self._closed:
@@ -213,10 +223,15 @@ class StreamWire(Wire):
             self.take_back()
             self._nursery.start_soon(trio.aclose_forcefully, self._stream)
 
-    async def conclude(self, seconds: float) -> None:
+    async def conclude(self, seconds: float, whole: bool = True) -> None:
         self.take_back()
+        if whole:
+            self.finish()
         with trio.move_on_after(seconds):
-            await self._finish()
+            while self._relayed is not None:
+                await self._relayed.wait()
+            if self._finished is not None:
+                await self._finished.wait()
         self.close()
 
     def let_go(self) -> socket.socket | None:
@@ -253,7 +268,7 @@ class StreamWire(Wire):
             said.set()
             if self._relayed is said:
                 self._relayed = None
-        if not relay.over.is_set():
+        if relay.said_end:
             self.finish()
 
     async def _read(self) -> bytes:
@@ -263,11 +278,7 @@ class StreamWire(Wire):
         if self._closed:
             raise trio.ClosedResourceError("the connection was closed at this end")
 
-    async def _finish(self) -> None:
-        if self._finished is not None:
-            await self._finished.wait()
-            return
-        self._finished = trio.Event()
+    async def _finish(self, finished: trio.Event) -> None:
         try:
             while self._relayed is not None:
                 await self._relayed.wait()
@@ -278,7 +289,7 @@ class StreamWire(Wire):
         except PEER_GONE:
             pass  # nobody is left to be told
         finally:
-            self._finished.set()
+            finished.set()
 
 
 class TlsWire(StreamWire):

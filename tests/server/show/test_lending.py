@@ -366,6 +366,24 @@ async def test_a_show_that_dies_costs_what_waited_a_503_and_what_was_begun_its_c
         await until(lambda: len(both.admission) == 210)
 
 
+async def test_half_an_answer_to_a_client_that_knows_no_chunks_does_not_look_whole() -> None:
+    """Catches half an export that a proxy speaking HTTP/1.0, as some nginx do, passed on as a whole one."""
+    app = Streams()
+    async with playing() as both:
+        show = await both.show(app)
+        whole, half = await both.connect(), await both.connect()
+        for number, client in enumerate((whole, half), 1):
+            await client.end.send_all(b"GET / HTTP/1.0\r\n\r\n")
+            await until(lambda number=number: len(app.streams) == number)
+            app.streams[-1].put(b"so far")
+            assert (await client.end.receive_some()).endswith(b"\r\n\r\nso far")
+        app.streams[0].close()
+        assert await whole.end.receive_some() == b""
+        await show.kill()
+        with pytest.raises(trio.BrokenResourceError):
+            await half.end.receive_some()
+
+
 async def test_an_order_may_have_been_carried_out_by_the_process_that_is_lost_with_it() -> None:
     """Catches 503, which says that nothing was done. What bots ask they ask again, so they are told to."""
     held = Holds()

@@ -177,3 +177,14 @@ async def test_whoever_says_the_end_of_tls_is_answered_everything_and_told_the_e
                 assert bodies == said
         await until(lambda: not (len(both.lending) or len(both.admission) or len(show.borrowing)))
         assert both.admission.files_beside == 0
+
+
+@pytest.mark.parametrize("path", ["/play/stream", "/stream"], ids=["of play", "of show"])
+async def test_what_is_cut_off_in_the_middle_does_not_look_whole(path: str) -> None:
+    """Catches the end of TLS behind half an answer of which an old client knows only that it ends there."""
+    play, show = Streams(), Streams()
+    async with playing(play, limits=Limits(linger_seconds=0.01), secure=True) as both:
+        await both.show(show)
+        with pytest.raises(ssl.SSLEOFError):
+            await answers_to_the_end(both, b"GET %b HTTP/1.0\r\n\r\n" % path.encode())
+        assert play.streams or show.streams
