@@ -147,6 +147,11 @@ def reason(why: str, ending: Ending, players: Sequence[str], called: Sequence[st
     return why
 
 
+def explained(why: str, players: Sequence[str]) -> str:
+    """A reason as a sentence; a name stays as it is written."""
+    return stopped(why) if why.startswith(tuple(players)) else sentence(why)
+
+
 def when(at: float | None) -> Markup:
     """A time of the wall clock: in UTC, until the page's script shows it in the reader's zone."""
     if at is None:
@@ -235,4 +240,5 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "over": over,
     "headline": headline,
     "reason": reason,
+    "explained": explained,
 }

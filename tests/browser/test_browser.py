@@ -604,6 +604,31 @@ def test_every_page_fits_and_can_be_looked_at(browser: Browser, arena: Served, l
             picture(page, f"{name.replace(' ', '-')}-{look}", whole)
 
 
+def test_text_is_as_large_as_a_reader_has_set_it_and_pages_still_fit(browser: Browser, arena: Served) -> None:
+    """Catches a size in pixels, which overrules what somebody with weak eyes has chosen in the browser."""
+    with visitor(browser, arena.http) as reader:
+        page = reader.open("/")
+        session = page.context.new_cdp_session(page)
+        session.send("Page.setFontSizes", {"fontSizes": {"standard": 24, "fixed": 20}})
+        for name, path in PAGES.items():
+            reader.go(page, path)
+            assert (
+                page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") == 24 or "wall" in path
+            )
+            for look in ("light", "phone"):
+                page.set_viewport_size(LOOKS[look]["viewport"])
+                assert within(page), f"{name} is too wide"
+
+
+def test_a_board_is_seen_whole_beside_which_there_is_no_room(browser: Browser, arena: Served) -> None:
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/santorini-1")
+        page.set_viewport_size({"width": 980, "height": 600})
+        board = page.locator("#board").bounding_box()
+        assert board is not None
+        assert board["height"] <= 600
+
+
 @pytest.fixture(scope="module")
 def timed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A host on which bots have said how much time they spent, and one has a name that is long."""

@@ -243,6 +243,30 @@ def test_whoever_was_away_when_a_match_ended_sees_its_end_and_begins_no_other(
         expect(page.locator("[data-resign]")).to_be_hidden()
 
 
+def test_whoever_has_the_browser_keep_nothing_plays_and_comes_back(browser: Browser, serve: Any) -> None:
+    """As where all cookies are blocked: then a page that asks for what was kept gets an error."""
+    host = serve("--log-level", "error")
+    with visitor(browser, host.http) as person:
+        page = person.open("/games/connect-4/play")
+        page.add_init_script(KEEPS_NOTHING)
+        page.clock.install()
+        lines = Lines(page)
+        person.go(page, "/games/connect-4/play?against=first&name=Kim")
+        spots = page.locator("[data-move]")
+        expect(spots.first).to_be_visible()
+        lines.cut()
+        spots.first.click()
+        page.clock.run_for(4_500)
+        wait_for(lambda: page.evaluate("true") and lines.opened == 2)
+        expect(spots.first).to_be_visible()
+        assert person.complaints == []
+
+
+KEEPS_NOTHING = """Object.defineProperty(window, "sessionStorage", {
+    get() { throw new DOMException("The operation is insecure.", "SecurityError"); },
+});"""
+
+
 def test_whoever_has_lost_the_network_goes_on_over_another_connection(
     browser: Browser, served: Served
 ) -> None:

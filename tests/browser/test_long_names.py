@@ -97,6 +97,15 @@ def test_the_desk_fits(browser: Browser, host: Served) -> None:
             fits(page, f"long names at the desk{path.replace('/', ' ')}")
 
 
+def test_what_can_be_done_with_a_match_is_in_sight(browser: Browser, host: Served) -> None:
+    with visitor(browser, host.http) as organiser:
+        page = log_in(organiser, another_link(host))
+        organiser.go(page, f"/admin/tournaments/{CUP}")
+        void = page.get_by_role("link", name=f"Void {CUP}-1").bounding_box()
+        assert void is not None
+        assert void["x"] + void["width"] <= LOOKS["light"]["viewport"]["width"]
+
+
 def test_a_long_name_leaves_room_for_the_points_and_a_short_one_stays_on_its_line(
     browser: Browser, host: Served
 ) -> None:

@@ -45,7 +45,6 @@ LATELY = 8  # orders on the page of a tournament
 MISSING = 5  # entrants who are missing, in a sentence: a part of the list of entrants has all of them
 MATCHES = 30  # matches in play, and as many that are over, to choose from on the page of a tournament
 PREVIEWED = ("withdraw", "disqualify", "void")
-SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that need no preview
 
 
 class Inside:
@@ -250,12 +249,11 @@ class Inside:
             "trouble": self._host.store.trouble,
             "draining": self._host.draining,
             "longest": {"name": LONGEST, "affiliation": AFFILIATION, "contact": CONTACT, "why": WHY},
-            "soon": SOON,
         }
 
 
 def possible(record: Record) -> list[str]:
-    """Which of `SOON` can be ordered now."""
+    """Which orders that need no preview can be given now."""
     if record.state is State.REGISTERING:
         enough = record.format.endless or record.contestants >= record.format.entrants
         return ["start"] if enough else []

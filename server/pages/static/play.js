@@ -22,6 +22,7 @@ const before = history.state; // of this entry in the tab's history: whoever pla
 const name = play.dataset.as || before?.name || `guest-${1000 + Math.floor(Math.random() * 9000)}`;
 const remembered = `token ${game} ${name}`;
 
+let token = recall();
 let socket;
 let match; // its name, as `begin` has it
 let you;
@@ -31,6 +32,23 @@ let heard; // when it came
 let waiting; // for an answer
 let tries = 0;
 let over = false;
+
+/** The token that this tab remembers. A browser that is told to keep nothing raises; then the page has it alone. */
+function recall() {
+  try {
+    return sessionStorage.getItem(remembered);
+  } catch {
+    return null;
+  }
+}
+
+function remember() {
+  try {
+    sessionStorage.setItem(remembered, token);
+  } catch {
+    // as long as the page is open, it knows
+  }
+}
 
 function say(words, link) {
   const status = play.querySelector("[data-status]");
@@ -59,7 +77,6 @@ function connect() {
   socket.addEventListener("open", () => {
     const hello = { type: "hello", name, game, person: true, matches: 1 };
     if (against) hello.against = against;
-    const token = sessionStorage.getItem(remembered);
     if (token) hello.token = token;
     send(hello);
   });
@@ -89,7 +106,8 @@ function hear(told) {
   switch (told.type) {
     case "welcome":
       tries = 0;
-      sessionStorage.setItem(remembered, told.token);
+      ({ token } = told);
+      remember();
       say(against ? `Waiting for ${against}.` : "Waiting for somebody to play against.");
       break;
     case "begin":

@@ -212,7 +212,7 @@ async def test_of_many_matches_in_play_some_are_listed_and_all_counted(
         await wait_all_tasks_blocked()
         page = await (await here.log_in()).read(CUP)
     assert "; 3 being played" in page
-    assert len([1 for _, cells in table(page, "list") if cells[2] == "being played"]) == 2
+    assert len([1 for _, cells in table(page, "list matches") if cells[2] == "being played"]) == 2
     assert "1 more match is being played." in page
 
 

@@ -65,6 +65,7 @@ async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock
         await here.come("ann", "bob", behave=silent)
         for order, state in (("start", "running"), ("pause", "paused"), ("resume", "running")):
             overview = await browser.read("/admin")
+            assert f">{order.capitalize()}<" in overview, "as the API and the command call it"
             answer = await browser.send(overview, f"/admin/tournaments/friday/{order}")
             assert b"<h1>Tournaments</h1>" in answer.body, "back to where it was ordered"
             assert here.host.tournaments["friday"].record.state == state

@@ -679,6 +679,11 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
 @pytest.mark.parametrize(
     ("put", "expected"),
     [
+        (lambda: formatting.explained("the board is full", ["ann", "bob"]), "The board is full."),
+        (
+            lambda: formatting.explained("ann stands on the third floor", ["ann", "bob"]),
+            "ann stands on the third floor.",
+        ),
         (lambda: formatting.points(3.5), "3½"),
         (lambda: formatting.points(0.5), "½"),
         (lambda: formatting.points(0), "0"),
