@@ -155,7 +155,8 @@ def _spelled_out(part: Any) -> Any:
 
     Many know no `prefixItems`, take an array without `items` for one of nothing, an object without
     `additionalProperties` for an empty one, and values without a `type` for texts. A pair has `items` and
-    a `maxItems`, which say as much. Without a `format`, numbers are of 32 bits in many languages.
+    a `maxItems`, which say as much. Without a `format`, numbers are of 32 bits in many languages, and others
+    cannot choose between integer and number.
     """
     if isinstance(part, list):
         return [_spelled_out(each) for each in cast("list[Any]", part)]
@@ -174,6 +175,8 @@ def _spelled_out(part: Any) -> Any:
             found |= {"type": "integer", "format": "int64"}
         case {"type": "number"}:
             found["format"] = "double"
+        case {"anyOf": [{"type": "integer"}, {"type": "number"} as number]}:  # which an integer is
+            return number
         case {"type": "array"}:
             found.setdefault("items", {})
         case {"type": "object"} if "properties" not in found:
