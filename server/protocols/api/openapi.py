@@ -1,12 +1,12 @@
 """What the HTTP API is, for programs: an OpenAPI document, made from its table of routes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from inspect import cleandoc
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from server.http.sharing import READS
 from server.http.undecided import UNDECIDED
@@ -34,7 +34,7 @@ def openapi(table: Iterable[Route]) -> dict[str, Any]:
     components: dict[str, Any] = {}
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        body = None if route.takes is None else _body(route, route.takes, components)
+        body = None if route.takes is None or not _fields(route) else _body(route, route.takes, components)
         answers = {route.status: route.gives, **route.otherwise}
         given = {str(status): _content(what, components) for status, what in answers.items()}
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, body, given)
@@ -90,13 +90,17 @@ def _operation(
     return operation
 
 
+def _fields(route: Route) -> Sequence[str]:
+    """What a body may have. Where that is nothing, the document has no body: many clients would send null."""
+    if route.fields is not None or route.takes is None:
+        return route.fields or ()
+    return route.takes.__struct_fields__
+
+
 def _needed(route: Route) -> dict[str, Any]:
-    """Whether a request has to bring a body and, where not all fields are taken, those that are."""
+    """That a request has to bring a body and, where not all fields are taken, those that are."""
     if route.fields is None:
-        fields = () if route.takes is None else structs.fields(route.takes)
-        return {"required": True} if any(each.required for each in fields) else {}
-    if not route.fields:
-        return {"description": "This order takes no fields."}
+        return {"required": True}
     needed, *others = (f"`{field}`" for field in route.fields)
     more = f" It may have {', '.join(others)}." if others else ""
     return {"description": f"This order needs {needed}.{more}", "required": True}
@@ -149,8 +153,10 @@ def _schema(what: Any, components: dict[str, Any]) -> dict[str, Any]:
 def _spelled_out(part: Any) -> Any:
     """A document that generators of clients can read, all of them.
 
-    Many know no `prefixItems`, take an array without `items` for one of nothing, and an object without
-    `additionalProperties` for an empty one. A pair has `items` and a `maxItems`, which say as much.
+    Many know no `prefixItems`, take an array without `items` for one of nothing, an object without
+    `additionalProperties` for an empty one, and values without a `type` for texts. A pair has `items` and
+    a `maxItems`, which say as much. Without a `format`, numbers are of 32 bits in many languages, and others
+    cannot choose between integer and number.
     """
     if isinstance(part, list):
         return [_spelled_out(each) for each in cast("list[Any]", part)]
@@ -163,6 +169,14 @@ def _spelled_out(part: Any) -> Any:
         alike = all(each == kinds[0] for each in kinds)
         found["items"] = kinds[0] if alike else {"anyOf": kinds}
     match found:
+        case {"enum": [str(), *_]}:
+            found["type"] = "string"
+        case {"enum": [int(), *_]} | {"type": "integer"}:
+            found |= {"type": "integer", "format": "int64"}
+        case {"type": "number"}:
+            found["format"] = "double"
+        case {"anyOf": [{"type": "integer"}, {"type": "number"} as number]}:  # which an integer is
+            return number
         case {"type": "array"}:
             found.setdefault("items", {})
         case {"type": "object"} if "properties" not in found:
