@@ -257,7 +257,8 @@ class FarEnd(Channel, Wire):
     # As a wire
 
     def on_its_way(self, by: float) -> bool:
-        if self._closed:
+        now = trio.current_time()
+        if self._closed or now >= by + LISTENING:
             return False
         if self._queue:
             return self._queue[0][1] <= by
@@ -265,7 +266,6 @@ class FarEnd(Channel, Wire):
             return True  # until whoever reads has heard of that
         if self.over or self._ended or self.arrived > by or self._heard_until >= by:
             return False
-        now = trio.current_time()
         if self._asked_at == self._heard_until:
             self._asked_at = now
             self.say(Listen(self.number))
