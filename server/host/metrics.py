@@ -73,7 +73,7 @@ def _of_all_else(host: Host) -> Iterator[Family]:
     yield single(
         "quintain_stalled_seconds_total",
         "counter",
-        "Time that the host stood still and gave back to the clocks.",
+        "Time that the host stood still, or stopped all clocks: nobody is charged for it.",
         host.timekeeper.stalled,
     )
     yield single(
