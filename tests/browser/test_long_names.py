@@ -101,6 +101,10 @@ def test_what_can_be_done_with_a_match_is_in_sight(browser: Browser, host: Serve
     with visitor(browser, host.http) as organiser:
         page = log_in(organiser, another_link(host))
         organiser.go(page, f"/admin/tournaments/{CUP}")
+        for cell, words in ((2, f"{WIDE} – {WIDE}"), (3, f"{WIDE} wins: {WIDE} played an illegal move")):
+            page.locator(f".list td:nth-child({cell})").last.evaluate(
+                "(cell, words) => { cell.textContent = words; }", words
+            )
         void = page.get_by_role("link", name=f"Void {CUP}-1").bounding_box()
         assert void is not None
         assert void["x"] + void["width"] <= LOOKS["light"]["viewport"]["width"]
