@@ -44,7 +44,7 @@ COME_BACK = (
 )
 RESTARTED = (
     "Come back with the same `name` and `token`, and keep trying until somebody answers:"
-    " you have 30 seconds from the start of the host."
+    " you have 30 seconds from when the host lets bots in."
 )
 FORGET = "`moves` in that `begin` is what was kept: forget every move that comes after them"
 TAKEN_OVER = "A bot that is told so stays away: two that take over from each other never get to move."
