@@ -37,7 +37,7 @@ from tournament.timekeeper import Timekeeper
 from tournament.waiting import Sought
 
 PIECE = 250  # entrants that are looked at before other tasks get their turn: about a millisecond
-PAUSED = 0.5  # seconds between two looks at whoever is absent, while all clocks stand still
+PAUSED = 0.5  # seconds, at the least, between two looks at whoever is absent, while all clocks stand still
 
 
 class Missing(Struct, frozen=True):
@@ -321,11 +321,11 @@ class Presence:
     @property
     def waits_until(self) -> float:
         """When the next pairing is overdue, if nobody comes or goes."""
+        now = trio.current_time()
+        until = -inf if self._absences.more else self._absences.until + self._timekeeper.stalled
         if self._timekeeper.paused:
-            return trio.current_time() + PAUSED
-        if trio.current_time() < self._timekeeper.listens_until:
-            return self._timekeeper.listens_until
-        return -inf if self._absences.more else self._absences.until + self._timekeeper.stalled
+            return max(until, now + PAUSED)
+        return self._timekeeper.listens_until if now < self._timekeeper.listens_until else until
 
     def _now(self) -> float:
         """By a clock that stands still whenever the host does."""

@@ -165,6 +165,8 @@ async def test_while_all_time_stands_still_nobody_is_missed(autojump_clock: Mock
         here.timekeeper.pause()
         await trio.sleep(100.0)
         assert here.timekeeper.stalled == 100.0
+        until = here.tournament._presence.waits_until
+        assert until - trio.current_time() == pytest.approx(10.0), "thousands would look twice a second"
         here.timekeeper.resume()
         await trio.sleep(9.0)
         bob.back()
