@@ -86,10 +86,10 @@ class OneARound:
 
 
 class InTurn(trio.abc.Stream):
-    """A stream whose reader waits for its turn after each piece that came, while pieces lead to long work."""
+    """A stream whose reader waits for one of the `turns` after each piece, while pieces lead to long work."""
 
-    def __init__(self, beneath: trio.abc.Stream, turns: OneARound) -> None:
-        self.turns: OneARound | None = turns
+    def __init__(self, beneath: trio.abc.Stream) -> None:
+        self.turns: OneARound | None = None
         self._beneath = beneath
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:

@@ -18,7 +18,7 @@ from server.net.failed_handshake import last_words
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
 from server.net.tls import untie
-from server.net.turns import OneARound
+from server.net.turns import InTurn, OneARound
 
 READ = 4096  # bytes taken in one go: a read takes no longer, and a limit is exceeded by no more
 WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
@@ -300,12 +300,13 @@ class TlsWire(StreamWire):
     stays open, and what comes is dropped.
     """
 
-    __slots__ = ("_beneath", "_tls", "_way")
+    __slots__ = ("_beneath", "_in_turn", "_tls", "_way")
 
     def __init__(self, beneath: Wire, context: ssl.SSLContext, nursery: Spawner) -> None:
         self._beneath = beneath
         self._way = FinishingStream(beneath)
-        self._tls = trio.SSLStream[trio.abc.Stream](self._way, context, server_side=True)
+        self._in_turn = InTurn(self._way)
+        self._tls = trio.SSLStream[trio.abc.Stream](self._in_turn, context, server_side=True)
         super().__init__(self._tls, nursery, peer=beneath.peer, secure=True)
 
     async def shake_hands(self, turns: OneARound) -> None:
@@ -314,7 +315,7 @@ class TlsWire(StreamWire):
         A step of it takes a millisecond or two, and hundreds of strangers may take theirs at once. So each
         waits for one of these `turns`.
         """
-        self._way.turns = turns
+        self._in_turn.turns = turns
         try:
             await self._tls.do_handshake()
         except trio.BrokenResourceError as failure:
@@ -324,7 +325,7 @@ class TlsWire(StreamWire):
                 await self._drop_rest()
             raise
         finally:
-            self._way.turns = None
+            self._in_turn.turns = None
             untie(self._tls)
 
     def close(self) -> None:
@@ -360,7 +361,6 @@ class WireStream(trio.abc.HalfCloseableStream):
         self._left = b""  # read, but more than was asked for
         self._sending = False
         self.finished = False  # whether the end was said
-        self.turns: OneARound | None = None  # to wait for after each piece, while these lead to long work
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if self.finished:
@@ -382,8 +382,6 @@ class WireStream(trio.abc.HalfCloseableStream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         received = self._left or await self._wire.receive()
         self._left = b"" if max_bytes is None else received[max_bytes:]
-        if self.turns is not None:
-            await self.turns.come()
         return received if max_bytes is None else received[:max_bytes]
 
     async def send_eof(self) -> None:

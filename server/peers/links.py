@@ -151,7 +151,8 @@ class Links:
             log.error("no room for a link", peer=who, why=str(error))
             await trio.aclose_forcefully(connected)
             return
-        way = InTurn(connected, self._handshakes)
+        way = InTurn(connected)
+        way.turns = self._handshakes
         stream, shown = trio.SSLStream[trio.abc.Stream](way, context, server_side=True), ""
         self._make_room({_host(peer.address) for peer in others.values()})
         with trio.CancelScope() as scope:
