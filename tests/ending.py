@@ -2,8 +2,8 @@
 
 import signal
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import trio
 
@@ -30,3 +30,14 @@ async def ended_in_order() -> AsyncGenerator[None]:
         nursery.cancel_scope.cancel()
     if told:
         sys.exit(128 + signal.SIGTERM)
+
+
+@contextmanager
+def signals_as_before() -> Iterator[None]:
+    """Put back what answers the signals that end a program: a host that has ended leaves its own answer."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)

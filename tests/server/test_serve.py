@@ -26,6 +26,7 @@ from server.host.host import Host
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.stopping import print_meanwhile, print_standings, until_the_end
+from tests.ending import signals_as_before
 from tests.hang import HANG
 from tests.loopback import ipv6
 from tests.server.run import quintain
@@ -216,12 +217,13 @@ async def test_time_stands_still_until_bots_are_let_in(
 
     monkeypatch.setattr(server.serve, "_let_in", letting_in)
     ports = Ports(tcp=0, websocket=0, http=0)
-    async with trio.open_nursery() as nursery:
-        with capture_logs():
-            nursery.start_soon(server.serve.serve, Settings(data=str(tmp_path), ports=ports, show=False))
-            await come_in.wait()
-        assert [timekeeper.paused for timekeeper in timekeepers] == [False]
-        nursery.cancel_scope.cancel()
+    with signals_as_before():
+        async with trio.open_nursery() as nursery:
+            with capture_logs():
+                nursery.start_soon(server.serve.serve, Settings(data=str(tmp_path), ports=ports, show=False))
+                await come_in.wait()
+            assert [timekeeper.paused for timekeeper in timekeepers] == [False]
+            nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("signals", [1, 2])

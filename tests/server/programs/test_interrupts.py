@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from server.programs.interrupts import SIGNALS, Interrupts, later
+from tests.ending import signals_as_before
 
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
-    before = [(number, signal.getsignal(number)) for number in SIGNALS]
-    yield
-    for number, handler in before:
-        signal.signal(number, handler)
+    with signals_as_before():
+        yield
 
 
 def interrupted(number: signal.Signals) -> None:
