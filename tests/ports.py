@@ -9,6 +9,8 @@ import fcntl
 import os
 import socket
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import SystemRandom
 
@@ -30,6 +32,17 @@ def free_ports(count: int) -> list[int]:
             _given.add(port)
             found.append(port)
     return found
+
+
+@contextmanager
+def refusing() -> Iterator[int]:
+    """A port at which connections are refused: it is taken, and nobody listens.
+
+    One that has just been given up is soon somebody else's, or that of the very client that dials it.
+    """
+    with socket.socket() as taken:  # which others cannot share, as it does not say that they may
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 def _is_ours(port: int) -> bool:

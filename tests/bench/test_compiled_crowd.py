@@ -18,6 +18,7 @@ from tests.bench.doors import ROWS
 from tests.bench.server import Server
 from tests.hang import HANG, wait_for
 from tests.lacking import lacking
+from tests.ports import refusing
 from tests.server.served import Served
 
 pytestmark = [
@@ -158,10 +159,8 @@ def test_what_no_bot_expects_is_an_error_with_its_words(kind: str, said: bytes |
 
 
 def test_a_server_that_is_not_there_is_an_error() -> None:
-    with answering(b"") as address:
-        pass
-    with pytest.raises(LoadFailed, match="connect: Connection refused"):
-        CompiledCrowd("memo", 1, address)
+    with refusing() as port, pytest.raises(LoadFailed, match="connect: Connection refused"):
+        CompiledCrowd("memo", 1, ("127.0.0.1", port))
 
 
 def test_nothing_in_it_deserves_a_warning() -> None:

@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -12,6 +12,7 @@ from tests.blackbox.ends import Answer, Frames, Wire, ask, form, fresh, request
 from tests.blackbox.forked import ForkedHost
 from tests.blackbox.inspected import Inspected
 from tests.hang import wait_for
+from tests.ports import refusing
 
 pytestmark = pytest.mark.slow
 
@@ -64,8 +65,8 @@ class Internal:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
-        with socket.create_server(("127.0.0.1", 0)) as gone:
-            self.closed = f"http://127.0.0.1:{gone.getsockname()[1]}"  # where nothing listens
+        self._stack = ExitStack()
+        self.closed = f"http://127.0.0.1:{self._stack.enter_context(refusing())}"  # where nothing listens
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,))
         self.thread.start()
 
@@ -73,6 +74,7 @@ class Internal:
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
+        self._stack.close()
 
 
 @contextmanager

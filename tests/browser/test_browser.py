@@ -18,6 +18,7 @@ from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, p
 from tests.browser.hostile import PAYLOADS
 from tests.effort import IS_CAMPAIGN, tries
 from tests.hang import HANG, wait_for
+from tests.ports import free_ports
 from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
@@ -506,7 +507,7 @@ def test_a_page_that_was_opened_after_the_end_hears_of_a_void_without_a_stream(
 
 
 def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: Any) -> None:
-    first = serve(*QUIET)
+    first = serve(*QUIET, http=free_ports(1)[0])
     with visitor(browser, first.http) as spectator:
         page = spectator.open("/")
         expect(page.locator("#tournaments")).to_contain_text("There is no tournament yet")
@@ -522,7 +523,7 @@ def test_a_page_that_is_no_more_does_not_say_that_its_host_cannot_be_reached(
     browser: Browser, serve: Any
 ) -> None:
     """As when somebody comes back to a tab, and the tournament in it was deleted meanwhile."""
-    first = serve(*QUIET, "--tournament", "cup", "--game", "quoridor")
+    first = serve(*QUIET, "--tournament", "cup", "--game", "quoridor", http=free_ports(1)[0])
     with visitor(browser, first.http) as spectator:
         page = spectator.open("/tournaments/cup")
         expect(page.locator("#progress")).to_contain_text("registering")

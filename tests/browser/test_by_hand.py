@@ -13,6 +13,7 @@ from games.catalogue import catalogue
 from tests.browser.conftest import fits, look_at, order, visitor
 from tests.effort import IS_CAMPAIGN, tries
 from tests.hang import wait_for
+from tests.ports import free_ports
 from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
@@ -226,7 +227,7 @@ def test_whoever_was_away_when_a_match_ended_sees_its_end_and_begins_no_other(
     browser: Browser, serve: Any
 ) -> None:
     """A match against the host's own player is void if the host is killed."""
-    first = serve("--log-level", "error")
+    first = serve("--log-level", "error", http=free_ports(1)[0])
     with visitor(browser, first.http) as person:
         page = person.open("/games/tic-tac-toe/play?against=first&name=Gil")
         said = page.locator("[data-status]")

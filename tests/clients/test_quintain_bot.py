@@ -26,6 +26,7 @@ from tests.clients.relay import Relay
 from tests.clients.script import to_be_reset
 from tests.hang import HANG
 from tests.loopback import ipv6
+from tests.ports import refusing
 from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
@@ -314,11 +315,11 @@ def test_a_bot_that_is_taken_out_of_its_tournament_is_told_so_and_does_not_come_
 
 
 def test_no_host_is_said_at_once() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        nobody = free.getsockname()[1]
-    for scheme in TRANSPORTS:
-        with pytest.raises(Unreachable, match=f"no host answers at {scheme}://127.0.0.1:{nobody}: .*refused"):
-            quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=f"{scheme}://127.0.0.1:{nobody}")
+    with refusing() as port:
+        for scheme in TRANSPORTS:
+            url = f"{scheme}://127.0.0.1:{port}"
+            with pytest.raises(Unreachable, match=f"no host answers at {url}: .*refused"):
+                quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=url)
 
 
 def unreachable(scheme: str, answer: Callable[[socket.socket], None]) -> tuple[str, str]:

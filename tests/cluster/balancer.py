@@ -10,6 +10,8 @@ from itertools import count
 
 import trio
 
+from tests.ports import free_ports
+
 LOST = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 READ = 65_536
 
@@ -17,17 +19,16 @@ READ = 65_536
 class Balancer:
     def __init__(self, targets: Callable[[], Sequence[int]]) -> None:
         """`targets` are ports of this machine."""
-        self.port = 0
+        self.port = free_ports(1)[0]  # nobody may take it while this is away
         self._targets = targets
         self._turns = count()
         self._life = trio.CancelScope()
         self._away = 0.0
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Until cancelled, on one port."""
+        """Until cancelled."""
         while True:
             (listener,) = await trio.open_tcp_listeners(self.port, host="127.0.0.1")
-            self.port = listener.socket.getsockname()[1]
             task_status.started()
             task_status = trio.TASK_STATUS_IGNORED
             with trio.CancelScope() as self._life:

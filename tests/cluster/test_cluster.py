@@ -8,6 +8,7 @@ import trio
 from tests.cluster.balancer import Balancer
 from tests.cluster.campaign import FAULTS, campaign
 from tests.hang import HANG
+from tests.ports import refusing
 from tests.server.store.postgresql import running
 
 
@@ -57,10 +58,8 @@ async def test_a_balancer_takes_targets_in_turn_and_passes_over_one_that_is_not_
             balancer = Balancer(lambda: ports)
             await nursery.start(balancer.run)
             assert {await told(balancer.port, 3) for _ in range(2)} == {b"one", b"two"}
-            (gone,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-            ports[0] = gone.socket.getsockname()[1]
-            await gone.aclose()
-            assert [await told(balancer.port, 3) for _ in range(4)] == [b"two"] * 4
+            with refusing() as ports[0]:
+                assert [await told(balancer.port, 3) for _ in range(4)] == [b"two"] * 4
             nursery.cancel_scope.cancel()
 
 

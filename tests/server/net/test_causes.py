@@ -8,15 +8,13 @@ import trustme
 
 from server.net.causes import why
 from server.net.tls import untie
+from tests.ports import refusing
 from tests.server.net.test_listening import connect, listening, says_who
 
 
 async def test_where_nobody_listens_it_is_refused_and_that_is_said_once() -> None:
     """Catches "all attempts to connect to localhost:9 failed", which may be a firewall, too."""
-    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    port = listener.socket.getsockname()[1]
-    await listener.aclose()
-    with pytest.raises(OSError, match="all attempts") as failed:
+    with refusing() as port, pytest.raises(OSError, match="all attempts") as failed:
         await trio.open_tcp_stream("127.0.0.1", port)
     assert why(failed.value) == "Connection refused"
     assert why(ExceptionGroup("two addresses", [failed.value, failed.value])) == "Connection refused"

@@ -34,6 +34,7 @@ from server.peers.link import Serve
 from server.peers.links import AGAIN, BRIEF, HANDSHAKE, RECENT, REFUSALS, STRANGERS, Links, listening
 from server.peers.messages import Open
 from tests.hang import HANG
+from tests.ports import refusing
 from tests.server.net.test_listening import FEW
 from tests.server.net.test_tls import streams
 
@@ -371,9 +372,6 @@ async def test_whoever_has_another_certificate_than_the_database_says_is_refused
 
 async def test_why_a_host_cannot_be_reached_is_said_and_logged_once_until_it_changes() -> None:
     """Catches four lines a second, of which none says whether anybody listens there."""
-    (nobody,) = await listening("127.0.0.1:0")
-    at = f"127.0.0.1:{nobody.socket.getsockname()[1]}"
-    await nobody.aclose()
     dialled: list[str] = []
 
     def peers() -> list[Peer]:
@@ -382,7 +380,8 @@ async def test_why_a_host_cannot_be_reached_is_said_and_logged_once_until_it_cha
 
     links = Links(OTHER, peers, served)
     links.host = 2
-    with capture_logs() as logs, trio.fail_after(HANG):
+    with capture_logs() as logs, refusing() as port, trio.fail_after(HANG):
+        at = f"127.0.0.1:{port}"
         async with trio.open_nursery() as nursery:
             nursery.start_soon(links.run, ())
             while len(dialled) < 4:  # noqa: ASYNC110 - nobody tells

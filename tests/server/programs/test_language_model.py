@@ -17,6 +17,7 @@ from server.exits import Failure, Misuse
 from server.programs import language_model
 from server.programs.language_model import KEY, PROMPT, TRIES, Endpoint, ModelPlayer, Unanswered, checked
 from tests.hang import HANG
+from tests.ports import refusing
 from tests.server.run import quintain
 from tests.server.served import Served
 
@@ -149,9 +150,8 @@ def test_trouble_that_may_pass_costs_a_try(
 
 
 def test_where_no_server_answers_that_is_told_in_words() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    with pytest.raises(Unanswered, match=r"^the server of the model does not answer: Connection refused$"):
+    said = r"^the server of the model does not answer: Connection refused$"
+    with refusing() as port, pytest.raises(Unanswered, match=said):
         Endpoint(f"http://127.0.0.1:{port}", "m", None).ask([], HANG)
 
 
