@@ -30,6 +30,7 @@ class Timekeeper:
         self._stalled = 0.0  # seconds given back so far, or for which all clocks were paused before
         self.listens_until = -inf  # after a stall: whoever came meanwhile has been heard by then
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
+        self.stood_still: Callable[[float], None] = lambda seconds: None  # called after a stall
         self.moves = 0  # how many were played, in all matches
         self.wake = inf  # when the task has to wake: until then there is nothing to catch up with
         self.due = inf  # when the task has to look at the matches: none has a deadline before that
@@ -109,6 +110,7 @@ class Timekeeper:
         stall = now - self.wake
         if stall > TOLERANCE:
             self.wake = now
+            self.stood_still(stall)
             if self._paused is None:
                 self._give_back(stall, now)
 
@@ -117,6 +119,17 @@ class Timekeeper:
         self.listens_until = now + TOLERANCE
         for match in self._matches:
             match.credit(seconds + TOLERANCE, now)
+
+    def look_again(self) -> None:
+        """Look at all matches at once: a move that might have been on its way is here, or there is none."""
+        self.expect(trio.current_time() - LATE)
+
+    def excuse(self, seconds: float, excused: Callable[[Match], bool]) -> None:
+        """Give time back in some matches: another host stood still, and their moves pass through it."""
+        now = trio.current_time()
+        for match in filter(excused, tuple(self._matches)):
+            match.credit(seconds + TOLERANCE, now)
+            self.expect(match.deadline)
 
     async def run(self) -> None:
         looked, self.now = self._stalled, trio.lowlevel.current_clock().current_time

@@ -48,8 +48,9 @@ class Holder(Protocol):
         """Serve a connection. Closing its wire is left to the caller.
 
         This returns when the connection has ended. It also returns when the bot wants something else:
-        then with the bytes to serve next, and the wire may be used again. Raises `OutOfReach` if nobody was
-        handed the connection; the caller tells its bot.
+        then with the bytes to serve next, and the wire may be used again. If those are the very pieces that
+        were handed over, the bot plays here after all. Raises `OutOfReach` if nobody was handed the
+        connection; the caller tells its bot.
         """
         ...
 

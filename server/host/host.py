@@ -136,6 +136,8 @@ class Host:
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
         self.workers: Workers | None = None  # processes of this host; None: there is only this one
         self.group: Group | None = None  # hosts on the same database; None: there is only this one
+        # Whether a request that came to another host by some time may not be here yet; None: there is none.
+        self.requests_on_their_way: Callable[[float], bool] | None = None
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
         # Called when nothing is found here by such a secret any more; also for one that was never told.

@@ -50,9 +50,12 @@ class Afar:
         self._wanted = wanted
 
     async def take(self, handed: Handed) -> Sequence[Piece]:
-        again = isinstance(handed.wire, FarEnd)
+        again, unheard_of = isinstance(handed.wire, FarEnd), self._abroad.is_unheard_of(self._wanted)
         if again:  # the host that sent it, or this one, may not have heard yet what was kept just now
             await self._abroad.read_on()
+        elif unheard_of and not await self._abroad.renewed():
+            raise OutOfReach(OUT_OF_REACH)
+        if again or unheard_of:
             found = self._abroad.where(self._wanted)
             if found is None:
                 return handed.pieces
@@ -85,6 +88,7 @@ class Peers:
         self._following = Following(keeping, ledger, reader, in_thread)
         directory = self._directory = self._following.directory
         self.held, self.entered, self.expects = directory.held, directory.entered, directory.expects
+        self.founded: Callable[[], None] = lambda: None  # called when a tournament was opened here
         self.settled = True  # False: this host still has slow work to do at its start
         self._news = trio.Event()
         self._heard = trio.Event()  # set when the database has said who holds what
@@ -158,7 +162,22 @@ class Peers:
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         name = self.where(wanted)
+        if name is None and self.is_unheard_of(wanted):
+            name = wanted.tournament
         return None if name is None else Afar(self, name, wanted)
+
+    def is_unheard_of(self, wanted: Wanted) -> bool:
+        """Whether a bot names a tournament that another host may have opened a moment ago.
+
+        Its organiser knows of it, and may start its bots at once: they would be refused, and not come again.
+        """
+        name = wanted.tournament
+        return (
+            name is not None
+            and self.others
+            and not (self.host.has(name) or self.there_is(name))
+            and self.host.vacant(name) is None
+        )
 
     def where(self, wanted: Wanted) -> str | None:
         """The tournament, held elsewhere, in which a bot that wants that plays; None: it is served here."""
@@ -208,11 +227,13 @@ class Peers:
         with trio.move_on_after(LOOK):
             await self._moved.wait()
 
-    async def renewed(self) -> None:
-        """Wait until the database was asked, after this call, who holds what, and has answered."""
+    async def renewed(self) -> bool:
+        """Wait until the database was asked, after this call, who holds what; returns whether it answered."""
         with trio.move_on_after(HOLDER_TIMEOUT):
             for _ in range(2):  # the first answer may be to an earlier request
                 await self._heard.wait()
+            return True
+        return False
 
     async def claimed(self, tournament: str, *, opens: bool = True) -> bool:
         """Whether this host holds a tournament; if nobody holds a game's table, this host does from now on.
@@ -243,7 +264,12 @@ class Peers:
         return self._following.read
 
     def place(self, record: Record) -> RemoteTournament | None:
+        self.founded()
         return self._directory.replace(record)
+
+    def hear_of_a_new_one(self) -> None:
+        """Read on at once: another host has opened a tournament."""
+        self._news.set()
 
     async def is_free(self, name: str) -> bool:
         """Hold a name, if there is no tournament of that name: then no other host opens one.

@@ -73,6 +73,28 @@ class Channel:
         await self._news.wait()
 
 
+class Listening:
+    """Asks another host for all that was said there by some time, and knows whether it is here."""
+
+    def __init__(self, ask: Callable[[], None]) -> None:
+        self._ask = ask
+        self._asked = -inf  # when that host was asked what had been said by then …
+        self._heard = -inf  # … and the time by which everything that was said is here
+
+    def hear(self) -> None:
+        """The host has said what there was when it was asked."""
+        self._heard = self._asked
+
+    def may_lack(self, by: float, now: float) -> bool:
+        """Whether something that was said by then may not be here: then the host is asked, if it was not."""
+        if self._heard >= by:
+            return False
+        if self._asked == self._heard:
+            self._asked = now
+            self._ask()
+        return now < self._asked + LISTENING
+
+
 class NearEnd(Channel):
     """The bot is at this host."""
 
@@ -227,8 +249,7 @@ class FarEnd(Channel, Wire):
         self._ended = False  # the bot says nothing more
         self._closed = False
         self._severed: float | None = None  # the link is lost, after that many seconds of silence
-        self._asked_at = -inf  # when the other end was asked what the bot had said by then …
-        self._heard_until = -inf  # … and the time by which everything that it had said is here
+        self._listening = Listening(lambda: self.say(Listen(self.number)))
         self.pieces: Sequence[Piece] = [
             (content, self._sending.arrived(heard, now)) for content, heard in opened.pieces
         ]
@@ -249,7 +270,7 @@ class FarEnd(Channel, Wire):
             case Finished():
                 self._ended = True
             case Listened():
-                self._heard_until = self._asked_at
+                self._listening.hear()
             case _:
                 pass
         super().hear(message)
@@ -264,12 +285,9 @@ class FarEnd(Channel, Wire):
             return self._queue[0][1] <= by
         if self._severed is not None:
             return True  # until whoever reads has heard of that
-        if self.over or self._ended or self.arrived > by or self._heard_until >= by:
+        if self.over or self._ended or self.arrived > by:
             return False
-        if self._asked_at == self._heard_until:
-            self._asked_at = now
-            self.say(Listen(self.number))
-        return now < self._asked_at + LISTENING
+        return self._listening.may_lack(by, now)
 
     async def receive(self) -> bytes:
         while True:

@@ -18,20 +18,25 @@ from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, HttpError
 from server.net.guard import Guard, Waiting, start_in_turn
 from server.peers.asking import LOST, Answering, Asking
-from server.peers.channel import Channel, FarEnd, NearEnd
+from server.peers.channel import Channel, FarEnd, Listening, NearEnd
 from server.peers.messages import (
     ADDED,
+    REQUESTS,
     Ask,
     BadLink,
     Beat,
     Board,
     Closed,
     Forgets,
+    Founded,
     Knows,
+    Listen,
+    Listened,
     Message,
     News,
     Open,
     Sitting,
+    StoodStill,
     ToldEnd,
     Unframed,
     Watch,
@@ -43,6 +48,7 @@ EVERY = 0.5  # seconds between two beats
 SILENCE = 2.0  # seconds after which a link on which nothing was heard is cut
 READ = 1 << 16  # bytes taken in one go
 CHANNELS = 20_000  # at once
+ROUNDS = 8  # of the event loop in which a connection that waits is accepted, read and passed on
 OUT_OF_REACH = "the host that holds this cannot be reached: come again later"
 
 Serve = Callable[[FarEnd, Open], None]  # has a bot served over this wire
@@ -84,6 +90,8 @@ class Link:
         self._heard = trio.current_time()
         self._lenient: bool | None = None  # whether the other ignores what it does not know; None: unheard of
         self._unsure: list[Message] = []  # what only such a host is told, until that is heard
+        self._listening = Listening(lambda: self.say(Listen(REQUESTS)))
+        self._asked = trio.Event()  # set when the other host wants to hear which requests have come
         self._open = True
 
     async def run(self) -> None:
@@ -92,6 +100,7 @@ class Link:
             async with self._stream, trio.open_nursery() as nursery:
                 nursery.start_soon(self._send)
                 nursery.start_soon(self._beat)
+                nursery.start_soon(self._tell_when_read)
                 with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                     await self._receive()
                 nursery.cancel_scope.cancel()
@@ -102,6 +111,7 @@ class Link:
             silent = trio.current_time() - self._heard
             for channel in self._channels.values():
                 channel.lost(silent)
+            self._hear(self.peer, StoodStill(silent))  # as far as anybody here knows
 
     @property
     def waiting(self) -> int:
@@ -132,6 +142,7 @@ class Link:
         """
         if not self._open or len(self._channels) >= CHANNELS:
             raise HttpError(503, LOST, RETRY_SOON)
+        self._timekeeper.catch_up(trio.current_time())  # a standstill is told before what comes after it
         number, self._next = self._next, self._next + 2
         channel = self._channels[number] = Asking(
             number, self.say, exchange, organiser=organiser, again=again
@@ -140,6 +151,10 @@ class Link:
             await channel.relay()
         finally:
             self._channels.pop(number, None)
+
+    def may_lack(self, by: float, now: float) -> bool:
+        """Whether a request that had come to the other host by then may not be here yet."""
+        return self._open and self._listening.may_lack(by, now)
 
     def say(self, message: Message) -> None:
         """Send a message without waiting. It goes nowhere after the end, or to a host too old to read it."""
@@ -168,6 +183,16 @@ class Link:
         log.warning("a link between hosts is silent, and is cut", host=self.peer)
         await trio.aclose_forcefully(self._stream)
 
+    async def _tell_when_read(self) -> None:
+        """Tell, whenever the other host asks, that all requests that had come by then were passed on."""
+        while True:
+            await self._asked.wait()
+            self._asked = trio.Event()
+            await trio.sleep_until(self._timekeeper.listens_until)
+            for _ in range(ROUNDS):
+                await trio.lowlevel.checkpoint()
+            self.say(Listened(REQUESTS))
+
     async def _receive(self) -> None:
         unframed = Unframed()
         try:
@@ -184,8 +209,14 @@ class Link:
                 self._lenient, unsure, self._unsure = lenient, self._unsure, []
                 for each in unsure:
                     self.say(each)
-            case Knows() | Forgets() | Sitting() | ToldEnd() | Watch() | Board():
+            case Knows() | Forgets() | Sitting() | ToldEnd() | Founded() | StoodStill() | Watch() | Board():
                 self._hear(self.peer, message)
+            case Listen(channel=number) if number == REQUESTS:
+                self._timekeeper.catch_up(trio.current_time())
+                self._asked.set()
+            case Listened(channel=number) if number == REQUESTS:
+                self._listening.hear()
+                self._timekeeper.look_again()
             case Open(channel=number) | Ask(channel=number):
                 if number % 2 == self._next % 2 or number in self._channels:
                     raise BadLink(f"channel {number} is not the other side's to open")

@@ -19,6 +19,7 @@ from server.peers.stamps import ArrivalTime
 WINDOW = 1 << 18  # bytes that may be under way on a channel: more than any outbox keeps
 LONGEST = 1 << 21  # bytes of one message; the longest that is ever said is a long answer with its head
 LENGTH = struct.Struct("!I")  # comes before each message
+REQUESTS = 0  # in place of a channel: all requests, each of which opens a channel of its own
 
 
 class Open(Struct, tag="open", frozen=True, array_like=True):
@@ -64,7 +65,7 @@ class Known(Struct, tag="known", frozen=True, array_like=True):
 class Listen(Struct, tag="listen", frozen=True, array_like=True):
     """Has the bot said anything more? Send that, and then `Listened`."""
 
-    channel: int
+    channel: int  # `REQUESTS`: has any client asked anything more?
 
 
 class Listened(Struct, tag="listened", frozen=True, array_like=True):
@@ -151,6 +152,16 @@ class ToldEnd(Struct, tag="told-end", frozen=True, array_like=True):
     name: str
 
 
+class Founded(Struct, tag="founded", frozen=True, array_like=True):
+    """A tournament was opened at my host: its bots may be at your door before you have read of it."""
+
+
+class StoodStill(Struct, tag="stood-still", frozen=True, array_like=True):
+    """My host stood still for so long, and has heard nobody meanwhile."""
+
+    seconds: float
+
+
 class Watch(Struct, tag="watch", frozen=True, array_like=True):
     """Only these matches of yours are now looked at here: tell what happens in them."""
 
@@ -170,10 +181,11 @@ class Beat(Struct, tag="beat", frozen=True, array_like=True):
     lenient: bool = False  # I ignore messages that I do not know; older hosts end the link, and say nothing
 
 
-News = Knows | Forgets | Sitting | ToldEnd | Watch | Board  # for the host as a whole
+News = Knows | Forgets | Sitting | ToldEnd | Founded | StoodStill | Watch | Board  # for the host as a whole
 Relayed = Open | Said | Say | Credit | Known | Listen | Listened | Finished | Closed  # of a bot or a request
 Message = Relayed | Ask | Answer | Begun | News | Beat
-ADDED = (ToldEnd, Forgets, Listen, Listened)  # older hosts do not know these: only a lenient host is told
+# Older hosts do not know these: only a lenient host is told.
+ADDED = (ToldEnd, Forgets, Listen, Listened, Founded, StoodStill)
 KINDS = frozenset(each.__struct_config__.tag for each in get_args(Message))
 
 _encoder = msgspec.msgpack.Encoder()

@@ -22,13 +22,14 @@ from server.pages.desk.sessions import Session, Sessions
 from server.peers.abroad import HOLDER_TIMEOUT, Peers
 from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
-from server.peers.link import Link
+from server.peers.link import OUT_OF_REACH, Link
 from server.peers.links import Links
-from server.peers.messages import Board, Forgets, Knows, News, Sitting, ToldEnd, Watch
+from server.peers.messages import Board, Forgets, Founded, Knows, News, Sitting, StoodStill, ToldEnd, Watch
 from server.peers.secrets import Secrets
 from server.peers.watching import Watching
 from server.protocols.dialect import Hint, Leads
 from server.workers.requests import Reading
+from tournament.match import Match
 
 AT_A_TIME = 500  # secrets, or bots that have heard of ends, that are told before others get their turn
 OWN = 0  # in place of a host's number: this host
@@ -76,6 +77,9 @@ class Relayed:
         peers.host.on_key, peers.host.on_key_gone = self._tell_key, self._tell_key_gone
         peers.host.is_key = self._keys.__contains__
         peers.host.untold.on_told = self._tell_told
+        peers.founded = self._tell_founded
+        peers.host.requests_on_their_way = self._may_lack
+        peers.host.timekeeper.stood_still = self._tell_stood_still
         if sessions is not None:
             sessions.told = self._tell_sitting
 
@@ -110,14 +114,19 @@ class Relayed:
         if asked.needs and self._keys.has_none(asked.needs):
             return Sought(None, (asked.wanted, *asked.needs) if asked.wanted else asked.needs)
         if asked.wanted is not None:
-            return Sought(self._peers.where(asked.wanted))
+            return self._led((asked.wanted,))
         return self._led(asked.keys)
 
     def _led(self, found: Iterable[Wanted | Hint | str]) -> Sought:
         leads = tuple([each for each in found if each])
         place = self._by(*leads)
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.has_none(leads)
+        unsure = unsure or (place is None and self._is_unheard_of(leads))
         return Sought(None, leads) if unsure or self._is_out_of_reach(place) else Sought(place)
+
+    def _is_unheard_of(self, leads: Sequence[Wanted | Hint | str]) -> bool:
+        """Whether they lead to a tournament that another host may have opened a moment ago."""
+        return any(isinstance(each, Wanted) and self._peers.is_unheard_of(each) for each in leads)
 
     def _by(self, *leads: Wanted | Hint | str) -> Place | None:
         for lead in leads:
@@ -147,14 +156,18 @@ class Relayed:
         """Answer a request that may be quicker than the host that has just given the client a secret.
 
         While the link to that host is cut, the request waits: whoever was told that there is nothing here, or
-        that its turn is not known, would give up a match that goes on.
+        that its turn is not known, would give up a match that goes on. It also waits for the database's next
+        word on a tournament that is not known here.
         """
         deadline = trio.current_time() + HOLDER_TIMEOUT
         while self._is_out_of_reach(self._by(*leads)):
             if trio.current_time() > deadline:
                 raise HttpError(503, LOST, RETRY_SOON)
             await self._peers.news()
-        await self._keys.heard_of(leads, EVERY)
+        if not self._is_unheard_of(leads):
+            await self._keys.heard_of(leads, EVERY)
+        elif not await self._peers.renewed():
+            raise HttpError(503, OUT_OF_REACH, RETRY_SOON)
         await self._answered(exchange, app, self._by(*leads))
 
     async def _answered(
@@ -242,10 +255,26 @@ class Relayed:
                 self._sessions.take(digest, None if until is None else Session(until, form_token))
             case ToldEnd(tournament=tournament, name=name):
                 self._peers.host.untold.note(tournament, name)
+            case Founded():
+                self._peers.hear_of_a_new_one()
+            case StoodStill(seconds=seconds):
+                self._peers.host.timekeeper.excuse(seconds, self._moves_by_request)
             case Watch() | Board() if (link := self._links.to(peer)) is not None:
                 self.watching.hear(link, news)
             case _:
                 pass
+
+    def _may_lack(self, by: float) -> bool:
+        """Whether a request that some host had been sent by then may not be here yet.
+
+        Requests of one bot may come to any host, so all are asked.
+        """
+        now = trio.current_time()
+        return any([link.may_lack(by, now) for link in self._links.all()])  # noqa: C419 - all are asked
+
+    def _moves_by_request(self, match: Match) -> bool:
+        seat = match.to_move
+        return seat is not None and match.on_its_way[seat] == self._may_lack
 
     def _introduce(self, link: Link) -> None:
         self._peers.host.guard.start_soon(self._tell_all, link)
@@ -270,6 +299,14 @@ class Relayed:
         if self._keys.forget(key, OWN):
             for link in self._links.all():
                 link.say(Forgets(key))
+
+    def _tell_founded(self) -> None:
+        for link in self._links.all():
+            link.say(Founded())
+
+    def _tell_stood_still(self, seconds: float) -> None:
+        for link in self._links.all():
+            link.say(StoodStill(seconds))
 
     def _tell_told(self, tournament: str, name: str) -> None:
         for link in self._links.all():

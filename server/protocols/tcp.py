@@ -182,7 +182,7 @@ class Connection(Passable):
             self._handed = False
             self._turn_away(leaves, str(reason))
             return False
-        self._handed = False
+        self._handed, self._settled = False, self._ahead is leaves.pieces
         if self._expected_by != inf:
             self._expected_by = trio.current_time() + self._host.limits.hello_seconds
         return bool(self._ahead)

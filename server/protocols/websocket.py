@@ -261,6 +261,7 @@ class Connection(Passable):
             self._begin()
             self._close(GOING_AWAY, str(reason))
             return True
+        self._settled = self._ahead is leaves.pieces
         if self._ahead:
             self._begin()
         return bool(self._ahead)

@@ -198,6 +198,54 @@ async def test_a_move_that_may_be_on_its_way_is_looked_for_again_and_again_and_n
         assert len(asked) <= 0.5 / AGAIN + 2
 
 
+async def test_whoever_waited_for_a_move_that_is_not_coming_is_looked_at_at_once(
+    autojump_clock: MockClock,
+) -> None:
+    async with running() as timekeeper:
+        begun = trio.current_time()
+        timekeeper.watch(played := match())
+        coming = True
+        played.on_its_way[0] = lambda by: coming
+        await trio.sleep(10.0 + AGAIN / 2)
+        assert played.verdict is None
+        coming = False
+        timekeeper.look_again()
+        async for _ in played.log.read():
+            pass
+        assert trio.current_time() - begun == pytest.approx(10.0 + AGAIN / 2)
+
+
+async def test_another_host_that_stood_still_excuses_only_those_whose_moves_pass_through_it(
+    autojump_clock: MockClock,
+) -> None:
+    async with running() as timekeeper:
+        relayed, here = match(), match()
+        for each in (relayed, here):
+            timekeeper.watch(each)
+        await trio.sleep(4.0)
+        timekeeper.excuse(3.0, lambda each: each is relayed)
+        assert relayed.deadline - here.deadline == pytest.approx(3.0 + TOLERANCE)
+        async for _ in relayed.log.read():
+            pass
+        assert trio.current_time() == pytest.approx(relayed.clock.since + 10.0, abs=0.01)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_other_hosts_are_told_of_a_stall_before_anything_that_was_heard_after_it(
+    autojump_clock: MockClock, paused: bool
+) -> None:
+    async with running() as timekeeper:
+        told: list[float] = []
+        timekeeper.stood_still = told.append
+        if paused:
+            timekeeper.pause()
+        now = trio.current_time()
+        timekeeper.wake = now - 2.0
+        timekeeper.catch_up(now)
+        timekeeper.catch_up(now)
+        assert told == [2.0]
+
+
 async def test_time_stands_still_until_no_reason_for_it_is_left(autojump_clock: MockClock) -> None:
     async with running() as timekeeper:
         timekeeper.watch(played := match())

@@ -203,6 +203,7 @@ def link(nursery: trio.Nursery, one: One, other: One) -> None:
             reply=mine.links.reply,
             hear=mine.links.hear,
             token="token",
+            timekeeper=mine.host.timekeeper,
         )
         mine.links.links[theirs.links.host] = made
         mine.links.linked(made)
