@@ -30,7 +30,7 @@ from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.store.snapshots import Reading, nobody_asks
 from server.workers.directory import OWN, RemoteTournament
-from tournament.facts import AnyFact, Kept, State
+from tournament.facts import AnyFact, Kept, Ordered, State
 from tournament.record import Record
 from tournament.store import Stale
 from tournament.tournament import Tournament
@@ -88,7 +88,8 @@ class Peers:
         self._following = Following(keeping, ledger, reader, in_thread)
         directory = self._directory = self._following.directory
         self.held, self.entered, self.expects = directory.held, directory.entered, directory.expects
-        self.founded: Callable[[], None] = lambda: None  # called when a tournament was opened here
+        # Called when a tournament was opened here, or an order about one was carried out.
+        self.arranged: Callable[[], None] = lambda: None
         self.settled = True  # False: this host still has slow work to do at its start
         self._news = trio.Event()
         self._heard = trio.Event()  # set when the database has said who holds what
@@ -264,11 +265,11 @@ class Peers:
         return self._following.read
 
     def place(self, record: Record) -> RemoteTournament | None:
-        self.founded()
+        self.arranged()
         return self._directory.replace(record)
 
-    def hear_of_a_new_one(self) -> None:
-        """Read on at once: another host has opened a tournament."""
+    def read_on_at_once(self) -> None:
+        """Read what another host has just kept: bots may come for it before the next look."""
         self._news.set()
 
     async def is_free(self, name: str) -> bool:
@@ -320,6 +321,8 @@ class Peers:
         return not self.host.draining and (self.settled or not self.others)
 
     def _told(self, held: HeldTournament, fact: AnyFact) -> None:
+        if isinstance(fact, Ordered):
+            self.arranged()
         if held.record.state is State.DELETED:
             self._following.leave(held.record.kept_as)
             self._free(held.record.name)

@@ -22,13 +22,13 @@ from server.peers.channel import Channel, FarEnd, Listening, NearEnd
 from server.peers.messages import (
     ADDED,
     REQUESTS,
+    Arranged,
     Ask,
     BadLink,
     Beat,
     Board,
     Closed,
     Forgets,
-    Founded,
     Knows,
     Listen,
     Listened,
@@ -209,7 +209,7 @@ class Link:
                 self._lenient, unsure, self._unsure = lenient, self._unsure, []
                 for each in unsure:
                     self.say(each)
-            case Knows() | Forgets() | Sitting() | ToldEnd() | Founded() | StoodStill() | Watch() | Board():
+            case Knows() | Forgets() | Sitting() | ToldEnd() | Arranged() | StoodStill() | Watch() | Board():
                 self._hear(self.peer, message)
             case Listen(channel=number) if number == REQUESTS:
                 self._timekeeper.catch_up(trio.current_time())

@@ -152,8 +152,8 @@ class ToldEnd(Struct, tag="told-end", frozen=True, array_like=True):
     name: str
 
 
-class Founded(Struct, tag="founded", frozen=True, array_like=True):
-    """A tournament was opened at my host: its bots may be at your door before you have read of it."""
+class Arranged(Struct, tag="arranged", frozen=True, array_like=True):
+    """A tournament was opened or changed at my host by order: its bots may come to yours at once."""
 
 
 class StoodStill(Struct, tag="stood-still", frozen=True, array_like=True):
@@ -181,11 +181,11 @@ class Beat(Struct, tag="beat", frozen=True, array_like=True):
     lenient: bool = False  # I ignore messages that I do not know; older hosts end the link, and say nothing
 
 
-News = Knows | Forgets | Sitting | ToldEnd | Founded | StoodStill | Watch | Board  # for the host as a whole
+News = Knows | Forgets | Sitting | ToldEnd | Arranged | StoodStill | Watch | Board  # for the host as a whole
 Relayed = Open | Said | Say | Credit | Known | Listen | Listened | Finished | Closed  # of a bot or a request
 Message = Relayed | Ask | Answer | Begun | News | Beat
 # Older hosts do not know these: only a lenient host is told.
-ADDED = (ToldEnd, Forgets, Listen, Listened, Founded, StoodStill)
+ADDED = (ToldEnd, Forgets, Listen, Listened, Arranged, StoodStill)
 KINDS = frozenset(each.__struct_config__.tag for each in get_args(Message))
 
 _encoder = msgspec.msgpack.Encoder()

@@ -24,7 +24,7 @@ from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import OUT_OF_REACH, Link
 from server.peers.links import Links
-from server.peers.messages import Board, Forgets, Founded, Knows, News, Sitting, StoodStill, ToldEnd, Watch
+from server.peers.messages import Arranged, Board, Forgets, Knows, News, Sitting, StoodStill, ToldEnd, Watch
 from server.peers.secrets import Secrets
 from server.peers.watching import Watching
 from server.protocols.dialect import Hint, Leads
@@ -77,7 +77,7 @@ class Relayed:
         peers.host.on_key, peers.host.on_key_gone = self._tell_key, self._tell_key_gone
         peers.host.is_key = self._keys.__contains__
         peers.host.untold.on_told = self._tell_told
-        peers.founded = self._tell_founded
+        peers.arranged = self._tell_arranged
         peers.host.requests_on_their_way = self._may_lack
         peers.host.timekeeper.stood_still = self._tell_stood_still
         if sessions is not None:
@@ -255,8 +255,8 @@ class Relayed:
                 self._sessions.take(digest, None if until is None else Session(until, form_token))
             case ToldEnd(tournament=tournament, name=name):
                 self._peers.host.untold.note(tournament, name)
-            case Founded():
-                self._peers.hear_of_a_new_one()
+            case Arranged():
+                self._peers.read_on_at_once()
             case StoodStill(seconds=seconds):
                 self._peers.host.timekeeper.excuse(seconds, self._moves_by_request)
             case Watch() | Board() if (link := self._links.to(peer)) is not None:
@@ -300,9 +300,9 @@ class Relayed:
             for link in self._links.all():
                 link.say(Forgets(key))
 
-    def _tell_founded(self) -> None:
+    def _tell_arranged(self) -> None:
         for link in self._links.all():
-            link.say(Founded())
+            link.say(Arranged())
 
     def _tell_stood_still(self, seconds: float) -> None:
         for link in self._links.all():

@@ -15,6 +15,7 @@ from server.peers.leases import Peer
 from tests.server.peers.several import several
 from tests.server.peers.test_abroad import Leases, sharing
 from tests.server.protocols.room import Guest
+from tournament.desk import Desk
 from tournament.facts import Opened, State
 
 GAME = "connect-4"
@@ -41,13 +42,19 @@ async def test_a_bot_that_names_it_is_let_in(door: str, autojump_clock: MockCloc
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("by_invitation", [False, True])
 async def test_a_bot_that_can_name_none_plays_there_and_not_at_an_open_table(
-    autojump_clock: MockClock,
+    autojump_clock: MockClock, by_invitation: bool
 ) -> None:
     """Those of three old protocols cannot. Catches a tournament that waits for bots which play elsewhere."""
     async with several(2) as (hosts, doors):
         await trio.sleep(SETTLED)
-        cup = await hosts[0].found("cup", Opened("santorini", "round-robin", 2))
+        opened = Opened("santorini", "round-robin", 2, by_invitation=by_invitation)
+        cup = await hosts[0].found("cup", opened)
+        if by_invitation:
+            await trio.sleep(SETTLED)
+            for name in ("ann", "bob"):
+                await Desk(hosts[0].tournaments["cup"], by="an organiser").enter(name)
         await trio.testing.wait_all_tasks_blocked()
         for name in ("ann", "bob"):
             await (await doors["tcp"]()).say(name)
