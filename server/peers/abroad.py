@@ -31,6 +31,7 @@ from server.store.ledger import InThread
 from server.store.snapshots import Reading, nobody_asks
 from server.workers.directory import OWN, RemoteTournament
 from tournament.facts import AnyFact, Kept, Ordered, State
+from tournament.folding import NAME
 from tournament.record import Record
 from tournament.store import Stale
 from tournament.tournament import Tournament
@@ -175,6 +176,7 @@ class Peers:
         name = wanted.tournament
         return (
             name is not None
+            and NAME.fullmatch(name) is not None
             and self.others
             and not (self.host.has(name) or self.there_is(name))
             and self.host.vacant(name) is None
