@@ -111,7 +111,8 @@ class Link:
             silent = trio.current_time() - self._heard
             for channel in self._channels.values():
                 channel.lost(silent)
-            self._hear(self.peer, StoodStill(silent))  # as far as anybody here knows
+            if silent > EVERY:  # more than between two beats: as far as anybody here knows, it stood still
+                self._hear(self.peer, StoodStill(silent))
 
     @property
     def waiting(self) -> int:

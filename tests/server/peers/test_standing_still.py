@@ -6,12 +6,14 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from games.game import Pace
 from server.host.host import Host
-from server.peers.link import EVERY
-from server.peers.messages import Listen, Message, StoodStill
+from server.peers.channel import FarEnd
+from server.peers.link import EVERY, Link
+from server.peers.messages import Beat, Listen, Message, News, Open, StoodStill, framed
 from tests.server.peers.relayed import linked
 from tests.server.peers.several import several
 from tests.server.peers.test_link import echo
@@ -87,12 +89,21 @@ async def test_a_link_asks_once_for_all_matches_and_waits_for_the_answer(autojum
         assert not link.may_lack(trio.current_time(), trio.current_time()), "nothing comes over it any more"
 
 
-async def test_a_link_that_is_lost_counts_as_a_host_that_stood_still(autojump_clock: MockClock) -> None:
-    """Of what a bot sent there meanwhile nobody knows."""
-    heard: list[object] = []
-    async with linked(echo) as between:
-        between.there._hear = lambda peer, news: heard.append(news)
-        await trio.sleep(10 * EVERY + 0.2)
-        between.cut()
-        await trio.sleep(0.1)
-    assert heard == [StoodStill(pytest.approx(0.2))]
+@pytest.mark.parametrize("seconds", [0.2, 1.5])
+async def test_a_link_that_is_lost_after_a_silence_counts_as_a_host_that_stood_still(
+    seconds: float, autojump_clock: MockClock
+) -> None:
+    """Of what a bot sent there meanwhile nobody knows. Between two beats a link is always silent."""
+    heard: list[News] = []
+    near, far = trio.testing.memory_stream_pair()
+    link = Link(near, 1, nobody_comes, dialled=True, hear=lambda peer, news: heard.append(news))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(link.run)
+        await far.send_all(framed(Beat(lenient=True)))
+        await trio.sleep(seconds)
+        await far.aclose()
+    assert heard == ([StoodStill(pytest.approx(seconds))] if seconds > EVERY else [])
+
+
+def nobody_comes(wire: FarEnd, opened: Open) -> None:
+    raise AssertionError("no bot comes in there")
