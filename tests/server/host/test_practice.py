@@ -1,6 +1,6 @@
 """The host's own opponents, whom any bot may ask for by name in any game, on a virtual clock."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -24,7 +24,7 @@ from tests.tournament.world import kept_matches
 from tournament.causes import Disconnected, Refused, Returned
 from tournament.entries import entry
 from tournament.events import Ending
-from tournament.facts import Concluded
+from tournament.facts import AnyFact, Concluded, Dealt
 from tournament.kinds import BOTS, Kind
 from tournament.record import Record
 from tournament.store import Memory
@@ -254,6 +254,30 @@ async def test_a_bot_that_was_silent_finds_its_opponent_again(autojump_clock: Mo
         player.back()
         (begin,) = await ann.messages("begin")
         assert set(begin["players"]) == {"ann", "first"}
+
+
+class SlowToDeal(Memory):
+    """A store that takes a second to keep that a match was dealt."""
+
+    async def keep(self, tournament: str, at: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        if any(isinstance(fact, Dealt) for fact in facts):
+            await trio.sleep(1.0)
+        return await super().keep(tournament, at, facts)
+
+
+async def test_a_match_that_is_about_to_begin_is_played_though_its_bot_hangs_up_and_comes_back(
+    autojump_clock: MockClock,
+) -> None:
+    async with practice(store=SlowToDeal()) as hall:
+        ann = await hall.hello("ann", against="random")
+        (welcome,) = await ann.messages("welcome")
+        await ann.wire.aclose()
+        again = await hall.hello("ann", against="random", token=welcome["token"])
+        ends = [told for told in await play(again, "tic-tac-toe", 2) if told["type"] == "end"]
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        await again.tell(type="bye")
+        await trio.sleep(LONG)
+        assert not list(hall.host.lobby.players()), "both of the house are gone with their challenger"
 
 
 async def test_there_are_so_many_of_the_house_and_a_refusal_says_so(autojump_clock: MockClock) -> None:
