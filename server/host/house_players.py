@@ -68,10 +68,6 @@ class HousePlayer(Taker):
         self._player.move_to(table)
 
     def leave(self) -> None:
-        """The challenger has gone before there was a match."""
-        self._player.retire()
-
-    def leave_when_free(self) -> None:
         """The challenger has gone, or wants another opponent: a match goes on to its end, or begins yet."""
         self._player.matches_left = 0
         if not self._player.engaged:
@@ -211,7 +207,7 @@ class HousePlayers:
 
     def _dismiss(self, challenger: Player) -> None:
         if (house := self._here.pop(challenger, None)) is not None:
-            house.leave_when_free()
+            house.leave()
 
 
 def _expect_another(wanted: str, name: str, own: Iterable[str]) -> None:

@@ -99,6 +99,24 @@ async def test_so_it_does_if_that_happens_while_either_is_coming(
         assert list(host.lobby.players()) == []
 
 
+async def test_the_one_to_blame_is_the_challenger_that_leaves_a_match_which_is_about_to_begin(
+    autojump_clock: MockClock,
+) -> None:
+    names = ("Ann", "Bob", "Cas", "Dan", "Eve", "Fay")
+    async with place(store=Slow()) as host:
+        for name in names:
+            bot = Bot(host)
+            await bot.tell("start", id=name, against="random")
+            while not any(player.reserved for player in host.lobby.players()):
+                await trio.sleep(0.1)
+            await bot.gone()
+            await trio.sleep(10.0)
+        matches = table(host).matches.values()
+        assert {match.players[0] for match in matches} > {"random"}, "either side may be the challenger's"
+        assert [match.why for match in matches] == [f"{name} left before both had moved" for name in names]
+        assert list(host.lobby.players()) == []
+
+
 async def test_whoever_leaves_a_house_player_has_lost(autojump_clock: MockClock) -> None:
     async with place() as host:
         ann = Bot(host)
