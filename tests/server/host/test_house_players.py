@@ -11,6 +11,7 @@ from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
 from tests.server.host.inside import Inside
 from tests.server.protocols.fours import DISCONNECTED, END, Bot, ignored, over, place, play_on, table
+from tests.server.protocols.room import SlowToDeal
 from tournament.events import Ending
 from tournament.facts import AnyFact
 from tournament.match import Match
@@ -103,12 +104,10 @@ async def test_the_one_to_blame_is_the_challenger_that_leaves_a_match_which_is_a
     autojump_clock: MockClock,
 ) -> None:
     names = ("Ann", "Bob", "Cas", "Dan", "Eve", "Fay")
-    async with place(store=Slow()) as host:
+    async with place(store=SlowToDeal()) as host:
         for name in names:
             bot = Bot(host)
             await bot.tell("start", id=name, against="random")
-            while not any(player.reserved for player in host.lobby.players()):
-                await trio.sleep(0.1)
             await bot.gone()
             await trio.sleep(10.0)
         matches = table(host).matches.values()

@@ -1,6 +1,6 @@
 """The host's own opponents, whom any bot may ask for by name in any game, on a virtual clock."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,12 +19,12 @@ from server.host.reception import Unwelcome
 from server.net.limits import Limits
 from tests.server.exports import exported
 from tests.server.host.inside import Inside
-from tests.server.protocols.room import Guest, Room, room
+from tests.server.protocols.room import Guest, Room, SlowToDeal, room
 from tests.tournament.world import kept_matches
 from tournament.causes import Disconnected, Refused, Returned
 from tournament.entries import entry
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Dealt
+from tournament.facts import Concluded
 from tournament.kinds import BOTS, Kind
 from tournament.record import Record
 from tournament.store import Memory
@@ -254,15 +254,6 @@ async def test_a_bot_that_was_silent_finds_its_opponent_again(autojump_clock: Mo
         player.back()
         (begin,) = await ann.messages("begin")
         assert set(begin["players"]) == {"ann", "first"}
-
-
-class SlowToDeal(Memory):
-    """A store that takes a second to keep that a match was dealt."""
-
-    async def keep(self, tournament: str, at: float, facts: Sequence[AnyFact]) -> Sequence[str]:
-        if any(isinstance(fact, Dealt) for fact in facts):
-            await trio.sleep(1.0)
-        return await super().keep(tournament, at, facts)
 
 
 async def test_a_match_that_is_about_to_begin_is_played_though_its_bot_hangs_up_and_comes_back(
