@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, cast, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -127,6 +127,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     tournament: tuple[TournamentSettings, ...] = ()  # opened at the start, if there is none of that name
 
 
+TEXTS = {name for name, kind in get_type_hints(Settings).items() if kind is str}  # settings that are texts
+
+
 def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
     """The settings in force; `file` is the one asked for; None: the usual one, if it is there."""
     path = Path(file or FILE)
@@ -210,19 +213,28 @@ def _of_file(path: Path) -> dict[str, Any]:
 
 
 def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    """`QUINTAIN_PORTS__TCP=9000` is `tcp = 9000` in `[ports]`. Values are read as TOML, else as words."""
+    """`QUINTAIN_PORTS__TCP=9000` is `tcp = 9000` in `[ports]`."""
     found: dict[str, Any] = {}
     for variable, text in sorted(environment.items()):
         if variable.startswith(PREFIX) and variable not in NOT_SETTINGS:
             keys = variable.removeprefix(PREFIX).lower().split("__")
-            try:
-                value: Any = tomllib.loads(f"value = {text}")["value"]
-            except ValueError:
-                value = text
+            value = _value(keys[0], text)
             for key in reversed(keys):
                 value = {key: value}
             found = _merged(found, value)
     return found
+
+
+def _value(key: str, text: str) -> Any:
+    """A text from the environment, read as TOML if it is that, else as words.
+
+    Where a text is expected, only a quoted one is TOML: a data folder may be called `2026-11-29`.
+    """
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except ValueError:
+        return text
+    return value if isinstance(value, str) or key not in TEXTS else text
 
 
 def _checked(values: Mapping[str, Any], origin: str) -> Settings:

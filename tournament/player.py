@@ -249,10 +249,14 @@ class Player:
             self._changed(self, self.place)
 
     @property
+    def engaged(self) -> bool:
+        """Whether it plays a match, or one is about to begin for it."""
+        return self.seat is not None or self.reserved
+
+    @property
     def idle(self) -> bool:
         """Whether it can be dealt a seat now."""
-        unengaged = self.seat is None and not self.reserved
-        return unengaged and self.present and self.ready and self.matches_left != 0
+        return not self.engaged and self.present and self.ready and self.matches_left != 0
 
     def __aiter__(self) -> AsyncIterator[Seat]:
         """Every seat as it is dealt, until the player retires."""

@@ -60,7 +60,7 @@ class Resuming:
         """
         by_key = name in self._record.claims or (bool(key) and not key.startswith(UNSEEN))
         found = self._lobby.find(name, self._game, self._record.name) if by_key or key else None
-        if found is not None and found.seat is None and not found.reserved:  # else it plays, or is about to
+        if found is not None and not found.engaged:
             found.for_one_match = not by_key and bool(way_back)
             return found
         if by_key or not way_back:

@@ -20,7 +20,7 @@ class Forgetting:
 
     def hear(self, player: Player) -> None:
         """Called whenever a player has changed."""
-        if player.present or player.seat is not None or player.reserved:
+        if player.present or player.engaged:
             return
         if not self._roll.knows(player.name, player.game):
             self._reception.drop(player)

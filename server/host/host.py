@@ -35,7 +35,7 @@ from server.host.measures import Measures, time_move
 from server.host.names import bare, key
 from server.host.opening import OPEN, Opening, check, taken
 from server.host.placing import Placing
-from server.host.reception import Out, PlaysElsewhere, Reception, Unwelcome, Visit, is_token
+from server.host.reception import ComeAgain, Out, PlaysElsewhere, Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
@@ -377,7 +377,7 @@ class Host:
         if token is None and self.reception.is_here(name, game):
             await after_hang_ups()  # it may be the same bot, which has just hung up
         if self._stopped or (self.draining and not self.reception.is_playing(name, game, token)):
-            raise Unwelcome(STOPPING)
+            raise ComeAgain(STOPPING)
         against = None if against is None else bare(against)
         try:
             visit = self.reception.arrive(
@@ -586,5 +586,7 @@ def _unwelcome(why: Refusal | Unwelcome) -> Unwelcome:
             return Out(str(why))
         case HeldElsewhere():
             return PlaysElsewhere(str(why))
+        case NotNow():
+            return ComeAgain(str(why))
         case _:
             return Unwelcome(str(why))

@@ -68,13 +68,9 @@ class HousePlayer(Taker):
         self._player.move_to(table)
 
     def leave(self) -> None:
-        """The challenger has gone before there was a match."""
-        self._player.retire()
-
-    def leave_when_free(self) -> None:
-        """The challenger has gone, or wants another opponent: a match in play goes on to its end."""
+        """The challenger has gone, or wants another opponent: a match goes on to its end, or begins yet."""
         self._player.matches_left = 0
-        if self._player.seat is None:
+        if not self._player.engaged:
             self._player.retire()
 
     def take_seat(self, seat: Seat) -> None:
@@ -189,7 +185,7 @@ class HousePlayers:
 
     def _changed(self, player: Player) -> None:
         """A player came, went or is free."""
-        if player.kind is Kind.HOUSE and player.seat is None:
+        if player.kind is Kind.HOUSE and not player.engaged:
             _rest(player)
         if player not in self._wishes:
             return
@@ -211,7 +207,7 @@ class HousePlayers:
 
     def _dismiss(self, challenger: Player) -> None:
         if (house := self._here.pop(challenger, None)) is not None:
-            house.leave_when_free()
+            house.leave()
 
 
 def _expect_another(wanted: str, name: str, own: Iterable[str]) -> None:

@@ -57,7 +57,11 @@ class Out(Unwelcome):
     """An organiser has taken it out of its tournament: over HTTP, the status of the answer is 410."""
 
 
-class PlaysElsewhere(Unwelcome):
+class ComeAgain(Unwelcome):
+    """It cannot come in just now, which is no fault of its own: it may say the same again later."""
+
+
+class PlaysElsewhere(ComeAgain):
     """Its place is in another process: it has to come again, over a new connection."""
 
 

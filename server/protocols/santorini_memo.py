@@ -4,7 +4,8 @@ A `Memo` is one bot's side of it, without I/O: lines in, lines out. After every
 change both bots are sent the state as one JSON array; the bot whose turn it is
 answers `x y` or `w x y`. Nothing else is ever sent to a bot that has said no more
 than its name, so that it may parse every line as a state: a move that may not be
-played is answered with the unchanged state, and the reason is logged.
+played is answered with the unchanged state, and the reason is logged. Only a name that
+it may not have is refused in words.
 
 `docs/protocols/santorini.md` is the page for authors of bots.
 """
@@ -18,6 +19,7 @@ import structlog
 from games.game import Illegal
 from server.host.abroad import Wanted
 from server.host.names import BadName
+from server.host.reception import ComeAgain, Unwelcome
 from server.host.view import HeldTournament
 from server.net.limits import Limits
 from server.protocols.common.attendance import Attendance
@@ -75,9 +77,7 @@ class Memo:
             self._play(here.seat, answer.decode("utf-8", "replace"), at)
 
     def give_up(self, reason: str) -> None:
-        """Hang up. A bot that could not even come is told why, as when it is refused."""
-        if self.attendance.state is State.SILENT:
-            self._say(reason.encode() + b"\n")
+        """Hang up without a word."""
         log.info("cut", peer=self._channel.peer, player=self.attendance.name, why=reason)
         self.attendance.note_cut(reason)
         self._hang_up(reason)
@@ -93,7 +93,7 @@ class Memo:
             self.attendance.ended()
 
     def _come(self, line: bytes) -> None:
-        """Let a bot in by its first line, or tell it in plain text why it may not come in."""
+        """Let a bot in by its first line, or tell it in plain text why it may not have that name."""
         try:
             name = spoken_name(line, self._channel.host.limits)
         except BadName as error:
@@ -104,13 +104,19 @@ class Memo:
                 GAME,
                 self._channel.authenticated,
                 admitted=lambda visit: None,  # the bot is told nothing before its match
-                refused=lambda why: self._refuse(str(why)),
+                refused=self._turn_away,
                 keeps=False,
                 door=DOOR,
             )
 
     def _tournament_over(self, tournament: HeldTournament, fact: AnyFact) -> None:
         self._hang_up(f"{tournament.record.name} is over")
+
+    def _turn_away(self, why: Unwelcome) -> None:
+        if isinstance(why, ComeAgain):
+            self._hang_up(str(why))
+        else:
+            self._refuse(str(why))
 
     def _refuse(self, reason: str) -> None:
         self._say(reason.encode() + b"\n")

@@ -24,7 +24,7 @@ ENDINGS = "To everybody, about how a match ended"
 WHY = ("events", "match", "verdicts", "settling", "causes")  # files of the tournament that say why
 AUDIENCES: Mapping[str, tuple[str, ...]] = {
     "To a bot, about its move": ("Illegal",),
-    "To a bot that comes": ("Unwelcome", "BadName", "TakenOut", "HeldElsewhere", "OutOfReach"),
+    "To a bot that comes": ("Unwelcome", "ComeAgain", "BadName", "TakenOut", "HeldElsewhere", "OutOfReach"),
     "To a bot of the house protocol": ("_refuse",),
     ENDINGS: ("Outcome",),
     "To an organiser, and to a bot that asks for what only an organiser can change": (

@@ -73,6 +73,14 @@ def test_flags_are_over_the_environment_which_is_over_the_file(file: Path) -> No
     assert found.bind == "127.0.0.1"
 
 
+@pytest.mark.parametrize("name", ["2026", "2026-11-29", "1.5", "true", "nan", "[x]", "two words", "7 # a"])
+def test_a_text_in_the_environment_is_taken_as_it_stands_unless_it_is_in_quotes(
+    file: Path, name: str
+) -> None:
+    assert settings(None, {"QUINTAIN_DATA": name}, {}).data == name
+    assert settings(None, {"QUINTAIN_DATA": f'"{name}"'}, {}).data == name
+
+
 @pytest.mark.parametrize("bind", ["::", "::1", "fe80::1%eth0", "10.0.0.7", "localhost", "lab-3.example.org."])
 def test_a_host_may_listen_at_any_address_or_name(file: Path, bind: str) -> None:
     assert settings(None, {}, {"bind": bind}).bind == bind

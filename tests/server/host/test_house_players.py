@@ -11,6 +11,7 @@ from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
 from tests.server.host.inside import Inside
 from tests.server.protocols.fours import DISCONNECTED, END, Bot, ignored, over, place, play_on, table
+from tests.server.protocols.room import SlowToDeal
 from tournament.events import Ending
 from tournament.facts import AnyFact
 from tournament.match import Match
@@ -96,6 +97,22 @@ async def test_so_it_does_if_that_happens_while_either_is_coming(
         await trio.sleep(seconds)
         await ann.gone()
         await trio.sleep(100.0)
+        assert list(host.lobby.players()) == []
+
+
+async def test_the_one_to_blame_is_the_challenger_that_leaves_a_match_which_is_about_to_begin(
+    autojump_clock: MockClock,
+) -> None:
+    names = ("Ann", "Bob", "Cas", "Dan", "Eve", "Fay")
+    async with place(store=SlowToDeal()) as host:
+        for name in names:
+            bot = Bot(host)
+            await bot.tell("start", id=name, against="random")
+            await bot.gone()
+            await trio.sleep(10.0)
+        matches = table(host).matches.values()
+        assert {match.players[0] for match in matches} > {"random"}, "either side may be the challenger's"
+        assert [match.why for match in matches] == [f"{name} left before both had moved" for name in names]
         assert list(host.lobby.players()) == []
 
 

@@ -19,7 +19,7 @@ from server.host.reception import Unwelcome
 from server.net.limits import Limits
 from tests.server.exports import exported
 from tests.server.host.inside import Inside
-from tests.server.protocols.room import Guest, Room, room
+from tests.server.protocols.room import Guest, Room, SlowToDeal, room
 from tests.tournament.world import kept_matches
 from tournament.causes import Disconnected, Refused, Returned
 from tournament.entries import entry
@@ -254,6 +254,21 @@ async def test_a_bot_that_was_silent_finds_its_opponent_again(autojump_clock: Mo
         player.back()
         (begin,) = await ann.messages("begin")
         assert set(begin["players"]) == {"ann", "first"}
+
+
+async def test_a_match_that_is_about_to_begin_is_played_though_its_bot_hangs_up_and_comes_back(
+    autojump_clock: MockClock,
+) -> None:
+    async with practice(store=SlowToDeal()) as hall:
+        ann = await hall.hello("ann", against="random")
+        (welcome,) = await ann.messages("welcome")
+        await ann.wire.aclose()
+        again = await hall.hello("ann", against="random", token=welcome["token"])
+        ends = [told for told in await play(again, "tic-tac-toe", 2) if told["type"] == "end"]
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        await again.tell(type="bye")
+        await trio.sleep(LONG)
+        assert not list(hall.host.lobby.players()), "both of the house are gone with their challenger"
 
 
 async def test_there_are_so_many_of_the_house_and_a_refusal_says_so(autojump_clock: MockClock) -> None:

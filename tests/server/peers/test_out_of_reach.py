@@ -140,15 +140,22 @@ async def test_a_battle_is_found_at_any_host_when_another_one_goes_on_with_it(
         assert answers[-1] == "200"
 
 
-@pytest.mark.parametrize(
-    ("says", "answer"), [(HELLO, f'{{"type":"refused","reason":"{OUT_OF_REACH}"}}'), ("ann", OUT_OF_REACH)]
-)
-async def test_a_bot_whose_host_is_out_of_reach_is_told_to_come_again(
-    says: str, answer: str, autojump_clock: MockClock
-) -> None:
+async def test_a_bot_whose_host_is_out_of_reach_is_told_to_come_again(autojump_clock: MockClock) -> None:
     async with group(2) as hosts:
         hosts.cut()
-        assert await ask(hosts.doors[1]["tcp"], says) == answer
+        answer = await ask(hosts.doors[1]["tcp"], HELLO)
+        assert answer == f'{{"type":"refused","reason":"{OUT_OF_REACH}"}}'
+
+
+async def test_a_bot_of_the_memo_whose_host_is_out_of_reach_is_hung_up_on_without_a_word(
+    autojump_clock: MockClock,
+) -> None:
+    """It may parse every line as a state."""
+    async with group(2) as hosts:
+        hosts.cut()
+        ann = await hosts.doors[1]["tcp"]()
+        await ann.say("ann")
+        assert await ann.hear() is None, "it is the end of the connection"
 
 
 @pytest.mark.parametrize(

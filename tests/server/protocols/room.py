@@ -15,7 +15,7 @@ from server.protocols.tcp import attend
 from tests.server.ends import LineEnd, in_memory
 from tests.server.transcripts import Bot, hosting
 from tests.server.windowed import End, Weather
-from tournament.facts import AnyFact, Entered, Opened
+from tournament.facts import AnyFact, Dealt, Entered, Opened
 from tournament.store import Memory, Store
 
 FLAT = [[0] * 6] * 6  # Santorini before anything is built
@@ -27,6 +27,15 @@ class SlowToEnter(Memory):
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         if any(isinstance(fact, Entered | Opened) for fact in facts):
             await trio.sleep(12.0)
+        return await super().keep(tournament, when, facts)
+
+
+class SlowToDeal(Memory):
+    """A store that takes a second to keep that a match was dealt."""
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        if any(isinstance(fact, Dealt) for fact in facts):
+            await trio.sleep(1.0)
         return await super().keep(tournament, when, facts)
 
 

@@ -151,6 +151,16 @@ async def test_whoever_hung_up_and_comes_at_once_is_let_in(
         assert not [line for line in await back.lines() if "taken" in line or line == "[closed]"]
 
 
+async def test_whoever_comes_just_as_the_host_stops_is_hung_up_on_without_a_word(
+    autojump_clock: MockClock,
+) -> None:
+    """Its name is all right, and it may parse every line as a state."""
+    async with room() as hall:
+        hall.host.draining = True
+        ann = await hall.come("Ann")
+        assert await ann.lines() == ["[closed]"]
+
+
 async def test_whoever_says_no_name_in_time_is_shown_out(autojump_clock: MockClock) -> None:
     async with room() as hall:
         silent, halfway = await hall.come(), await hall.come()
