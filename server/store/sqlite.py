@@ -89,7 +89,7 @@ class SqliteReader:
         one = "" if tournament is None else "tournament = ? AND"
         query = f"SELECT {COLUMNS} FROM journal WHERE {one} number > ? ORDER BY number LIMIT ?"  # noqa: S608
         given = () if tournament is None else (tournament,)
-        return paged(lambda number: list(self._all(query, *given, number, PAGE)), after)
+        return paged(lambda number: self._all(query, *given, number, PAGE), after)
 
     def jotted(self) -> Iterator[Jot]:
         return (Jot(*row) for row in self._all("SELECT * FROM jotted ORDER BY match, ply"))
@@ -140,9 +140,10 @@ class SqliteReader:
         finally:
             self._readers.put(reader)
 
-    def _all(self, sql: str, *parameters: object) -> Iterator[Any]:
+    def _all(self, sql: str, *parameters: object) -> list[Any]:
+        """All rows at once: a reader that is lent is not closed with the others."""
         with self._reading() as reader:
-            yield from reader.execute(sql, parameters)
+            return reader.execute(sql, parameters).fetchall()
 
     def _one(self, sql: str, *parameters: object) -> Any:
         with self._reading() as reader:

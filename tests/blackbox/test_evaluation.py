@@ -16,6 +16,7 @@ from tests.blackbox.forked import ForkedHost
 from tests.blackbox.inspected import Inspected
 from tests.blackbox.unhurried import unhurried
 from tests.hang import wait_for
+from tests.ports import free_ports
 
 pytestmark = pytest.mark.slow
 FLIP = "(╯°□°)╯︵ ┻━┻"
@@ -81,7 +82,8 @@ class Team:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+        # Of its own also once it has gone: the host may still be evaluating it.
+        self.server = ThreadingHTTPServer(("127.0.0.1", *free_ports(1)), Endpoint)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,))
         self.thread.start()

@@ -1,9 +1,11 @@
 """Exporting a tournament over the API, bit by bit.
 
 An export is of one state, so it goes by a copy of the record, which takes some two hundred bytes a pairing.
-Anybody may ask for one, and read it slowly or not at all. So for large tournaments there are a few places
-(`export_places.py`), and whoever has one has to take what is written at some speed (`giving.py`). An
-organiser waits for no place, and may be slow: it may be a program that takes its time. The export for
+It is made only when the journal could be read: hundreds may wait for that.
+
+Anybody may ask for an export, and read it slowly or not at all. So for large tournaments there are a few
+places (`export_places.py`), and whoever has one has to take what is written at some speed (`giving.py`).
+An organiser waits for no place, and may be slow: it may be a program that takes its time. The export for
 somebody who hangs up ends as everything does that only looks (`server/http/wanted.py`). Whoever wants to
 know only what the head of the answer is gets that, and nothing is copied.
 """
@@ -35,8 +37,8 @@ class _Gone(Exception):
 
 async def export(call: Look, found: HeldTournament) -> None:
     """Export the tournament as of now; moves of old matches, and facts, are fetched as they are needed."""
+    await found.entries(0)  # if the journal cannot be read, nothing is promised
     if call.exchange.request.method == "HEAD":
-        await found.entries(0)
         call.exchange.stream(200, HEADERS)
         return
     with suppress(_Gone):
@@ -51,8 +53,6 @@ async def _export(call: Look, found: HeldTournament) -> None:
     while found.record.drawing:  # what it has is of no one state
         await trio.lowlevel.checkpoint()
     record = call.seen(found.record).after()
-    left = record.facts
-    rows = list(await found.entries(0))[:left]  # if the journal cannot be read, nothing is promised
     giving = Giving(call.exchange, 200, HEADERS, hurried=not call.organiser)
     written = bytearray()
     for line in before_matches(record, everything=call.organiser):
@@ -61,10 +61,10 @@ async def _export(call: Look, found: HeldTournament) -> None:
         await _add(giving, written, match_line(record, await found.concluded(name)))
     await _put(giving, bytes(written))
     chain = FactLines(record.kept_as, everything=False, contacts=call.organiser)
-    while rows:
+    left, last = record.facts, 0
+    while left > 0 and (rows := (await found.entries(last))[:left]):
         await _put(giving, await call.view.boards.run(partial(_lines, chain, rows)))
-        left -= len(rows)
-        rows = list(await found.entries(rows[-1].number))[:left] if left > 0 else []
+        left, last = left - len(rows), rows[-1].number
     await _put(giving, _line(chain.last(call.signer)))
     await _put(giving, await call.view.boards.run(lambda: _line(after_matches(record))))
     giving.close()

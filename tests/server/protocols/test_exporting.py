@@ -2,6 +2,7 @@
 
 import gc
 from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 import pytest
@@ -14,9 +15,11 @@ from server.protocols.api.exporting import MANY
 from tests.server.protocols.test_api import TOKEN, Office, office
 from tests.server.web import Client, get
 from tests.server.windowed import Weather
+from tournament.entries import Entry
 from tournament.facts import Drew
 from tournament.format import Pairing
 from tournament.record import PIECE, Record
+from tournament.store import Memory
 
 NAME = "exported"  # of no other test's tournament, whose records may not be collected yet
 ASKED = get(f"/api/tournaments/{NAME}/export", "Connection: close")
@@ -24,6 +27,18 @@ AUTHORISED = get(f"/api/tournaments/{NAME}/export", "Connection: close", f"Autho
 SLOW, FAST = Weather(window=1024), Weather(window=1 << 30)
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("nothing_old")]
+
+
+class Unread(Memory):
+    """A store that cannot be read until `readable` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.readable = trio.Event()
+
+    async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
+        await self.readable.wait()
+        return await super().entries(tournament, after)
 
 
 async def drawn(here: Office, pairings: int) -> None:
@@ -122,6 +137,17 @@ async def test_the_export_for_somebody_who_has_hung_up_ends(after: int, autojump
         for _ in range(30):
             await trio.lowlevel.checkpoint()
         assert copies() == 0
+
+
+async def test_nothing_is_copied_for_an_export_that_waits_for_the_journal(autojump_clock: MockClock) -> None:
+    """Catches a hundred strangers who fill the memory with copies while the journal is read for another."""
+    store = Unread()
+    async with office(store) as here:
+        await drawn(here, MANY)
+        client = await exporting(here, FAST, "192.0.2.1")
+        assert copies() == 0
+        store.readable.set()
+        assert (await client.now()).endswith(b"0\r\n\r\n")
 
 
 async def test_whoever_wants_only_the_head_of_an_export_has_nothing_copied(autojump_clock: MockClock) -> None:

@@ -537,6 +537,27 @@ def test_readers_can_change_nothing(engine: Sqlite) -> None:
         reader.execute("DELETE FROM journal")
 
 
+def test_closing_closes_every_connection_also_in_the_middle_of_what_is_read(
+    engine: Sqlite, path: Path
+) -> None:
+    """Catches a doctor that meets moves which cannot be read, and leaves a connection to the collector."""
+    engine.write([journal.jot("cup-1", 1, ["NW"], [0.5]), journal.jot("cup-1", 2, ["N"], [0.5])])
+    made: list[sqlite3.Connection] = []
+
+    def noted(path: Path) -> Connection:
+        made.append(sqlite3.connect(path, isolation_level=None))
+        return made[-1]
+
+    reader = sqlite.SqliteReader(path, noted)
+    rest = iter(reader.jotted())
+    assert next(rest).ply == 1
+    reader.close()
+    for connection in made:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+    assert [each.ply for each in rest] == [2]
+
+
 def test_a_person_with_a_shell_sees_tables(engine: Sqlite, path: Path) -> None:
     facts = [*EVERY_KIND, WON]
     engine.write([entries.entry(number, "cup", 0.0, fact) for number, fact in enumerate(facts, 1)])
