@@ -100,7 +100,7 @@ def _argument(name: str) -> str:
 
 
 def _entrant(found: dict[str, Any]) -> str:
-    out = "did not check in" if found.get("no_show") else "gone" if found["gone"] else None
+    out = "did not check in" if found.get("no_show") else "out" if found["gone"] else None
     about = ", ".join(each for each in (found.get("affiliation"), found.get("contact"), out) if each)
     return f"{found['name']} ({about})" if about else found["name"]
 

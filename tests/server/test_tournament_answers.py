@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.commands.tournament_answers import LISTED, cells, preview
+from server.commands.tournament_answers import LISTED, cells, preview, shown
 
 
 def row(rank: int, name: str, points: float) -> dict[str, Any]:
@@ -34,3 +34,12 @@ def test_counts_are_written_as_on_the_pages() -> None:
     found = dict.fromkeys(("tournament", "game", "format"), "")
     waits = found | {"state": "registering", "entrants": 1200, "wanted": 10000, "played": 0, "open": 0}
     assert cells(waits)[4] == "1,200 of 10,000"
+
+
+def test_who_is_out_of_a_tournament_is_not_said_to_be_gone() -> None:
+    """Catches a teacher who looks for a cable, where a bot was withdrawn."""
+    blank = ("playing", "missing", "eta", "group", "by_invitation", "start_at", "next_round", "checking_in")
+    about = {"tournament": "cup", "game": "quoridor", "format": "swiss", "state": "running", "wanted": None}
+    entrants = [{"name": "ann", "gone": False}, {"name": "bob", "gone": True}]
+    found = dict.fromkeys(blank) | about | {"entrants": entrants, "played": 0, "open": 1, "missing": []}
+    assert "entrants: ann, bob (out)" in shown(found | {"playing": []})

@@ -195,7 +195,7 @@ async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock)
         await bob.flip()
         assert await here.says("/tic-tac-toe/join", {"name": "ANN"}) == (
             409,
-            {"error": "the name ANN is taken, and this is not its token"},
+            {"error": "the name ANN is taken: another looks like it, and this is not its token"},
         )
         wrong = [
             (await here.says("/tic-tac-toe/join", {"name": "ann", "token": f"wrong-wrong-{n:04}"}))[0]
