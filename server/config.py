@@ -32,6 +32,7 @@ from tournament.refusals import Refusal
 FILE = "quintain.toml"
 HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?\.?")
 WEBSOCKET = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
+MEANT_AS_TOML = re.compile(r'\s*(\{|\[\s*[\[{"])')  # a list or a table, and not an address in brackets
 UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")  # the last ones are bytes that are not UTF-8
 SCHEMES = ("postgresql://", "postgres://")  # of a database
 PREFIX = "QUINTAIN_"
@@ -217,7 +218,12 @@ def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             keys = variable.removeprefix(PREFIX).lower().split("__")
             try:
                 value: Any = tomllib.loads(f"value = {text}")["value"]
-            except ValueError:
+            except ValueError as error:
+                if MEANT_AS_TOML.match(text):  # it may hold a secret, so it is not repeated
+                    raise ConfigError(
+                        f"the environment: {variable}: expected what stands after = in the file, such as "
+                        f'["a", "b"] or {{ every = "1d" }}: {error}'
+                    ) from None
                 value = text
             for key in reversed(keys):
                 value = {key: value}

@@ -25,7 +25,7 @@ def test_a_name_in_a_table_is_whole_however_long_it_is() -> None:
 
 
 def test_names_and_figures_are_whole_though_there_are_blanks_in_them() -> None:
-    """Catches `Herr Müller ist doof` on three lines, and `± 163` below its strength, for a word in another column."""
+    """Catches `Herr Müller ist doof` on three lines, and `± 163` below its strength."""
     rows = [("Herr Müller ist doof", "−36 ± 163", "the first of five who came from the same school " * 3)]
     shown = table(("name ", "strength", "affiliation "), rows)
     assert all(cell in shown for cell in rows[0][:2])
