@@ -507,12 +507,15 @@ def test_a_page_that_was_opened_after_the_end_hears_of_a_void_without_a_stream(
 
 
 def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: Any) -> None:
+    """Until then it says so at the edge of the window, whatever part of a long page somebody looks at."""
     first = serve(*QUIET, http=free_ports(1)[0])
-    with visitor(browser, first.http) as spectator:
+    with visitor(browser, first.http, "phone") as spectator:
         page = spectator.open("/")
         expect(page.locator("#tournaments")).to_contain_text("There is no tournament yet")
         first.kill()
         expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+        expect(page.locator("[data-connection]")).to_be_in_viewport(ratio=1)
+        expect(page.locator("footer")).not_to_be_in_viewport()
         second = serve(*QUIET, "--tournament", "later", "--game", "quoridor", http=first.http)
         assert second.http == first.http
         expect(page.locator("#tournaments")).to_contain_text("later")
