@@ -181,6 +181,19 @@ def test_a_replay_says_that_a_move_cannot_be_loaded_and_goes_on_when_it_can(
         assert errors == []
 
 
+def test_a_replay_says_that_a_move_is_on_its_way(browser: Browser, arena: Served) -> None:
+    """Catches a step that does nothing for minutes: a network that is gone fails no request."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/santorini-1")
+        held: list[Route] = []
+        page.route("**/frames?*", lambda route: held.append(route))
+        page.locator("[data-scrubber]").fill("2")
+        expect(page.locator("[data-where]")).to_have_text("move 2 is being loaded")
+        for route in held:
+            route.continue_()
+        expect(page.locator("[data-where]")).to_contain_text("move 2 of")
+
+
 ALLOWED = 100 / 30_000  # changes of its address that a page in Safari has in a ms; with any more, it raises
 NOTED = """() => {
     window.changes = 0;
