@@ -209,8 +209,14 @@ class Reception:
         if claim is not None and (claim.acknowledged or here or claim.plays_on):
             self.failed(peer, token)
             if claim.name != name:
-                raise Unwelcome(f"the name {name} is taken: another looks like it, and this is not its token")
-            raise Unwelcome(f"the name {name} is taken, and this is not its token")
+                raise Unwelcome(
+                    f"the name {name} is taken by one that looks like it, and this is not its token: "
+                    "come under another name, or bring its token"
+                )
+            raise Unwelcome(
+                f"the name {name} is taken, and this is not its token: "
+                "come under another name, or bring its token"
+            )
         if here and not (shared and self._shared[where, name] == len(here)):
             if here[-1].player.name != name:
                 raise Unwelcome(f"the name {name} is taken: somebody is here under one that looks like it")

@@ -128,7 +128,9 @@ async def test_without_the_token_a_claimed_name_cannot_be_had_and_nothing_is_tol
     visit.leave()
     with pytest.raises(Unwelcome) as refused:
         reception.arrive("ann", GAME, keeps=False)
-    assert reasons | {str(refused.value)} == {"the name ann is taken, and this is not its token"}
+    assert reasons | {str(refused.value)} == {
+        "the name ann is taken, and this is not its token: come under another name, or bring its token"
+    }
     assert visit.token not in repr(vars(reception))
 
 
