@@ -32,6 +32,7 @@ from tournament.refusals import Refusal
 FILE = "quintain.toml"
 HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?\.?")
 WEBSOCKET = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
+MEANT_AS_TOML = re.compile(r'\s*(\{|\[\s*[\[{"])')  # a list or a table, and not an address in brackets
 UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")  # the last ones are bytes that are not UTF-8
 SCHEMES = ("postgresql://", "postgres://")  # of a database
 PREFIX = "QUINTAIN_"
@@ -218,21 +219,26 @@ def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     for variable, text in sorted(environment.items()):
         if variable.startswith(PREFIX) and variable not in NOT_SETTINGS:
             keys = variable.removeprefix(PREFIX).lower().split("__")
-            value = _value(keys[0], text)
+            value = _value(variable, keys[0], text)
             for key in reversed(keys):
                 value = {key: value}
             found = _merged(found, value)
     return found
 
 
-def _value(key: str, text: str) -> Any:
+def _value(variable: str, key: str, text: str) -> Any:
     """A text from the environment, read as TOML if it is that, else as words.
 
     Where a text is expected, only a quoted one is TOML: a data folder may be called `2026-11-29`.
     """
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except ValueError:
+    except ValueError as error:
+        if key not in TEXTS and MEANT_AS_TOML.match(text):  # it may hold a secret, so it is not repeated
+            raise ConfigError(
+                f"the environment: {variable}: expected what stands after = in the file, such as "
+                f'["a", "b"] or {{ every = "1d" }}: {error}'
+            ) from None
         return text
     return value if isinstance(value, str) or key not in TEXTS else text
 

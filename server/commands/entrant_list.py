@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from games.game import quoted
 from server.exits import Failure
+from server.host.names import BadName, checked, key
 from server.net.escaping import safe
 from server.store.private import FILE, make_folder
 from tournament.desk import AFFILIATION, CONTACT
@@ -55,7 +56,7 @@ def listed(text: str) -> list[Invited]:
         if heading and (heading not in HEADINGS or heading in headings[:place]):
             expected = f"expected the headings {', '.join(HEADINGS)}, each once at most"
             raise Failure(f"line 1: {expected}, not {quoted(heading)}")
-    found: dict[str, Invited] = {}
+    found: dict[str, tuple[int, Invited]] = {}  # by the name, as the host compares names
     for number, line in enumerate(lines[1:] if named else lines, 2 if named else 1):
         cells = [each.strip() for each in line]
         about: dict[str, str] = {}
@@ -75,12 +76,19 @@ def listed(text: str) -> list[Invited]:
                 raise Failure(f"line {number}: expected {what} of at most {most} characters, not {len(text)}")
         if not one.name:
             raise Failure(f"line {number}: expected a name")
-        if one.name in found:
-            raise Failure(f"line {number}: {safe(one.name)} is on the list twice")
-        found[one.name] = one
+        try:
+            checked(one.name)
+        except BadName as error:
+            raise Failure(f"line {number}: {safe(str(error))}") from None
+        if (same := found.get(key(one.name))) is not None:
+            there, other = same[0], safe(same[1].name)
+            if same[1].name == one.name:
+                raise Failure(f"line {number}: {other} is on the list twice")
+            raise Failure(f"line {number}: people would take {safe(one.name)} for {other} in line {there}")
+        found[key(one.name)] = number, one
     if not 0 < len(found) <= MOST:
         raise Failure(f"expected 1 to {MOST:,} bots on the list, not {len(found):,}")
-    return [*found.values()]
+    return [one for _, one in found.values()]
 
 
 def _headings(written: list[str], divider: str) -> list[str]:

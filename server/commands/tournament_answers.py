@@ -61,8 +61,10 @@ def shown(found: dict[str, Any]) -> str:
         lines.append("frozen: everybody sees the standings as they were when they were frozen")
     if found["by_invitation"]:
         lines.append("by invitation: only bots that are invited, or entered by name, take part")
-    if found["start_at"] is not None and found["state"] == "registering":
+    if waits and found["start_at"] is not None:
         lines.append(f"starts by itself at {found['start_at']}")
+    elif waits and found["wanted"] is None and not found["rounds_at"]:
+        lines.append(f"starts when you say so: quintain tournament start {found['tournament']}")
     if (next_round := found["next_round"]) is not None:
         after = ", if the one before is over" if next_round["round"] > 1 else ""
         lines.append(f"round {next_round['round']} begins at {next_round['at']}{after}")
@@ -100,7 +102,7 @@ def _argument(name: str) -> str:
 
 
 def _entrant(found: dict[str, Any]) -> str:
-    out = "did not check in" if found.get("no_show") else "gone" if found["gone"] else None
+    out = "did not check in" if found.get("no_show") else "out" if found["gone"] else None
     about = ", ".join(each for each in (found.get("affiliation"), found.get("contact"), out) if each)
     return f"{found['name']} ({about})" if about else found["name"]
 

@@ -92,7 +92,7 @@ def seconds_for_each(record: Record) -> float | None:
 
 
 def said(record: Record, board: Board) -> Iterator[str]:
-    """The decision in sentences, and who beats whom in a circle."""
+    """In sentences: the decision, who beats whom in a circle, and how many matches were played before."""
     if (decision := board.decision) is not None:
         aim, settled = aim_of(record.opened.terms), ", ".join(decision.order[: decision.settled])
         confidence = Decimal(str(aim.confidence)) * 100  # not rounded: 99.999 % is not 100 %
@@ -108,4 +108,10 @@ def said(record: Record, board: Board) -> Iterator[str]:
         yield (
             f"{one} beats {other}, {other} beats {third} and {third} beats {one}, more often than by chance:"
             " one number for each does not tell who of them wins."
+        )
+    if board.duplicates:
+        repeat = "match repeats" if board.duplicates == 1 else "matches repeat"
+        yield (
+            f"{board.duplicates:,} {repeat} an earlier one move by move: repeated matches count once in the"
+            " interval."
         )

@@ -25,6 +25,8 @@ LATELY = ("first", "greedy", "alphabeta")  # house players that were added after
 # Categories of characters that no name has: controls, formats (bidi, zero width), surrogates, private,
 # unassigned, separators of lines and paragraphs.
 _NEVER = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# Joiners and selectors that nobody sees: keyboards write them into hearts, families and other emoji.
+_IN_EMOJI = frozenset("\u200d\ufe0f")
 # Alphabets that share shapes
 _ALIKE = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
 
@@ -48,8 +50,12 @@ def _checked(name: str) -> str:
         raise BadName("a name has at least one character, and this one has none")
     if len(name) > LONGEST:
         raise BadName(f"a name has at most {LONGEST} characters, and this one has {len(name)}")
-    if any(unicodedata.category(character) in _NEVER or is_unseen(character) for character in name):
-        raise BadName("a name has no control, invisible or bidirectional characters")
+    for place, character in enumerate(name, 1):
+        if unicodedata.category(character) in _NEVER or is_unseen(character):
+            code = f"U+{ord(character):04X}, character {place} of this one"
+            if character in _IN_EMOJI:
+                raise BadName(f"a name has nothing invisible, and {code}, is part of some emoji: use another")
+            raise BadName(f"a name has no control, invisible or bidirectional characters, such as {code}")
     if any(character.isspace() and character != " " for character in name):
         raise BadName("the only space that a name may have is the ordinary one")
     alphabets = {unicodedata.name(letter, "").split(" ")[0] for letter in name if letter.isalpha()} & _ALIKE

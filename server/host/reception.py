@@ -53,6 +53,10 @@ class TooManyNames(TooOften):
     """Too many new names."""
 
 
+class LooksAlike(Unwelcome):
+    """The name belongs to a bot that spells it differently: people would take the two for one another."""
+
+
 class Out(Unwelcome):
     """An organiser has taken it out of its tournament: over HTTP, the status of the answer is 410."""
 
@@ -208,8 +212,18 @@ class Reception:
             return self._back(where, claim, token, peer, has_it=False)
         if claim is not None and (claim.acknowledged or here or claim.plays_on):
             self.failed(peer, token)
-            raise Unwelcome(f"the name {name} is taken, and this is not its token")
+            if claim.name != name:
+                raise Unwelcome(
+                    f"the name {name} is taken by one that looks like it, and this is not its token: "
+                    "come under another name, or bring its token"
+                )
+            raise Unwelcome(
+                f"the name {name} is taken, and this is not its token: "
+                "come under another name, or bring its token"
+            )
         if here and not (shared and self._shared[where, name] == len(here)):
+            if here[-1].player.name != name:
+                raise Unwelcome(f"the name {name} is taken: somebody is here under one that looks like it")
             raise Unwelcome(f"the name {name} is taken: somebody is here under it")
         self.expect_no_seat_of_others(name, game, door, peer, token)
         if not here and not self._roll.knows(name, game):
@@ -331,15 +345,34 @@ class Reception:
             claim.acknowledged = True
 
     def invite(self, name: str, game: str, place: str) -> str:
-        """A token to claim the name with; any earlier token for it becomes invalid."""
+        """A token to claim the name with; any earlier token for it becomes invalid.
+
+        A bot that has a token for another spelling keeps its name if it is here or awaited. Else its name is
+        free.
+        """
         where, token = (game, key(name)), secrets.token_urlsafe(16)
+        self._expect_no_look_alike(where, name)
         if self._visits.get(where):
             raise Unwelcome(f"{name} is here already")
-        if (claim := self._claims.get(where)) is not None:
+        if (claim := self._claims.get(where)) is not None and claim.name != name:
+            self._forget(where)
+            claim = None
+        if claim is not None:
             claim.digest, claim.acknowledged = token_digest(token), True
         else:
             self.restore(name, game, token_digest(token).hex(), place)
         return token
+
+    def _expect_no_look_alike(self, where: Key, name: str) -> None:
+        """Raise `LooksAlike` if a bot that is here, plays or is awaited spells the name differently."""
+        claim = self._claims.get(where)
+        held = [visit.player for visit in self._visits.get(where, ())]
+        if claim is not None and claim.player is not None:
+            awaited = claim.player.seat is not None or self._roll.awaits(claim.name, where[0])
+            held += [claim.player] if awaited else []
+        for player in held:
+            if player.name != name:
+                raise LooksAlike(f"people would take {name} for {player.name}, and that name is in use")
 
     def bind(self, name: str, game: str, place: str) -> str:
         """Like `invite`, for a name whose bot may be here: any token that it has becomes invalid."""

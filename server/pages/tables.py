@@ -104,7 +104,6 @@ def standings(record: Record, board: Board, page: int | None = None) -> dict[str
         "criteria": [_column(name) for name in record.format.order if name != "points"],
         "ladder": record.format.order[0] == LADDER,
         "latest": record.latest_end,
-        "duplicates": board.duplicates,
         "said": [*decision_views.said(record, board)],
     }
 

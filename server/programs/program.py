@@ -7,6 +7,7 @@ what becomes of its answers: a host, through `quintain play`, or our own referee
 
 import contextlib
 import os
+import re
 import select
 import shlex
 import signal
@@ -27,6 +28,7 @@ from server.net.escaping import json_line
 LONGEST = 65536  # bytes of a line: the longest move is below 200
 LAST_WORDS = 5  # lines of standard error that are kept, to show when it has ended
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
+VARIABLE = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=")  # that a shell would set for a command
 KEPT = 20  # lines kept of those that nobody asked for
 POLLS = hasattr(select, "poll")  # elsewhere a program that reads nothing holds up its caller
 MOST = 1000  # lines between two questions: a program that writes more would fill the memory
@@ -62,6 +64,11 @@ class Program:
                 start_new_session=True,  # Ctrl-C is ours to deal with
             )
         except OSError as error:
+            if VARIABLE.match(command):
+                raise Failure(
+                    f"{command}: cannot be started: it is run without a shell; to set a variable, write: "
+                    f"env {command}"
+                ) from None
             raise Failure(f"{command}: cannot be started: {error.strerror}") from None
         if POLLS and self._process.stdin is not None:
             os.set_blocking(self._process.stdin.fileno(), False)

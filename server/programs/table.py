@@ -15,6 +15,7 @@ from server.net.escaping import safe
 WIDTH = 100  # characters of a table, unless the words in it need more
 MARGIN = "  "
 GAP = "   "  # between two columns
+NAMES = ("name", "tournament", "bot")  # headings of columns in which a blank is a part of a name
 EDGE = 2  # columns of the screen on the right that stay empty
 
 
@@ -75,14 +76,19 @@ def _written(cell: object) -> str:
 
 
 def _columns(headings: Sequence[str], rows: list[list[str]]) -> list[Column]:
-    """As wide as what is in them; where that is too wide, those with sentences give way, the widest first."""
+    """As wide as what is in them; where that is too wide, those with sentences give way, the widest first.
+
+    Neither names nor figures are sentences, whether there are blanks in them or not.
+    """
     columns = list[Column]()
     least = list[int]()
     for heading, cells in zip(headings, zip(*rows, strict=True), strict=True):
         title, parts = heading.rstrip(), [line for cell in cells for line in cell.split("\n")]
+        column = Column(title, heading.endswith(" "), max(map(width, [title, *parts])))
         words = [word for part in parts for word in part.split(" ")]
-        columns.append(Column(title, heading.endswith(" "), max(map(width, [title, *parts]))))
-        least.append(max(map(width, [title, *words])))
+        gives_way = column.is_text and title not in NAMES
+        columns.append(column)
+        least.append(max(map(width, [title, *words])) if gives_way else column.width)
     room = WIDTH - len(MARGIN) - EDGE - len(GAP) * (len(columns) - 1)
     while sum(column.width for column in columns) > room:
         wide = [column for column, narrow in zip(columns, least, strict=True) if column.width > narrow]

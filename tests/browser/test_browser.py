@@ -181,6 +181,19 @@ def test_a_replay_says_that_a_move_cannot_be_loaded_and_goes_on_when_it_can(
         assert errors == []
 
 
+def test_a_replay_says_that_a_move_is_on_its_way(browser: Browser, arena: Served) -> None:
+    """Catches a step that does nothing for minutes: a network that is gone fails no request."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/santorini-1")
+        held: list[Route] = []
+        page.route("**/frames?*", lambda route: held.append(route))
+        page.locator("[data-scrubber]").fill("2")
+        expect(page.locator("[data-where]")).to_have_text("move 2 is being loaded")
+        for route in held:
+            route.continue_()
+        expect(page.locator("[data-where]")).to_contain_text("move 2 of")
+
+
 ALLOWED = 100 / 30_000  # changes of its address that a page in Safari has in a ms; with any more, it raises
 NOTED = """() => {
     window.changes = 0;
@@ -507,12 +520,15 @@ def test_a_page_that_was_opened_after_the_end_hears_of_a_void_without_a_stream(
 
 
 def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: Any) -> None:
+    """Until then it says so at the edge of the window, whatever part of a long page somebody looks at."""
     first = serve(*QUIET, http=free_ports(1)[0])
-    with visitor(browser, first.http) as spectator:
+    with visitor(browser, first.http, "phone") as spectator:
         page = spectator.open("/")
         expect(page.locator("#tournaments")).to_contain_text("There is no tournament yet")
         first.kill()
         expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+        expect(page.locator("[data-connection]")).to_be_in_viewport(ratio=1)
+        expect(page.locator("footer")).not_to_be_in_viewport()
         second = serve(*QUIET, "--tournament", "later", "--game", "quoridor", http=first.http)
         assert second.http == first.http
         expect(page.locator("#tournaments")).to_contain_text("later")

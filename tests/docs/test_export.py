@@ -1,5 +1,6 @@
 """The page on exports says by which rules `quintain verify` checks them, and how to follow a chain."""
 
+import csv
 import re
 import subprocess
 import sys
@@ -32,9 +33,9 @@ def test_it_describes_every_field_of_a_line() -> None:
     assert {*Terms.__struct_fields__, *Aim.__struct_fields__} <= described["tournament"]
 
 
-def followed(lines: list[Any]) -> subprocess.CompletedProcess[bytes]:
+def followed(lines: list[Any], begins: str = "import hashlib") -> subprocess.CompletedProcess[bytes]:
     """What the program on the page makes of an export, without anything of ours to import."""
-    (program,) = re.findall(r"```python\n(import hashlib.*?)```", PAGE.read_text(), re.DOTALL)
+    (program,) = re.findall(rf"```python\n({begins}.*?)```", PAGE.read_text(), re.DOTALL)
     return subprocess.run(
         [sys.executable, "-I", "-c", program], input=b"".join(text(lines)), capture_output=True
     )
@@ -60,3 +61,17 @@ def test_whoever_follows_the_page_notices_a_change() -> None:
     facts = [line.get("fact", {"type": ""}) for line in lines]
     at = [(fact["type"], fact.get("match")) for fact in facts].index(("concluded", match["match"])) + 1
     assert followed(lines).stderr.decode().startswith(f"line {at} does not follow")
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_whoever_writes_matches_as_a_table_has_all_that_count(seed: int) -> None:
+    lines = exported(simulated(seed), everything=False)
+    counted = [line for line in lines if line["type"] == "match" and line["score"] is not None]
+    found = followed(lines, begins="import csv")
+    assert (found.returncode, found.stderr) == (0, b"")
+    rows = [*csv.DictReader(found.stdout.decode().splitlines())]
+    assert [row["match"] for row in rows] == [match["match"] for match in counted]
+    for row, match in zip(rows, counted, strict=True):
+        assert [row["first"], row["second"]] == match["players"]
+        assert [float(row["first_points"]), float(row["second_points"])] == match["score"]
+        assert float(row["seconds"]) == pytest.approx(sum(match["times"]))

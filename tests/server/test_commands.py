@@ -121,6 +121,7 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         ((*PLAYS, "--record", "is-not-there/talk"), 1, "is-not-there/talk: cannot be written: No such file"),
         (("match", "brain:first", "brain:genius", "--game", "quoridor"), 2, "there is no brain 'genius'"),
         (("match", "./is-not-there", "brain:first", "--game", "quoridor"), 1, "cannot be started"),
+        (("match", "OLD=1 ./a", "brain:first", "--game", "quoridor"), 1, "write: env OLD=1 ./a"),
         (("match", "brain:first", "brain:first", "--game", "quoridor", "--games", "0"), 2, "games"),
         (("check", "./is-not-there", "--game", "quoridor"), 1, "cannot be started"),
         (("check", "'", "--game", "quoridor"), 2, "this is not a command"),

@@ -188,6 +188,23 @@ def test_a_duration_is_seconds_or_says_its_unit(file: Path, written: str, second
     assert found.tournament[0].pace == Pace(bank=seconds, gain=seconds, turn=seconds)
 
 
+def test_a_whole_table_in_the_environment_is_written_as_in_the_file(file: Path) -> None:
+    """Catches JSON, of which it was said: expected an object, not that object."""
+    found = settings(None, {"QUINTAIN_BACKUPS": '{ every = "1d", keep = 3 }'}, {})
+    assert (found.backups.every, found.backups.keep) == (86_400.0, 3)
+    for wrong in ('{"every": "secret"}', '[{"url": "secret"}]'):
+        with pytest.raises(
+            ConfigError, match=r"^the environment: QUINTAIN_BACKUPS: expected what stands after"
+        ) as told:
+            settings(None, {"QUINTAIN_BACKUPS": wrong}, {})
+        assert "secret" not in str(told.value)
+
+
+def test_an_address_in_brackets_is_a_word_in_the_environment(file: Path) -> None:
+    store = {"QUINTAIN_STORE": "postgresql://db/quintain"}
+    assert settings(None, store | {"QUINTAIN_PEERS": "[::1]:7000"}, {}).peers == "[::1]:7000"
+
+
 def test_what_bots_are_told_in_the_environment_is_nothing_to_a_host(file: Path) -> None:
     """Whoever has set it, as the README of a starter says, can start a host in the same shell."""
     assert (

@@ -210,6 +210,20 @@ def test_the_terminal_says_what_is_decided_under_the_table() -> None:
     assert first["strength_interval"] == first["interval"]
 
 
+@pytest.mark.parametrize(
+    ("games", "says"),
+    [(1, []), (2, ["1 match repeats an earlier one"]), (1300, ["1,299 matches repeat an earlier one"])],
+)
+def test_how_many_matches_repeat_an_earlier_one_is_said_beside_the_table(games: int, says: list[str]) -> None:
+    """Catches an interval as after one match beside 437 wins of 437, and no word of why that is."""
+    record = event("round-robin")
+    for _ in range(games):
+        play(record, Random(1), *[*record.entrants][:2])
+    told = report_shown(record)
+    assert [sentence.split(" move by move")[0] for sentence in told["said"]] == says
+    assert rendered(told, as_json=False).endswith("".join(f"\n{sentence}" for sentence in told["said"]))
+
+
 def test_a_rating_that_is_rounded_to_nothing_has_no_sign_at_the_terminal() -> None:
     told = report_shown(deciding(60))
     told["rows"][0] |= {"rating": -0.3, "interval": (-190.0, 190.0)}

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from server.commands.tournament_answers import LISTED, cells, preview
+import pytest
+
+from server.commands.tournament_answers import LISTED, cells, preview, shown
 
 
 def row(rank: int, name: str, points: float) -> dict[str, Any]:
@@ -34,3 +36,33 @@ def test_counts_are_written_as_on_the_pages() -> None:
     found = dict.fromkeys(("tournament", "game", "format"), "")
     waits = found | {"state": "registering", "entrants": 1200, "wanted": 10000, "played": 0, "open": 0}
     assert cells(waits)[4] == "1,200 of 10,000"
+
+
+def tournament(**about: object) -> dict[str, Any]:
+    """As the host's answer has it."""
+    blank = ("eta", "group", "by_invitation", "start_at", "rounds_at", "next_round", "checking_in", "wanted")
+    named = {"tournament": "cup", "game": "quoridor", "format": "swiss", "state": "running"}
+    counted = {"played": 0, "open": 1, "playing": [], "missing": [], "entrants": []}
+    return dict.fromkeys(blank) | named | counted | about
+
+
+def test_who_is_out_of_a_tournament_is_not_said_to_be_gone() -> None:
+    """Catches a teacher who looks for a cable, where a bot was withdrawn."""
+    entrants = [{"name": "ann", "gone": False}, {"name": "bob", "gone": True}]
+    assert "entrants: ann, bob (out)" in shown(tournament(entrants=entrants))
+
+
+@pytest.mark.parametrize(
+    ("about", "says"),
+    [
+        ({}, True),
+        ({"wanted": 8}, False),
+        ({"start_at": "2030-03-01T18:00:00Z"}, False),
+        ({"rounds_at": ["2030-03-01T18:00:00Z"]}, False),
+        ({"state": "running"}, False),
+    ],
+)
+def test_a_tournament_that_waits_for_its_organiser_says_so(about: dict[str, Any], says: bool) -> None:
+    """Catches a ladder whose bots wait for each other, and nobody who starts it."""
+    lines = shown(tournament(**{"state": "registering"} | about)).splitlines()
+    assert ("starts when you say so: quintain tournament start cup" in lines) is says

@@ -8,6 +8,7 @@ import { put, show, whole } from "./parts.js";
 const PACE = 700; // ms between two moves while it plays
 const SPREAD = 1000; // ms within which spectators ask for the page again: not all at the same time
 const STAYS = 400; // ms for which an address stays: Safari raises at the hundredth change in half a minute
+const SLOW = 1_000; // ms after which somebody who has asked for a move wonders whether it comes
 const KEPT = 400; // frames that are kept: of large boards these are megabytes
 const main = document.querySelector("[data-match]");
 const name = main.dataset.match;
@@ -54,7 +55,9 @@ async function go(number) {
   wanted = Math.min(Math.max(number, 0), last);
   const target = wanted;
   following = main.dataset.live !== undefined && target === last;
+  const waiting = setTimeout(() => { where.textContent = `move ${target} is being loaded`; }, SLOW);
   const found = await frame(target).catch(() => null);
+  clearTimeout(waiting);
   if (target !== wanted) return; // another step was asked for meanwhile
   if (!found) return stay();
   ply = target;

@@ -76,6 +76,40 @@ async def test_invited_and_entered_bots_play_it_together(autojump_clock: MockClo
         assert cup.record.state is State.FINISHED
 
 
+async def test_an_invited_bot_has_the_name_as_it_was_invited_and_not_as_somebody_spelled_it_before(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is refused because another looks like it, and that other is itself."""
+    async with running() as (host, nursery):
+        await host.open("practice", Opened(GAME, "round-robin", 2))
+        before = [await come(host, nursery, name, token=TOKEN) for name in ("Mía", "bob")]
+        await trio.sleep(60.0)
+        for visit in before:
+            visit.leave()
+        token = await host.claims.invite(await closed(host), "Mia", "the organiser")
+        player = (await host.arrive("Mia", GAME, token=token)).player
+        assert (player.name, player.place) == ("Mia", "cup")
+
+
+@pytest.mark.parametrize("here", [True, False])
+async def test_a_name_that_is_in_use_is_not_given_to_whoever_spells_it_differently(
+    here: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a token that is void in the middle of a tournament, because of somebody else's invitation."""
+    async with running() as (host, nursery):
+        await host.open("practice", Opened(GAME, "round-robin", 2))
+        visit = await come(host, nursery, "Mía", token=TOKEN)
+        if not here:
+            visit.leave()
+        cup = await closed(host)
+        with pytest.raises(Refusal, match="people would take Mia for Mía, and that name is in use"):
+            await host.claims.invite(cup, "Mia", "the organiser")
+        await host.claims.enter(cup, "Mia", "the organiser")
+        with pytest.raises(Refusal, match="people would take Mia for Mía, and that name is in use"):
+            await host.claims.invite(cup, "Mia", "the organiser")
+        assert (await host.arrive("Mía", GAME, token=TOKEN)).player is visit.player
+
+
 async def ordered(*orders: Awaitable[object]) -> list[str]:
     """Give several orders at once; returns why some of them were refused."""
     refusals: list[str] = []

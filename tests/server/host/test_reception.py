@@ -55,6 +55,18 @@ async def test_a_name_is_taken_while_somebody_is_here_under_it_or_one_that_looks
     reception.arrive("ann", "quoridor")
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_whoever_spells_a_taken_name_differently_is_told_that_another_looks_like_it(
+    keeps: bool, reception: Reception
+) -> None:
+    """Catches somebody who looks for a bot of that name, and finds none."""
+    reception.arrive("Mía", GAME, keeps=keeps)
+    for name, differs in (("Mía", False), ("Mia", True)):
+        with pytest.raises(Unwelcome, match="^the name " + name) as refused:
+            reception.arrive(name, GAME)
+        assert ("looks like it" in str(refused.value)) is differs
+
+
 async def test_a_bot_without_a_token_is_gone_with_its_connection(reception: Reception, lobby: Lobby) -> None:
     visit = reception.arrive("ann", GAME, keeps=False)
     assert visit.token is None
@@ -116,7 +128,9 @@ async def test_without_the_token_a_claimed_name_cannot_be_had_and_nothing_is_tol
     visit.leave()
     with pytest.raises(Unwelcome) as refused:
         reception.arrive("ann", GAME, keeps=False)
-    assert reasons | {str(refused.value)} == {"the name ann is taken, and this is not its token"}
+    assert reasons | {str(refused.value)} == {
+        "the name ann is taken, and this is not its token: come under another name, or bring its token"
+    }
     assert visit.token not in repr(vars(reception))
 
 

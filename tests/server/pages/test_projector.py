@@ -9,7 +9,7 @@ from trio.testing import MockClock
 from server.pages import projector
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
 from tests.server.pages.test_live import paced
-from tournament.desk import Desk
+from tournament.desk import About, Desk
 
 
 async def begun(here: Gallery, entrants: int, name: str = "cup") -> None:
@@ -38,15 +38,17 @@ async def test_it_shows_boards_the_table_and_what_is_next(autojump_clock: MockCl
 
 
 async def test_it_says_who_no_longer_plays(autojump_clock: MockClock) -> None:
+    """After whose bot it is: `Mia did not check in 7b` reads as one sentence."""
     async with gallery() as here:
         await begun(here, 3)
+        await Desk(here.host.tournaments["cup"]).describe("cup-001", About("7b"))
         await Desk(here.host.tournaments["cup"]).withdraw("cup-001")
         await trio.sleep(2.0)
         for address in ("/wall", "/wall/cup"):
             page = await here.read(address)
             (row,) = re.findall(r"<tr[^>]*>(?:(?!<tr).)*cup-001.*?</tr>", page, re.DOTALL)
             assert row.startswith('<tr class="out">')
-            assert "cup-001 <small>withdrawn, results annulled</small>" in row
+            assert "cup-001 <small>7b</small> <small>withdrawn, results annulled</small>" in row
             assert page.count('class="out"') == 1
 
 

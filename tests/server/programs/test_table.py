@@ -24,6 +24,14 @@ def test_a_name_in_a_table_is_whole_however_long_it_is() -> None:
     assert "…" not in shown
 
 
+def test_names_and_figures_are_whole_though_there_are_blanks_in_them() -> None:
+    """Catches `Herr Müller ist doof` on three lines, and `± 163` below its strength."""
+    rows = [("Herr Müller ist doof", "−36 ± 163", "the first of five who came from the same school " * 3)]
+    shown = table(("name ", "strength", "affiliation "), rows)
+    assert all(cell in shown for cell in rows[0][:2])
+    assert max(map(cell_len, shown.split("\n"))) <= WIDTH
+
+
 def test_a_cell_of_a_table_has_all_of_its_lines() -> None:
     """Catches a line break that was shown as two characters, and a reason that ended after 128 of them."""
     lines = ["ann: 9 was refused: " + "a move is the number of a column, " * 5 + "or so", "ann came back"]

@@ -195,7 +195,10 @@ async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock)
         await bob.flip()
         assert await here.says("/tic-tac-toe/join", {"name": "ANN"}) == (
             409,
-            {"error": "the name ANN is taken, and this is not its token"},
+            {
+                "error": "the name ANN is taken by one that looks like it, and this is not its token: "
+                "come under another name, or bring its token"
+            },
         )
         wrong = [
             (await here.says("/tic-tac-toe/join", {"name": "ann", "token": f"wrong-wrong-{n:04}"}))[0]
@@ -689,7 +692,8 @@ async def test_whoever_is_called_and_may_never_have_got_its_token_joins_again_wi
         (status, first), (again, second) = [await here.says("/tic-tac-toe/join", ann) for _ in range(2)]
         assert (status, again) == (202, 202)
         assert first["token"] != second["token"]
-        taken = (409, {"error": "the name ann is taken, and this is not its token"})
+        why = "the name ann is taken, and this is not its token: come under another name, or bring its token"
+        taken = (409, {"error": why})
         assert await here.says("/tic-tac-toe/join", {**ann, "token": first["token"]}) == taken
         elsewhere = {**ann, "teamUrl": here.telephone.connect("192.0.2.8:5000")}
         assert await here.says("/tic-tac-toe/join", elsewhere) == taken
