@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 import games
-from games.game import Game
+from games.game import Game, quoted
 
 GROUP = "quintain.games"
 
@@ -28,7 +28,7 @@ T = TypeVar("T", bound=Named)
 
 
 class BadCatalogue(Exception):
-    """Something was installed that cannot be used: the organiser has to mend it."""
+    """Something was installed that cannot be used, or is missing: the organiser has to mend it."""
 
 
 @cache
@@ -36,6 +36,15 @@ def catalogue() -> Mapping[str, Game[Any, Any]]:
     """Every game by its name."""
     kind: type[Game[Any, Any]] = Game
     return by_name(kind, (*_own(), *_others()))
+
+
+def game_kept(name: str) -> Game[Any, Any]:
+    """The game of a tournament that is kept; raises `BadCatalogue` if it is no longer installed."""
+    try:
+        return catalogue()[name]
+    except KeyError:
+        found = f"a tournament of the game {quoted(name)} is kept, and the game is not installed"
+        raise BadCatalogue(f"{found}: install its package again") from None
 
 
 def by_name(kind: type[T], declared: Iterable[tuple[str, object]]) -> Mapping[str, T]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from games.catalogue import catalogue
+from games.catalogue import game_kept
 from games.estimate import Estimate
 from games.perfect import Grades
 from tournament.causes import Cause, moved_by
@@ -240,7 +240,7 @@ def tournament_summed(
             "rounds": opened.terms.rounds,
             "lots": lots_shown(record),
             "options": opened.options,
-            "pace": opened.pace or catalogue()[opened.game].pace,
+            "pace": opened.pace or game_kept(opened.game).pace,
             **choices_shown(record),
             "by_invitation": bool(opened.by_invitation),
             **times_shown(record),

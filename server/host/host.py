@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
-from typing import Any, Protocol
+from typing import Protocol
 
 import trio
 from msgspec import structs
 
 from games.catalogue import catalogue
-from games.game import Game
 from server.host import telling
 from server.host.abroad import Abroad, HeldAbroad
 from server.host.archiving import archive_old
@@ -33,7 +32,7 @@ from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
 from server.host.names import bare, key
-from server.host.opening import OPEN, Opening, check, taken
+from server.host.opening import OPEN, Opening, check, game_of, taken
 from server.host.placing import Placing
 from server.host.reception import ComeAgain, Out, PlaysElsewhere, Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
@@ -528,7 +527,7 @@ class Host:
             self.roll.remove(record)
 
     def _add(self, record: Record) -> Tournament:
-        game: Game[Any, Any] = catalogue()[record.opened.game]
+        game = game_of(record)
 
         def tell(fact: AnyFact) -> None:
             if isinstance(fact, Ordered):

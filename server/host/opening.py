@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from typing import Any
 
 from msgspec import UNSET
 
-from games.catalogue import catalogue
-from games.game import BadOption, quoted
+from games.catalogue import BadCatalogue, catalogue, game_kept
+from games.game import BadOption, Game, quoted
 from server.host import telling
 from server.net.escaping import in_quotes
 from tournament.bounds import expect_bounded
@@ -64,6 +65,17 @@ def check(name: str, opened: Opened) -> None:
         catalogue()[opened.game].opening(opened.options)
     except BadOption as error:
         raise Refusal(str(error)) from None
+
+
+def game_of(record: Record) -> Game[Any, Any]:
+    """The game of a tournament to hold; raises `BadCatalogue` if what is installed cannot go on with it."""
+    game = game_kept(record.opened.game)
+    if record.state is not State.FINISHED:
+        try:
+            game.opening(record.opened.options)
+        except BadOption as error:
+            raise BadCatalogue(f"the tournament {record.name} cannot go on: {error}") from None
+    return game
 
 
 class Opening:

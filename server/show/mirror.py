@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 import trio
 
-from games.catalogue import catalogue
+from games.catalogue import game_kept
 from games.game import Game
 from server.exits import Unavailable, Unusable
 from server.host.boards import Boards
@@ -60,7 +60,7 @@ class MirroredTournament:
 
     def __init__(self, record: Record, reader: Reader, in_thread: InThread) -> None:
         self.record = record
-        self.game: Game[Any, Any] = catalogue()[record.opened.game]
+        self.game: Game[Any, Any] = game_kept(record.opened.game)
         self.replicas: dict[str, Replica] = {}
         self.matches = Replicas(self.replicas)
         self.seconds: float | None = None

@@ -12,7 +12,7 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from games.catalogue import catalogue
+from games.catalogue import catalogue, game_kept
 from games.game import Game
 from server.host.abroad import Wanted
 from server.host.current import ENDS, Current
@@ -38,7 +38,7 @@ class RemoteTournament:
     def __init__(self, record: Record, worker: int, store: Store) -> None:
         self.record = record
         self.worker = worker
-        self.game: Game[Any, Any] = catalogue()[record.opened.game]
+        self.game: Game[Any, Any] = game_kept(record.opened.game)
         self.seconds: float | None = None
         self.awaited: Sequence[Missing] = ()
         self._store = store

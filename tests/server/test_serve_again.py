@@ -5,14 +5,18 @@ import resource
 import signal
 import socket
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from server.store.sqlite import Sqlite
 from tests.hang import HANG, wait_for
 from tests.server.run import quintain
 from tests.server.served import Served
+from tournament import entries
+from tournament.facts import Opened
 
 pytestmark = pytest.mark.slow
 
@@ -102,6 +106,16 @@ def test_a_journal_that_is_none_is_said_in_a_line(tmp_path: Path) -> None:
     (tmp_path / JOURNAL).write_text("a letter, and no database at all\n" * 100)
     errors = refused(tmp_path)
     assert f"quintain: {JOURNAL}: this database cannot be used: file is not a database" in errors
+    assert "Traceback" not in errors
+
+
+def test_a_game_that_is_kept_and_gone_is_named_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "quintain-data").mkdir()
+    with closing(Sqlite(tmp_path / JOURNAL)) as engine:
+        engine.write([entries.entry(1, "cup", 0.0, Opened("chess", "swiss"))])
+    errors = refused(tmp_path)
+    why = 'a tournament of the game "chess" is kept, and the game is not installed'
+    assert errors.splitlines()[-1] == f"quintain: {why}: install its package again"
     assert "Traceback" not in errors
 
 

@@ -11,6 +11,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
+from games.catalogue import BadCatalogue
 from server.host.abroad import HeldAbroad, Wanted
 from server.host.host import Host
 from server.host.opening import OPEN, Opening
@@ -25,7 +26,7 @@ from tournament.format import Pairing, Terms
 from tournament.match import Match
 from tournament.record import Record
 from tournament.refusals import Refusal
-from tournament.store import Memory
+from tournament.store import Kept, Memory
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
@@ -383,3 +384,36 @@ async def test_a_tournament_is_opened_as_soon_however_many_of_its_name_were_dele
         assert (await opening.open("cup", opened, (), 0.0)).kept_as == kept_as("cup", many + 1)
         assert (await opening.open("cap", opened, (), 0.0)).kept_as == "cap"
     assert steps[0] == steps[1]
+
+
+# What is kept was opened with another version of a game
+
+
+@pytest.mark.parametrize("state", [State.REGISTERING, State.RUNNING, State.PAUSED, State.FINISHED])
+async def test_without_the_game_of_a_tournament_no_host_runs_and_the_game_is_named(state: State) -> None:
+    with pytest.RaisesGroup(pytest.RaisesExc(BadCatalogue, match='"chess"'), flatten_subgroups=True):
+        async with running(cup_of(state, "chess")):
+            ...
+
+
+async def test_a_tournament_goes_on_only_if_its_game_has_its_options_and_is_named_otherwise() -> None:
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(BadCatalogue, match='cup cannot go on: .*"size"'), flatten_subgroups=True
+    ):
+        async with running(cup_of(State.RUNNING, GAME, size=4)):
+            ...
+
+
+@pytest.mark.parametrize(
+    ("state", "game", "held"), [(State.FINISHED, GAME, ["cup"]), (State.DELETED, "chess", [])]
+)
+async def test_what_is_over_needs_no_options_and_what_is_deleted_no_game(
+    state: State, game: str, held: Sequence[str]
+) -> None:
+    async with running(cup_of(state, game, size=4)) as (host, _):
+        assert [*host.tournaments] == held
+
+
+def cup_of(state: State, game: str, **options: object) -> Memory:
+    facts: Sequence[AnyFact] = (Opened(game, "round-robin", 2, options=options), Turned(state))
+    return Memory(Kept("cup", 0.0, fact) for fact in facts)
