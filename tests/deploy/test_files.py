@@ -111,6 +111,14 @@ def test_systemd_takes_the_units_and_finds_the_service_hardened() -> None:
     assert float(exposure[1]) < 2.0, said
 
 
+def test_the_service_is_nobody_gains_nothing_writes_only_its_data_and_cannot_take_all_memory() -> None:
+    """Catches the loss of one of these, which a rating of all protections together hides."""
+    lines = (DEPLOY / "quintain.service").read_text().splitlines()
+    expected = {"DynamicUser=yes", "NoNewPrivileges=yes", "ProtectSystem=strict", "StateDirectory=quintain"}
+    assert expected <= {*lines}
+    assert "MemoryMax" in {line.partition("=")[0] for line in lines}
+
+
 def test_the_service_is_not_started_again_with_a_configuration_that_cannot_be_used() -> None:
     """Catches a host that is started every two seconds until somebody looks."""
     lines = (DEPLOY / "quintain.service").read_text().splitlines()
