@@ -33,7 +33,7 @@ def address(name: str) -> str:
 
 
 def answer(name: str, version: str | None, known: str) -> Response:
-    """A file. `version` is the one that was asked for, and `known` the tag of the browser's copy."""
+    """A file. `version` is the one that was asked for, and `known` are the tags of copies, or `*` for any."""
     content = FILES.get(name)
     if content is None:
         return refused(404, f"there is no file {in_quotes(name)}")
@@ -45,4 +45,5 @@ def answer(name: str, version: str | None, known: str) -> Response:
         ("ETag", tag),
         NOSNIFF,
     )
-    return Response(304, headers) if tag in known else Response(200, headers, content)
+    has_it = tag in known or known.strip() == "*"
+    return Response(304, headers) if has_it else Response(200, headers, content)
