@@ -5,7 +5,9 @@ together with all versions of all others, from the latest matches of a game. Whe
 for a bot, it is that of its latest version.
 
 Ratings are worked out when somebody asks and something has changed, away from the loop, at most once a
-second for each game and with as much rest as work. Those who ask meanwhile wait for them, but not for long.
+second for each game and with as much rest as work, and those of one game after another: each takes the
+processor for a second or two where there are many results, and 16 MiB. Those who ask meanwhile wait for
+them, but not for long.
 Where there are many results, nobody waits for the latest of them: the earlier ratings are returned.
 """
 
@@ -79,6 +81,7 @@ class Versions:
         self.made = 0  # computations so far
         self._guard = guard
         self._run = run
+        self._making = trio.Lock()  # held while the ratings for a game are worked out
         # By game, and by whether standings that are frozen for others are seen as they are
         self._of: dict[tuple[str, bool], LatestRatings] = {}
 
@@ -104,9 +107,10 @@ class Versions:
         begun = trio.current_time()
         try:
             await known.remaking.rest()
-            begun, stamp = trio.current_time(), _stamp(records)
-            self.made += 1
-            known.ratings, results = await self._run(partial(_rated, records))
+            async with self._making:
+                begun, stamp = trio.current_time(), _stamp(records)
+                self.made += 1
+                known.ratings, results = await self._run(partial(_rated, records))
             known.stamp, known.long, known.made_at = stamp, results >= LONG, trio.current_time()
         finally:
             known.remaking.over(begun)

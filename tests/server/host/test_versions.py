@@ -164,6 +164,23 @@ class Slowly:
         return work()
 
 
+async def test_ratings_are_worked_out_for_one_game_after_another(autojump_clock: MockClock) -> None:
+    """Catches a process that grows by the room for all games' ratings when bots of each are looked at."""
+    games, said = ("connect-4", "quoridor", "santorini"), list[str]()
+
+    async def run(work: Callable[[], object]) -> object:
+        said.append("begun")
+        await trio.sleep(1.0)
+        said.append("over")
+        return work()
+
+    async with trio.open_nursery() as nursery:
+        known = Versions(lambda: Guard(nursery), run)
+        for game in games:
+            nursery.start_soon(known.ratings, game, [record([("1", 0)] * 3)])
+    assert said == ["begun", "over"] * len(games)
+
+
 async def test_what_is_frozen_is_in_no_rating_that_others_see(autojump_clock: MockClock) -> None:
     """Catches ratings for the organiser that the public gets as well, because its own take long."""
     frozen = record([("1", 0)] * 3)
