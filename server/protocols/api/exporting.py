@@ -28,7 +28,7 @@ from tournament.entries import Entry
 
 LINES = "application/x-ndjson"
 HEADERS = typed(LINES)
-MANY = 10_000  # pairings of a large tournament
+MANY = 2_000  # pairings of a large tournament: all clients that there may be can each hold a copy of less
 
 
 class _Gone(Exception):
