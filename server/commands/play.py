@@ -18,6 +18,7 @@ from server.programs.terminal import note
 
 SLACK = 5.0  # seconds beyond its clock after which a program that does not answer is given up
 ENDLESS = 600.0  # the same, if there is no clock
+TRIAL = 0.3  # seconds in which a program ends that cannot run, before anybody is told that it plays
 LOGS = Path("bot-logs")  # where the standard error of a restarted program goes
 
 
@@ -101,6 +102,9 @@ def play(
         with later():  # or a SIGTERM at its very start would leave the program running
             program = Restarting(start, told, SLACK) if restart else start()
             ending.callback(program.end)
+        if isinstance(program, Program) and (why := program.gone_within(TRIAL)) is not None:
+            told(f"{why}, before it was asked anything")
+            return FAILED
         code = played(choose, hello, matches, as_json=json, record=record)
     for line in program.unasked[:1]:
         told(f"a line that answered nothing was passed over: {line}")

@@ -99,6 +99,12 @@ class Program:
         """How the program has ended, if it has."""
         return None if self._process.poll() is None else self._how_it_ended()
 
+    def gone_within(self, seconds: float) -> str | None:
+        """How the program ends, if it does so within that many seconds."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self.gone
+
     def end(self) -> bool:
         """End the program in any case; True if it ended by itself when there was nothing more to read."""
         try:

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -11,16 +12,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import pytest
 
+from server.commands.play import play
 from server.commands.results import listed
 from server.programs.child import started
 from server.programs.report import standings_table
 from server.store.data_folder import TOKEN
 from tests.hang import HANG, is_alive, wait_for
+from tests.ports import refusing
 from tests.server.example_programs import GOOD, HEAD, command
 from tests.server.run import quintain
 from tests.server.served import ROOT, Served
@@ -181,6 +183,19 @@ def test_a_program_that_ends_loses_its_match_and_the_command_fails(host: Served,
     assert "ended with exit code 1" in errors
 
 
+def test_a_program_that_cannot_run_is_told_of_before_any_host_hears_that_it_plays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches one that comes to its table all the same, and loses the first match that is dealt to it."""
+    monkeypatch.setattr("server.commands.play.TRIAL", HANG)
+    bot = shlex.join([sys.executable, "-c", "exit(3)"])
+    with refusing() as port:
+        assert play(game="connect-4", bot=bot, name="ann", url=f"tcp://127.0.0.1:{port}") == 1
+    said = capsys.readouterr().err
+    assert f"{bot} ended with exit code 3, before it was asked anything" in said
+    assert "no host answers" not in said
+
+
 @pytest.mark.slow
 def test_a_program_that_is_restarted_goes_on_with_its_match_and_what_it_says_is_kept(
     host: Served, tmp_path: Path
@@ -247,7 +262,7 @@ def test_whatever_a_command_has_started_ends_with_it_at_a_sigterm(
     running = tmp_path / "running"
     body = f"import os, time; open({str(running)!r}, 'w').write(str(os.getpid()) + '\\n'); time.sleep(600)"
     where = ("--url", f"tcp://127.0.0.1:{host.tcp}") if words[0] == "play" else ()
-    program = f"{sys.executable} -c {quote(body)}"
+    program = f"{sys.executable} -c {shlex.quote(body)}"
     places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
     playing = subprocess.Popen(
         [sys.executable, "-m", "server", *words, program, "--game", "connect-4", *where],
@@ -268,7 +283,7 @@ def test_a_program_ends_with_a_command_that_is_told_to_end_while_it_starts_it(
 ) -> None:
     """The program itself sends the signal, as its first act: nearly always too soon for what came later."""
     running = tmp_path / "running"
-    program = f"sh -c 'echo $$ > {quote(str(running))}; kill -TERM $PPID; exec sleep 600'"
+    program = f"sh -c 'echo $$ > {shlex.quote(str(running))}; kill -TERM $PPID; exec sleep 600'"
     places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
     playing = subprocess.run(
         [sys.executable, "-m", "server", *words, program, "--game", "connect-4"],
