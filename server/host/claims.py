@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import trio
 
 from server.host.names import BadName, checked
-from server.host.reception import LooksAlike, Reception, Unwelcome, Visit
+from server.host.reception import Reception, Unwelcome, Visit
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from tournament.desk import NOTHING, About, Desk
@@ -68,8 +68,6 @@ class Claims:
                     raise _needless(record, name, f"{name} takes part in {other.name}")
             try:
                 token = self._reception.invite(name, game, record.name)
-            except LooksAlike as unwelcome:
-                raise Refusal(str(unwelcome)) from None
             except Unwelcome as unwelcome:
                 raise _needless(record, name, str(unwelcome)) from None
             return token_digest(token).hex()
@@ -83,10 +81,7 @@ class Claims:
 
         def claim() -> str:
             nonlocal token
-            try:
-                token = self._reception.bind(name, game, tournament.record.name)
-            except LooksAlike as unwelcome:
-                raise Refusal(str(unwelcome)) from None
+            token = self._reception.bind(name, game, tournament.record.name)
             return token_digest(token).hex()
 
         await Desk(tournament, by).bind(name, claim)

@@ -25,6 +25,7 @@ from server.net.limits import Bucket, Limits, Rate
 from tournament.facts import Called
 from tournament.lobby import Lobby
 from tournament.player import NOWHERE, Player
+from tournament.refusals import Refusal
 
 Key = tuple[str, str]  # the game, and the name as `key` has it
 SHORTEST = 16  # characters of a token that a bot may bring along: 96 bits, if it was one of ours
@@ -51,10 +52,6 @@ class Guessing(TooOften):
 
 class TooManyNames(TooOften):
     """Too many new names."""
-
-
-class LooksAlike(Unwelcome):
-    """The name belongs to a bot that spells it differently: people would take the two for one another."""
 
 
 class Out(Unwelcome):
@@ -347,8 +344,8 @@ class Reception:
     def invite(self, name: str, game: str, place: str) -> str:
         """A token to claim the name with; any earlier token for it becomes invalid.
 
-        A bot that has a token for another spelling keeps its name if it is here or awaited. Else its name is
-        free.
+        Raises `Unwelcome` if its bot is here. A bot that has a token for another spelling keeps its name if
+        it is here or awaited, and this raises `Refusal`; else its name is free.
         """
         where, token = (game, key(name)), secrets.token_urlsafe(16)
         self._expect_no_look_alike(where, name)
@@ -364,7 +361,7 @@ class Reception:
         return token
 
     def _expect_no_look_alike(self, where: Key, name: str) -> None:
-        """Raise `LooksAlike` if a bot that is here, plays or is awaited spells the name differently."""
+        """Raise `Refusal` if a bot that is here, plays or is awaited spells the name differently."""
         claim = self._claims.get(where)
         held = [visit.player for visit in self._visits.get(where, ())]
         if claim is not None and claim.player is not None:
@@ -372,7 +369,7 @@ class Reception:
             held += [claim.player] if awaited else []
         for player in held:
             if player.name != name:
-                raise LooksAlike(f"people would take {name} for {player.name}, and that name is in use")
+                raise Refusal(f"people would take {name} for {player.name}, and that name is in use")
 
     def bind(self, name: str, game: str, place: str) -> str:
         """Like `invite`, for a name whose bot may be here: any token that it has becomes invalid."""

@@ -121,8 +121,9 @@ class Relayed:
         leads = tuple([each for each in found if each])
         place = self._by(*leads)
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.has_none(leads)
-        unsure = unsure or (place is None and self._is_unheard_of(leads))
-        return Sought(None, leads) if unsure or self._is_out_of_reach(place) else Sought(place)
+        unheard_of = place is None and self._is_unheard_of(leads)
+        waits = unsure or unheard_of or self._is_out_of_reach(place)
+        return Sought(None, leads) if waits else Sought(place)
 
     def _is_unheard_of(self, leads: Sequence[Wanted | Hint | str]) -> bool:
         """Whether they lead to a tournament that another host may have opened a moment ago."""
