@@ -38,7 +38,7 @@ class Roll:
         self._records: dict[Named, list[Record]] = {}
         self._laid_by: dict[Named, list[Record]] = {}  # … which are here …
         self._past: set[str] = set()  # … and these are their names
-        self._spelled: dict[Named, str] = {}  # by tournament and key: the entrant's name
+        self._spelled: dict[str, dict[str, str]] = {}  # by tournament, and by key: the entrant's name
         self._seats: dict[Named, list[tuple[Record, Seated]]] = {}  # by key
 
     def add(self, record: Record) -> None:
@@ -57,10 +57,11 @@ class Roll:
         """A tournament was deleted."""
         del self._ages[record.name]
         self._past.discard(record.name)
+        self._spelled.pop(record.name, None)
         for name in record.entrants:
-            self._spelled.pop((record.name, key(name)), None)
             for index in (self._records, self._laid_by):
                 _remove(index, (record.opened.game, name), record)
+        for name in record.seats:
             self._give_up_seat(record, name)
 
     def hear(self, record: Record, fact: AnyFact) -> None:
@@ -98,7 +99,7 @@ class Roll:
 
     def alike(self, record: Record, name: str) -> str | None:
         """Another entrant that people would mistake for the bot of that name, if there is one."""
-        spelled = self._spelled.get((record.name, key(name)))
+        spelled = self._spelled.get(record.name, {}).get(key(name))
         return spelled if spelled not in (None, name) and spelled in record.entrants else None
 
     def seats(self, name: str, game: str) -> list[Seated]:
@@ -125,9 +126,9 @@ class Roll:
         return [*there]
 
     def _spell(self, record: Record, name: str) -> None:
-        where = record.name, key(name)
-        if self._spelled.get(where) not in record.entrants:
-            self._spelled[where] = name
+        spelled, own = self._spelled.setdefault(record.name, {}), key(name)
+        if spelled.get(own) not in record.entrants:
+            spelled[own] = name
 
     def _take_up(self, record: Record) -> None:
         """A tournament goes on that was long over."""
@@ -166,7 +167,8 @@ def _add(index: dict[Named, list[T]], where: Named, what: T) -> None:
 
 def _remove(index: dict[Named, list[Record]], where: Named, record: Record) -> None:
     """Take a tournament out of an index."""
-    _keep(index, where, [each for each in index.get(where, ()) if each is not record])
+    if there := index.get(where):
+        _keep(index, where, [each for each in there if each is not record])
 
 
 def _keep(index: dict[Named, list[T]], where: Named, left: list[T]) -> list[T]:

@@ -15,7 +15,7 @@ from tests.blackbox.old_fours import ALL, Leaver, OldClient
 from tests.effort import tries
 
 pytestmark = pytest.mark.slow
-CLIENTS, HANG_UPS = 4, tries(50, 200)
+CLIENTS, HANG_UPS = tries(2, 4), tries(50, 200)
 THINKS = 0.005  # seconds over a move, in which its opponent hangs up
 DRAWN = [int(column) for column in "545062455041104565311226266362030334314210"]
 

@@ -17,7 +17,7 @@ from tests.storm.plan import KILL, Plan
 from tests.storm.spectators import figures, rows_on_page
 from tests.storm.storm import storm
 
-ORDERS_BETWEEN = tries(12, 60)
+ORDERS_BETWEEN = tries(8, 60)
 
 
 def quiet(what: str) -> None:
@@ -27,7 +27,7 @@ def quiet(what: str) -> None:
 @pytest.mark.slow
 def test_what_was_ordered_is_in_effect_whatever_befalls_a_host(tmp_path: Path) -> None:
     """With all the processes that one host can have; the campaign has the other kinds of hosts."""
-    plan = Plan(1, "workers", (KILL,), ORDERS_BETWEEN, visitors=6, strangers=1)
+    plan = Plan(1, "workers", (KILL,), ORDERS_BETWEEN, organisers=4, visitors=4, strangers=1)
     report = trio.run(storm, plan, tmp_path, "", quiet)
     assert report.wrong == []
     assert report.scene.orders >= 2 * ORDERS_BETWEEN
