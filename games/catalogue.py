@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import games
 from games.game import Game, quoted
@@ -35,7 +35,11 @@ class BadCatalogue(Exception):
 def catalogue() -> Mapping[str, Game[Any, Any]]:
     """Every game by its name."""
     kind: type[Game[Any, Any]] = Game
-    return by_name(kind, (*_own(), *_others()))
+    others = tuple(installed(GROUP))
+    found = by_name(kind, (*_own(), *others))
+    for where, game in others:
+        _expect_to_begin(where, cast("Game[Any, Any]", game))
+    return found
 
 
 def game_kept(name: str) -> Game[Any, Any]:
@@ -80,5 +84,10 @@ def _own() -> Iterator[tuple[str, object]]:
             yield name, declared
 
 
-def _others() -> Iterator[tuple[str, object]]:
-    return installed(GROUP)
+def _expect_to_begin(where: str, game: Game[Any, Any]) -> None:
+    """Raises `BadCatalogue` if somebody else's game has no first move: no match of it could begin."""
+    try:
+        game.write(next(iter(game.opening({}).moves())))
+    except Exception as error:
+        found = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise BadCatalogue(f"{where}: the game cannot begin: {found}") from error

@@ -66,7 +66,6 @@ ELSEWHERE = {
     "tournament/match_names.py": "tournament/test_record.py",
     "tournament/results.py": "tournament/test_record.py",
     "tournament/concluding.py": "tournament/test_tournament.py",
-    "tournament/dealing.py": "tournament/test_tournament.py",
     "tournament/draws.py": "tournament/test_tournament.py",
     "tournament/in_play.py": "tournament/test_tournament.py",
     "tournament/refusals.py": "tournament/test_tournament.py",

@@ -1,26 +1,34 @@
 """Dealing: which matches begin now, and between whom. A match is kept before it begins.
 
-Nobody plays two matches at once, and there are never more in play than the host allows.
+Nobody plays two matches at once, and there are never more in play than the host allows. After a game has
+failed, nothing is dealt for a while, and for longer each time: else nothing but void matches would be kept.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
+from math import inf
 from typing import Any
+
+import trio
 
 from tournament.draws import as_drawn
 from tournament.events import NOBODY, Ended, Ending
 from tournament.facts import Concluded, Dealt, Drew
 from tournament.format import OPEN, Pairing
-from tournament.in_play import Both, InPlay, dealt
+from tournament.in_play import Both, GameFailed, InPlay, dealt
 from tournament.keeping import Keep
 from tournament.pairing.drawing import last_round, numbered
 from tournament.player import Player
 from tournament.presence import Presence, whoever_came_for
 from tournament.record import Record
-from tournament.settling import both, unplayed
+from tournament.settling import both, not_begun, unplayed
 
 AT_A_TIME = 50  # matches that begin, or pairings that are settled, before other tasks get their turn
+FIRST_REST, LONGEST_REST = (
+    1.0,
+    60.0,
+)  # seconds without a match after a game has failed, twice as many each time
 
 
 class Dealing:
@@ -32,20 +40,32 @@ class Dealing:
         keep: Keep,
         at_once: float,
         now: Callable[[], float],
+        failed: Callable[[Exception], None],
     ) -> None:
-        """`at_once` bounds the matches in play; `now` is the time that facts have."""
+        """`at_once` bounds the matches in play; `now` is the time that facts have.
+
+        `failed` is called with what a game has raised that let a match not begin.
+        """
         self._record = record
         self._presence = presence
         self._play = play
         self._keep = keep
         self._at_once = at_once
         self._now = now
+        self._failed = failed
+        self._rest = 0.0  # how long the last one was; 0 if a match has begun since
+        self._rests_until = -inf
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
 
     @property
     def room(self) -> float:
-        """How many more matches can be played at once."""
-        return self._at_once - len(self._play.matches)
+        """How many more matches can begin now."""
+        return 0 if self.goes_on < inf else self._at_once - len(self._play.matches)
+
+    @property
+    def goes_on(self) -> float:
+        """When matches begin again, after a game has failed; inf: they do already."""
+        return self._rests_until if trio.current_time() < self._rests_until else inf
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None) -> None:
         """Have two players who have agreed to it meet, `first` in seat 0, and nobody else meanwhile."""
@@ -71,8 +91,7 @@ class Dealing:
                 for pairing, (first, second, options) in zip(drawn, taken, strict=True)
             ]
             await self._keep(as_drawn(self._record, drawn), *facts)
-            for fact, (first, second, _) in zip(facts, taken, strict=True):
-                self._play.begin(fact, (first, second))
+            await self._begin(zip(facts, [(first, second) for first, second, _ in taken], strict=True))
 
     async def deal(self) -> None:
         """Begin the first of the matches that both players are free for, in the order of drawing."""
@@ -119,5 +138,22 @@ class Dealing:
             name = self._record.match_name(pairing.number)
             deals.append((dealt(name, pairing.number, options, players, at), players))
         await self._keep(*drew, *(fact for fact, _ in deals), *void)
+        await self._begin(deals)
+
+    async def _begin(self, deals: Iterable[tuple[Dealt, Both]]) -> None:
+        """Begin matches that are kept. One that cannot begin is void, and costs nobody anything."""
+        failed: dict[str, Both] = {}
         for fact, players in deals:
-            self._play.begin(fact, players)
+            try:
+                self._play.begin(fact, players)
+            except GameFailed as failure:
+                self._failed(failure.error)
+                failed[fact.match] = players
+            else:
+                self._rest = 0.0
+        if failed:
+            self._rest = min(max(2 * self._rest, FIRST_REST), LONGEST_REST)
+            self._rests_until = trio.current_time() + self._rest
+            await self._keep(*not_begun(self._record, failed))
+            for player in chain.from_iterable(failed.values()):
+                player.free()

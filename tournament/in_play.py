@@ -12,7 +12,7 @@ from typing import Any
 import trio
 from msgspec import UNSET
 
-from games.game import Game
+from games.game import Game, Illegal
 from tournament.events import Ended
 from tournament.facts import Dealt
 from tournament.kinds import with_the_house
@@ -26,6 +26,14 @@ from tournament.timekeeper import Timekeeper
 Both = tuple[Player, Player]
 Lend = Callable[[Any, Beginning, Both, Decided], Lent | None]  # has another process play a tournament's match
 Together = Callable[[], AbstractContextManager[None]]  # what is said within goes out at its end
+
+
+class GameFailed(Exception):
+    """As a match was about to begin, its game has raised an `error` that no game may raise."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def play_here(tournament: object, beginning: Beginning, players: Both, decided: Decided) -> None:
@@ -67,7 +75,10 @@ class InPlay:
         self._together = together
 
     def begin(self, dealt: Dealt, players: Both, kept: Jottings | None = None) -> None:
-        """Begin a match, or go on with it from what was kept of it; raises `Illegal` if that cannot be."""
+        """Begin a match, or go on with it from what was kept of it; raises `Illegal` if that cannot be.
+
+        Raises `GameFailed` if there is no match because the game itself has failed.
+        """
         record = self._record
         missed = record.missed(dealt.pairing)
         beginning = Beginning(
@@ -84,8 +95,13 @@ class InPlay:
             self.epoch(),
             dealt.when,
         )
-        lent = None if kept is not None else self._lend(beginning, players, self.decided)
-        match = lent or begun(self._game, beginning, trio.current_time(), self.decided, kept)
+        try:
+            lent = None if kept is not None else self._lend(beginning, players, self.decided)
+            match = lent or begun(self._game, beginning, trio.current_time(), self.decided, kept)
+        except Exception as error:
+            if kept is not None and isinstance(error, Illegal):
+                raise
+            raise GameFailed(error) from error
         self.matches[dealt.match] = match
         self._players[dealt.match] = players
         seats = [Seat(match, index, self._timekeeper) for index in range(len(players))]

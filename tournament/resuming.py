@@ -6,7 +6,7 @@ import structlog
 import trio
 
 from games.game import Illegal
-from tournament.in_play import InPlay
+from tournament.in_play import GameFailed, InPlay
 from tournament.lobby import Lobby
 from tournament.player import UNSEEN, Player, Seat
 from tournament.record import Record
@@ -19,13 +19,25 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Resuming:
-    def __init__(self, record: Record, game: str, lobby: Lobby, play: InPlay, awaited: Awaited) -> None:
-        """`awaited` is called with each seat to which a dialect has to find the way back."""
+    def __init__(
+        self,
+        record: Record,
+        game: str,
+        lobby: Lobby,
+        play: InPlay,
+        awaited: Awaited,
+        failed: Callable[[Exception], None],
+    ) -> None:
+        """`awaited` is called with each seat to which a dialect has to find the way back.
+
+        `failed` is called with what a game has raised that let a match not go on.
+        """
         self._record = record
         self._game = game
         self._lobby = lobby
         self._play = play
         self._awaited = awaited
+        self._failed = failed
 
     async def go_on(self, jotted: Mapping[str, Jottings]) -> list[str]:
         """Go on with every match that can go on from what was kept of it; returns the other matches."""
@@ -75,5 +87,8 @@ class Resuming:
             self._play.begin(as_dealt(self._record, match), players, jottings)
         except Illegal as illegal:
             log.error("what was kept of a match is no match", match=match, why=str(illegal))
+            return False
+        except GameFailed as failure:
+            self._failed(failure.error)
             return False
         return True

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from tournament.asides import led, noted
 from tournament.causes import Absent
 from tournament.entries import MICRO
-from tournament.events import CUT_SHORT, NOBODY, Ended, Ending, Fault
+from tournament.events import CUT_SHORT, HOST_FAILED, NOBODY, Ended, Ending, Fault
 from tournament.facts import Concluded, Dealt
 from tournament.format import Pairing, Score
 from tournament.record import Record
@@ -96,17 +96,23 @@ def as_dealt(record: Record, match: str) -> Dealt:
 
 def cut_short(record: Record, matches: Iterable[str], jotted: Mapping[str, Jottings]) -> list[Concluded]:
     """Matches that had begun when the host stopped, with what is known of each. They are played again."""
-    return [_cut_short(record, match, jotted.get(match, Jottings())) for match in matches]
+    return [_void(record, match, jotted.get(match, Jottings()), CUT_SHORT) for match in matches]
 
 
-def _cut_short(record: Record, match: str, jottings: Jottings) -> Concluded:
+def not_begun(record: Record, matches: Iterable[str]) -> list[Concluded]:
+    """Matches that were dealt and could not begin, because their game has failed. They are dealt again."""
+    return [_void(record, match, Jottings(), HOST_FAILED) for match in matches]
+
+
+def _void(record: Record, match: str, jottings: Jottings, why: str) -> Concluded:
+    """A match that is void by a fault of the host."""
     return Concluded(
         match,
         record.dealt[match],
         both(record.drawn[record.dealt[match]]),
         None,
         Ending.VOID,
-        CUT_SHORT,
+        why,
         None,
         tuple(jottings.moves),
         tuple(jottings.times),

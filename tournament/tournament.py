@@ -58,6 +58,10 @@ FRESH = 1.0  # seconds for which a forecast is good, if nothing ends meanwhile
 LOOK = 60.0  # seconds after which the wall clock is looked at again: somebody may have set it
 
 
+def _fail(error: Exception) -> None:
+    raise error
+
+
 class Tournament:
     def __init__(
         self,
@@ -80,13 +84,15 @@ class Tournament:
         lend: Lend = play_here,
         together: Together = nullcontext,
         random_bits: RandomBits = secrets.randbits,
+        failed: Callable[[Exception], None] = _fail,
     ) -> None:
         """`at_once` bounds the matches in play; `told` hears every fact that is safe, `begun` every match.
 
         `awaited` hears of each seat to which a dialect has to find the way back after a restart: its player,
         and the way. Draws that take long are made `elsewhere`, where they hold up nobody. `lend` may have
         another process play a match that is about to begin. What both players are told when a match begins
-        or ends is sent `together`. Lots of which nobody is told the seed come from `random_bits`.
+        or ends is sent `together`. Lots of which nobody is told the seed come from `random_bits`. `failed`
+        hears what a game has raised as a match was about to begin, which is void then.
 
         A player may be gone for `grace` seconds, from a match or when one is due, and in a format without an
         end for `early_grace` before its first move; the last of this many `refusals` in a match loses it. A
@@ -115,7 +121,7 @@ class Tournament:
         self.matches = self._play.matches
         self._concluding = Concluding(record, self._play, self._newcomers, self.keep, self._over)
         self._play.decided = self._concluding.decided
-        self._resuming = Resuming(record, game.name, lobby, self._play, awaited)
+        self._resuming = Resuming(record, game.name, lobby, self._play, awaited, failed)
         self._at_once = inf if at_once is None else at_once
         self._grace = grace
         self._timekeeper = timekeeper
@@ -124,6 +130,7 @@ class Tournament:
         self._store = store
         self.wall = wall
         self._told = told
+        self._failed = failed
         self._know_nothing()
         self._stop_listening: Callable[[], None] = _nothing
         self.gone_on = trio.Event()  # set when all matches that can go on after a restart do so
@@ -181,7 +188,7 @@ class Tournament:
         )
         self._draws = Draws(record, self._presence, self._elsewhere, self._random_bits)
         self._dealing = Dealing(
-            record, self._presence, self._play, self.keep, self._at_once, self._keeper.now
+            record, self._presence, self._play, self.keep, self._at_once, self._keeper.now, self._failed
         )
         self._forecast = Forecast(record)
 
@@ -389,7 +396,7 @@ class Tournament:
             self._news = trio.Event()
             async with self.deciding:
                 await self._presence.catch_up()
-                until = await self._step()
+                until = min(await self._step(), self._dealing.goes_on)
             with trio.move_on_at(until):
                 await self._news.wait()
 

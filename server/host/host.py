@@ -416,6 +416,9 @@ class Host:
         except (Refusal, Unwelcome) as refusal:
             visit.leave(for_good=not visit.returned)  # a bot that came back keeps its seat
             raise _unwelcome(refusal) from None
+        except Exception:  # ours: the name must not stay taken
+            visit.leave(for_good=not visit.returned)
+            raise
         self.reception.moved(visit.key)
         self.measures.came[door, game] += 1
         return visit
@@ -566,6 +569,7 @@ class Host:
             lend=self.lend,
             together=self._together,
             random_bits=self.random_bits,
+            failed=lambda error: self.guard.report(error),
         )
         if (last := self.tournaments.get(record.name)) is not None:  # that it is deleted is yet to be heard
             self._drop(last.record)

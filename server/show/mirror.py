@@ -376,11 +376,7 @@ class Mirror:
         for _ in held.record.adding(fact):
             await trio.lowlevel.checkpoint()
         if isinstance(fact, Dealt):
-            match = held.begin(fact)
-            for early in self._early.pop(fact.match, ()):
-                match.hear(early.first, early.events, early.clock)
-            for each in tuple(self.on_begun):
-                each(held, match)
+            self._begin(held, fact)
         elif isinstance(fact, Concluded) and (match := held.replicas.pop(fact.match, None)) is not None:
             match.conclude(fact, trio.current_time())
         for each in tuple(self.on_fact):
@@ -388,6 +384,19 @@ class Mirror:
         if held.record.state is State.DELETED:
             self._deleted.add(name)
             del self.tournaments[held.record.name]
+
+    def _begin(self, held: MirroredTournament, fact: Dealt) -> None:
+        """A match was dealt. If its game fails here, as where it is to be played, it is not shown."""
+        early = self._early.pop(fact.match, ())
+        try:
+            match = held.begin(fact)
+        except Exception as error:
+            self.guard.report(error)
+            return
+        for each in early:
+            match.hear(each.first, each.events, each.clock)
+        for begun in tuple(self.on_begun):
+            begun(held, match)
 
     def _add(self, record: Record) -> MirroredTournament:
         held = self.tournaments[record.name] = MirroredTournament(record, self._reader, self._in_thread)

@@ -103,8 +103,10 @@ class Pair:
         self, tournament: Tournament, beginning: Beginning, players: tuple[Player, Player], decided: Decide
     ) -> Lent | None:
         """Lend a match; None: it cannot be lent just now."""
-        connections = [cast("Passing", player.connection) for player in players]
         fetch = partial(self._fetch, beginning.name)
+        # Made first: if the game fails, nothing has been passed on yet.
+        stand_in = Lent(beginning, trio.current_time(), decided, fetch, self._announce)
+        connections = [cast("Passing", player.connection) for player in players]
         passed: list[Passed] = []
         for connection in connections:
             if (found := connection.pass_on(fetch)) is None:
@@ -132,7 +134,6 @@ class Pair:
         one, other = sits
         self._say_now(one, passed=passed[0].descriptor)
         self._say_now(other, Play(beginning, (one.number, other.number)), passed=passed[1].descriptor)
-        stand_in = Lent(beginning, trio.current_time(), decided, fetch, self._announce)
         outside.stand_in = stand_in
         return stand_in
 

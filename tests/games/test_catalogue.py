@@ -14,6 +14,14 @@ from games.connect4 import GAME as ORIGINAL
 GAME = msgspec.structs.replace(ORIGINAL, name="{name}")
 """
 
+FAILING = """
+import msgspec
+from games.connect4 import GAME as ORIGINAL
+def start():
+    raise ZeroDivisionError("no board")
+GAME = msgspec.structs.replace(ORIGINAL, name="four", start=start)
+"""
+
 Package = Callable[[str, str], str]
 
 
@@ -87,6 +95,7 @@ def test_two_games_of_one_name_are_refused_and_both_are_named(installed: Package
         ("quintain_empty", "", "cannot be loaded: "),
         ("quintain_a_word", "GAME = 'nim'", "expected a Game, found a str"),
         ("quintain_a_class", "from games.game import Game as GAME", "expected a Game, found a "),
+        ("quintain_no_start", FAILING, "the game cannot begin: ZeroDivisionError: no board"),
     ],
 )
 def test_a_broken_game_is_refused_and_named(installed: Package, module: str, source: str, why: str) -> None:

@@ -17,7 +17,7 @@ import trio
 
 from server.host.host import Host
 from server.host.passing import Passing
-from server.host.reception import Unwelcome, Visit
+from server.host.reception import ComeAgain, Unwelcome, Visit
 from server.host.view import HeldTournament, Told
 from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
@@ -184,6 +184,11 @@ class Attendance(Taker):
             except Unwelcome as reason:
                 if not self.over:
                     refused(reason)
+            except Exception as error:  # ours, and the bot must not wait for ever
+                self._host.guard.report(error)
+                if not self.over:
+                    self.happens(Happening.REFUSED)
+                    refused(ComeAgain(HOST_FAILED))
             else:
                 if visit is not None:
                     self._log_coming(visit, wishes)

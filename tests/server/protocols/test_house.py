@@ -17,6 +17,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from server.export.json_views import match_in_play, moment
 from server.host.host import STOPPING
+from server.host.placing import Placing
 from server.net.limits import Limits, Rate
 from server.net.listening import Admission
 from server.pages.match import item
@@ -1217,6 +1218,27 @@ async def test_a_match_that_a_bot_comes_back_to_is_one_of_those_that_it_wants(
         await bob.tell(type="resign")
         await trio.sleep(1.0)
         assert [message["type"] for message in await ann.messages()] == ["welcome", "begin", "turn", "end"]
+
+
+async def test_a_bot_that_cannot_come_in_by_a_fault_of_the_hosts_own_is_told_and_may_come_again(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a bot that waits for ever for an answer, and a name that is taken until the next restart."""
+
+    def fail(placing: Placing, *_: Any) -> None:
+        raise ZeroDivisionError
+
+    async with room() as hall:
+        with monkeypatch.context() as broken:
+            broken.setattr(Placing, "place", fail)
+            ann = await hall.hello("ann", token=OWN)
+            (refused,) = await ann.messages()
+            assert (refused["type"], refused["reason"]) == ("refused", "a fault of the host")
+            assert hall.host.guard.caught.total() == 1
+            hall.host.guard.caught.clear()
+        assert not hall.host.reception.is_here("ann", "tic-tac-toe")
+        again = await hall.hello("ann")
+        assert [message["type"] for message in await again.messages()] == ["welcome"]
 
 
 @pytest.mark.slow

@@ -40,6 +40,7 @@ from server.show.feed import (
     say,
 )
 from server.show.mirror import RETRY, Mirror, MirroredTournament
+from server.show.replica import Replica
 from server.store import snapshots
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
@@ -51,6 +52,7 @@ from tournament.events import Moved, Refused
 from tournament.facts import (
     AnyFact,
     CheckedIn,
+    Dealt,
     Drew,
     Entered,
     NoShow,
@@ -343,6 +345,24 @@ async def test_a_fact_of_a_tournament_that_is_not_there_hides_no_other(
         await mirror.catch_up()
         assert [*mirror.tournaments] == ["cup", "league"]
         assert [*mirror.tournaments["cup"].record.entrants] == [*stage.cup.record.entrants]
+
+
+async def test_a_match_whose_game_fails_here_hides_nothing_else(
+    tmp_path: Path, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches pages of all games that are gone, for as long as one of them fails."""
+
+    def fail(held: MirroredTournament, fact: Dealt) -> Replica:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(MirroredTournament, "begin", fail)
+    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, _):
+        await stage.cup.finished()
+        await mirror.catch_up()
+        assert mirror.tournaments["cup"].record.ended == stage.cup.record.ended > 0
+        assert not mirror.tournaments["cup"].replicas
+        assert mirror.guard.caught.total() == len(stage.cup.record.matches)
+        mirror.guard.caught.clear()
 
 
 @pytest.mark.parametrize("late", [False, True])
