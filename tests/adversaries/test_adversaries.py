@@ -15,8 +15,8 @@ from tests.adversaries.league import Plan, grown, held
 from tests.adversaries.scripts import GAMES, script
 from tests.adversaries.strangers import LEAGUE
 
-SHORT = Plan(seconds=1.0, turns=1, past=Past(matches=500, names=250), settle=0.2)
-PLANTED = replace(SHORT, seconds=0.5, planted=True)
+SHORT = Plan(seconds=0.4, turns=1, past=Past(matches=500, names=250), settle=0.2)
+PLANTED = replace(SHORT, seconds=0.2, planted=True)
 
 
 @pytest.mark.slow
