@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, msgpack, structs
 
 from games.catalogue import catalogue
-from games.game import Game, Pace, Quoted, quoted
+from games.game import Game, Illegal, Pace, Quoted, quoted
 from tournament.asides import Aside, noted
 from tournament.clock import ClockState
 from tournament.events import AnyEvent, Ended, Fault, Moved, Refused
@@ -77,7 +77,12 @@ def begun(
     if kept is None:
         return Match(game=game, **_arguments(beginning, at, decided))
     moves, times, asides = kept
-    return Match(game=game, kept=(moves, times), asides=asides, **_arguments(beginning, at, decided))
+    try:
+        return Match(game=game, kept=(moves, times), asides=asides, **_arguments(beginning, at, decided))
+    except Illegal:
+        raise
+    except Exception as error:  # its code has changed since, and the other matches have to go on
+        raise Illegal(f"the game failed: {error!r}") from error
 
 
 class Travelling(Match):

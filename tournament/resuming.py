@@ -86,7 +86,12 @@ class Resuming:
         try:
             self._play.begin(as_dealt(self._record, match), players, jottings)
         except Illegal as illegal:
-            log.error("what was kept of a match is no match", match=match, why=str(illegal))
+            log.error(
+                "what was kept of a match is no match",
+                match=match,
+                why=str(illegal),
+                exc_info=illegal.__cause__,
+            )
             return False
         except GameFailed as failure:
             self._failed(failure.error)

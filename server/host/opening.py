@@ -75,6 +75,9 @@ def game_of(record: Record) -> Game[Any, Any]:
             game.opening(record.opened.options)
         except BadOption as error:
             raise BadCatalogue(f"the tournament {record.name} cannot go on: {error}") from None
+        except Exception as error:
+            why = f"{game.title} fails to begin: {error!r}"
+            raise BadCatalogue(f"the tournament {record.name} cannot go on: {why}") from error
     return game
 
 

@@ -11,16 +11,19 @@ from typing import Any
 from markupsafe import Markup
 
 from server.host.view import HeldTournament
+from server.net.guard import Guard
 from server.pages import match
 from server.pages.rendering import part
 from server.pages.story import Story
 from tournament.match import Match
 
+NO_BOARD = Markup("<span>{} fails to draw this board</span>")
 LINGERS = 4.0  # seconds that a match is shown after its end while another waits for its place
 
 
 class BoardGrid:
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, guard: Guard) -> None:
+        self._guard = guard
         self._places: list[Story | None] = [None] * places
         self.begin_anew()
 
@@ -34,7 +37,7 @@ class BoardGrid:
         for place, story in enumerate(self._places):
             looked = None if story is None else match.state(story)
             if looked != self._shown[place]:
-                yield f"place-{place}", Markup("") if story is None else _card(story)
+                yield f"place-{place}", Markup("") if story is None else self._card(story)
                 self._shown[place] = looked
 
     def _arrange(self, tournaments: Iterable[HeldTournament], now: float) -> None:
@@ -56,12 +59,16 @@ class BoardGrid:
                     return
                 self._places[place] = found
 
-
-def _card(story: Story) -> Markup:
-    """A live board with its names and clocks."""
-    story.complete()
-    seen: dict[str, Any] = {"story": story, "seats": match.seats(story), "ended": story.ended}
-    return part("card", seen | {"board": story.board(len(story.plies))})
+    def _card(self, story: Story) -> Markup:
+        """A live board with its names and clocks; words in its place if its game fails to draw it."""
+        try:
+            story.complete()
+            board = story.board(len(story.plies))
+        except Exception as error:  # the boards of other games are on the same page
+            self._guard.report(error)
+            board = NO_BOARD.format(story.game.title)
+        seen: dict[str, Any] = {"story": story, "seats": match.seats(story), "ended": story.ended}
+        return part("card", seen | {"board": board})
 
 
 def _done(story: Story, now: float) -> bool:

@@ -109,7 +109,7 @@ class HomeLook:
 
     def __init__(self, host: View) -> None:
         self._host = host
-        self._grid = BoardGrid(PLACES)
+        self._grid = BoardGrid(PLACES, host.guard)
         self._looked = -REFRESH
         self._lately = Lately()
         host.on_fact.append(self._told)

@@ -190,7 +190,7 @@ class Live:
         return held is not None and held.record.kept_as != shown.look.tournament
 
     def _end(self, address: str) -> None:
-        """Drop a page because another tournament has that name now; whoever has it open asks again."""
+        """Drop a page that is outdated, or cannot be made; whoever has it open asks again."""
         shown = self._shown.pop(address)
         self._left.pop(shown, None)
         for spectator in tuple(self._spectators):
@@ -226,9 +226,14 @@ class Live:
             if self._shown.get(address) is shown and self._is_outdated(shown):
                 self._end(address)
             elif shown.spectators:
-                for _ in shown.update(self._next, now):
-                    if work.enough():
-                        await work.pause()
+                try:
+                    for _ in shown.update(self._next, now):
+                        if work.enough():
+                            await work.pause()
+                except Exception as error:  # as of a game that cannot be shown: the other pages go on
+                    self._host.guard.report(error)
+                    if self._shown.get(address) is shown:
+                        self._end(address)
                 self._tick = max(self._tick, shown.latest)
 
     async def _send(self, work: "Work") -> None:

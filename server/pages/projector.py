@@ -61,7 +61,7 @@ class ProjectorLook:
         self._host = host
         self._only = only
         self.tournament = "" if only is None else only.record.kept_as
-        self._grid = BoardGrid(PLACES)
+        self._grid = BoardGrid(PLACES, host.guard)
         self._looked = -REFRESH
 
     async def prepare(self) -> None:

@@ -31,7 +31,7 @@ class TournamentLook:
         self.tournament = tournament.record.kept_as
         self._tournament = tournament
         self._turns = turns
-        self._grid = BoardGrid(PLACES)
+        self._grid = BoardGrid(PLACES, host.guard)
         self._revealed: object = ()  # the basis of the lots at the last look
         self._accuracy: object = None  # what was summed up by then
         self._made: Parts = {}

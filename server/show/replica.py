@@ -11,6 +11,7 @@ may be in this log alone, so the two logs go on from the last move that both hav
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
+import structlog
 import trio
 from msgspec import structs
 
@@ -23,6 +24,8 @@ from tournament.match import Match
 
 LOOKED = 5.0  # seconds for which a look counts: pages look again twenty times a second
 
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
 News = tuple[int, Sequence[AnyEvent], ClockState | None]
 
 
@@ -34,6 +37,7 @@ class Replica(Match):
     _next = 0  # the number of the next event to be told, in the log of whoever tells, …
     _ply = 0  # … how many moves it has told, …
     _place = 0  # … and from where on this log may have what comes after them
+    _stuck = False  # whether a move was told that the game does not take: no later one can be shown
 
     def put_aside(self) -> None:
         """Take in nothing until somebody looks."""
@@ -155,7 +159,14 @@ class Replica(Match):
     def _take(self, event: AnyEvent) -> None:
         match event:
             case Moved(move=written):
-                after = self.position.play(self.game.read(written, self.position))
+                if self._stuck:
+                    return
+                try:
+                    after = self.position.play(self.game.read(written, self.position))
+                except Exception as error:  # by a fault of this game's, and the others are to be shown
+                    self._stuck = True
+                    log.error("a game does not take back a move of its own", match=self.name, exc_info=error)
+                    return
                 self._add(event, after)
                 self.to_move = after.turn
             case Refused(sent=sent):

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import trio
 from msgspec import json, structs
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -296,6 +297,30 @@ async def test_a_match_is_void_whose_players_cannot_come_back_to_it(autojump_clo
         await trio.sleep(1.0)
         nursery.cancel_scope.cancel()
     assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
+
+
+@pytest.mark.parametrize("part", ["start", "read"])
+async def test_a_match_is_void_with_which_its_game_fails(
+    part: str, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a new version of a game with which no match goes on, of any other game either."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("?")
+
+    store = await left_behind()
+    changed = structs.replace(catalogue()["tic-tac-toe"], **{part: fail})
+    monkeypatch.setattr("tests.tournament.world.catalogue", lambda: {"tic-tac-toe": changed})
+    here = World(opened("round-robin"), store)
+    async with trio.open_nursery() as nursery:
+        for name in NAMES:
+            awaited(here, name)
+        with capture_logs() as logs:
+            nursery.start_soon(here.tournament.run)
+            await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
+    assert [(log["match"], log["why"]) for log in logs] == [("cup-1", "the game failed: KeyError('?')")]
 
 
 async def test_a_match_does_not_take_a_player_for_whom_another_is_about_to_begin(

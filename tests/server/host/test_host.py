@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
+from msgspec import structs
 from trio.testing import MockClock
 
-from games.catalogue import BadCatalogue
+from games.catalogue import BadCatalogue, catalogue
 from server.host.abroad import HeldAbroad, Wanted
 from server.host.host import Host
 from server.host.opening import OPEN, Opening
@@ -401,6 +402,20 @@ async def test_a_tournament_goes_on_only_if_its_game_has_its_options_and_is_name
         pytest.RaisesExc(BadCatalogue, match='cup cannot go on: .*"size"'), flatten_subgroups=True
     ):
         async with running(cup_of(State.RUNNING, GAME, size=4)):
+            ...
+
+
+async def test_a_tournament_with_which_its_game_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise KeyError("?")
+
+    changed = structs.replace(catalogue()[GAME], start=fail)
+    monkeypatch.setattr("server.host.opening.game_kept", lambda name: changed)
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(BadCatalogue, match="cup cannot go on: Tic-Tac-Toe fails to begin: KeyError"),
+        flatten_subgroups=True,
+    ):
+        async with running(cup_of(State.RUNNING, GAME)):
             ...
 
 

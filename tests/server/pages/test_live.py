@@ -9,8 +9,10 @@ from urllib.parse import quote
 import pytest
 import trio
 from markupsafe import Markup
+from msgspec import structs
 from trio.testing import MockClock
 
+from games.catalogue import catalogue
 from server.net.limits import Limits
 from server.pages.live import LINGERS, MOST, REST, Live
 from server.pages.parts import BATCHES, LivePage, Look
@@ -113,6 +115,39 @@ async def test_a_stream_that_is_cut_again_and_again_misses_nothing(
     assert kept.parts == fresh.parts
     assert kept.items == fresh.items
     assert kept.gaps == 0
+
+
+async def test_a_game_that_fails_to_draw_costs_no_other_its_boards(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches one drawing that fails and stops the streams of all pages."""
+
+    def draw(position: Any, last: object = None) -> str:
+        return {None: "<svg></svg>"}[last]
+
+    odd = structs.replace(catalogue()["connect-4"], draw=draw)
+    monkeypatch.setattr("server.pages.story.catalogue", lambda: {**catalogue(), odd.name: odd})
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        await here.hold("odd", 2, game=odd.name)
+        await here.come("cas", "dan", game=odd.name, behave=paced(1.5))
+        await trio.sleep(0.5)
+        pages = ("/", "/wall", "/matches/cup-1", "/matches/odd-1")
+        first, wall, match, failing = [await here.watch(f"page={page}") for page in pages]
+        await trio.sleep(4.0)
+        for each in (first, wall, match):
+            await each.look()
+        cards = dict.fromkeys((first.parts["place-0"], wall.parts["place-0"]))
+        assert all("ann" in card and "<svg" in card for card in cards)
+        assert "Connect-4 fails to draw this board" in first.parts["place-1"]
+        assert len(match.items) == 4
+        assert (await failing.client.now()).endswith(b"\r\n0\r\n\r\n"), "its stream has ended"
+        assert "Connect-4 fails to draw this board" in await here.read("/")
+        assert "Connect-4 fails to draw this board" in await here.read("/tournaments/odd")
+        await here.read("/matches/odd-1", status=500)
+        assert {place.split()[0] for place in here.host.guard.caught} == {"KeyError"}
+        here.host.guard.caught.clear()
+        here.server.guard.caught.clear()
 
 
 async def test_a_page_goes_on_where_it_was_made(autojump_clock: MockClock) -> None:

@@ -1,8 +1,10 @@
 """Replicas of matches that another process goes on with, as after its host or its worker was killed."""
 
 import pytest
+from msgspec import structs
+from structlog.testing import capture_logs
 
-from games.connect4 import GAME
+from games.connect4 import GAME, Connect4
 from games.game import Illegal, Pace
 from server.host.happened import happened
 from server.pages.story import Story
@@ -125,3 +127,25 @@ async def test_the_journal_has_the_last_word_on_the_moves() -> None:
     seen.conclude(fact, 9.0)
     assert seen.moves == [*moves]
     assert isinstance(seen.log.events[-1], Ended)
+
+
+@pytest.mark.parametrize("most", [1, 200])
+async def test_a_match_is_shown_up_to_a_move_that_its_game_does_not_take_back_and_then_its_end(
+    most: int,
+) -> None:
+    """Catches a game that ends the process for pages, with the pages of all other games."""
+
+    def read(sent: object, position: Connect4) -> int:
+        if position.turn == 1:
+            raise KeyError(sent)
+        return GAME.read(sent, position)
+
+    odd = structs.replace(GAME, read=read)
+    seen = Replica(odd, NAMES, 0.0, name="cup-1", pace=PACE)
+    with capture_logs() as logs:
+        heard(seen, played(begun(), 0, 1, 2), most)
+        assert told(seen) == [0]
+        moves = (0, 1, 2, 1, 4)
+        seen.conclude(Concluded("cup-1", 0, NAMES, 0, Ending.PLAYED, "", (1.0, 0.0), moves, (1.0,) * 5), 9.0)
+    assert told(seen) == [0, "Ended"]
+    assert [log["match"] for log in logs] == ["cup-1"]
