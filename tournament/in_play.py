@@ -77,7 +77,7 @@ class InPlay:
     def begin(self, dealt: Dealt, players: Both, kept: Jottings | None = None) -> None:
         """Begin a match, or go on with it from what was kept of it; raises `Illegal` if that cannot be.
 
-        Raises `GameFailed` if there is no match because the game itself has failed.
+        Raises `GameFailed` if a new match cannot begin because the game itself has failed.
         """
         record = self._record
         missed = record.missed(dealt.pairing)

@@ -6,7 +6,7 @@ import structlog
 import trio
 
 from games.game import Illegal
-from tournament.in_play import GameFailed, InPlay
+from tournament.in_play import InPlay
 from tournament.lobby import Lobby
 from tournament.player import UNSEEN, Player, Seat
 from tournament.record import Record
@@ -19,25 +19,13 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Resuming:
-    def __init__(
-        self,
-        record: Record,
-        game: str,
-        lobby: Lobby,
-        play: InPlay,
-        awaited: Awaited,
-        failed: Callable[[Exception], None],
-    ) -> None:
-        """`awaited` is called with each seat to which a dialect has to find the way back.
-
-        `failed` is called with what a game has raised that let a match not go on.
-        """
+    def __init__(self, record: Record, game: str, lobby: Lobby, play: InPlay, awaited: Awaited) -> None:
+        """`awaited` is called with each seat to which a dialect has to find the way back."""
         self._record = record
         self._game = game
         self._lobby = lobby
         self._play = play
         self._awaited = awaited
-        self._failed = failed
 
     async def go_on(self, jotted: Mapping[str, Jottings]) -> list[str]:
         """Go on with every match that can go on from what was kept of it; returns the other matches."""
@@ -92,8 +80,5 @@ class Resuming:
                 why=str(illegal),
                 exc_info=illegal.__cause__,
             )
-            return False
-        except GameFailed as failure:
-            self._failed(failure.error)
             return False
         return True

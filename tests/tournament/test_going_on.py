@@ -338,26 +338,6 @@ async def test_a_match_does_not_take_a_player_for_whom_another_is_about_to_begin
     assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
 
 
-async def test_a_match_whose_game_fails_over_what_was_kept_is_void_and_the_host_starts(
-    autojump_clock: MockClock,
-) -> None:
-    """Catches a host that ends at each start, because of one match of a game that somebody has changed."""
-
-    def fail(**options: Any) -> Any:
-        raise ZeroDivisionError
-
-    game, failures = structs.replace(catalogue()["tic-tac-toe"], start=fail), list[Exception]()
-    here = World(opened("round-robin"), await left_behind(), rules=game, failed=failures.append)
-    async with trio.open_nursery() as nursery:
-        for name in NAMES:
-            awaited(here, name)
-        nursery.start_soon(here.tournament.run)
-        await trio.sleep(1.0)
-        nursery.cancel_scope.cancel()
-    assert [type(failure) for failure in failures] == [ZeroDivisionError]
-    assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
-
-
 async def test_a_match_that_was_kept_only_as_a_deal_begins_anew(autojump_clock: MockClock) -> None:
     here = World(opened("round-robin"), await left_behind(behave=silent))
     async with trio.open_nursery() as nursery:
