@@ -407,7 +407,13 @@ class Host:
             if practises:
                 self.house_players.expect(visit.player, against, peer)
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
-            found = await self.placing.place(visit.player, tournament, seated, visit.expect_current)
+            found = await self.placing.place(
+                visit.player,
+                tournament,
+                seated,
+                visit.expect_current,
+                partial(self.claims.is_anothers, visit),
+            )
             self._claim(visit)
             if shared and not found.record.format.endless:
                 self.placing.expect_alone(visit.player)
@@ -534,6 +540,8 @@ class Host:
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
+                if self._house is not None and self._holding.goes_on_again(record):
+                    self._house.start_soon(self.claims.keep_again, record)
                 self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
