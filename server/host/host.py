@@ -288,13 +288,16 @@ class Host:
         Bots that wait there then move to the open table, unless they are entrants elsewhere.
         """
         record = tournament.record
-        if await Desk(tournament, by).delete() is State.FINISHED:
-            return  # and whoever waited there was told
+        over = await Desk(tournament, by).delete() is State.FINISHED
         players = self.lobby.players(record.opened.game)
         waiting = [player for player in players if player.place == record.name]
         for player in waiting:  # at once: another tournament may have the name before all are sent on
             player.move_to(NOWHERE)
         for player in waiting:
+            if over:  # and it was told
+                self.reception.moved((player.game, key(player.name)))
+                await trio.lowlevel.checkpoint()
+                continue
             try:
                 if await self.placing.send_on(player):
                     if player.taker is not None:
