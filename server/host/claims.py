@@ -34,6 +34,7 @@ class Claims:
     def __init__(self, reception: Reception, roll: Roll) -> None:
         self._reception = reception
         self._roll = roll
+        self._went_on: set[str] = set()  # tournaments that have gone on after their end, as they are kept
         self._in_turn = trio.Lock()  # for names that organisers let in: each is compared with those before it
 
     def entrant_name(self, tournament: Tournament, name: str) -> str:
@@ -98,12 +99,12 @@ class Claims:
             yield Claimed(name, digest)
 
     def is_anothers(self, visit: Visit, record: Record) -> bool:
-        """Whether the visitor's name belongs to another bot there.
+        """Whether the visitor took its name after a tournament's end, and that goes on with its own entrant.
 
-        After the end of a tournament its names are free, and some time after that it may go on.
+        Everywhere else the visitor has a newer token, if the two differ.
         """
         own = None if visit.digest is None else visit.digest.hex()
-        return record.claims.get(visit.player.name, own) != own
+        return record.kept_as in self._went_on and record.claims.get(visit.player.name, own) != own
 
     def restore_players(self, record: Record) -> None:
         """Await the players of the matches that were in play when the host stopped."""
@@ -126,8 +127,12 @@ class Claims:
             for name, digest in record.claims.items():
                 self._reception.restore(name, record.opened.game, digest, record.name)
 
-    async def keep_again(self, record: Record) -> None:
+    def keep_again(self, record: Record, nursery: trio.Nursery) -> None:
         """Keep the names of a tournament that goes on after its end, unless others have them by now."""
+        self._went_on.add(record.kept_as)
+        nursery.start_soon(self._restore_free_names, record)
+
+    async def _restore_free_names(self, record: Record) -> None:
         for number, (name, digest) in enumerate([*record.claims.items()], 1):
             if record.state in ENDS:
                 return

@@ -544,7 +544,7 @@ class Host:
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
                 if self._house is not None and self._holding.goes_on_again(record):
-                    self._house.start_soon(self.claims.keep_again, record)
+                    self.claims.keep_again(record, self._house)
                 self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)

@@ -65,6 +65,21 @@ async def test_the_names_are_kept_for_the_bots_with_their_tokens(
         await expect_the_owner_to_play(host, nursery)
 
 
+async def test_whoever_gets_a_new_token_in_one_tournament_plays_with_it_in_all(
+    autojump_clock: MockClock,
+) -> None:
+    """In others that have not ended, its name belongs to the token of before."""
+    async with running() as (host, _):
+        for name in ("cup", "cap"):
+            await host.open(name, Opened(GAME, "round-robin", 3))
+            ann = await host.arrive("ann", GAME, token=TOKENS["ann"], tournament=name, resumes=True)
+            ann.acknowledge()
+            await wait_all_tasks_blocked()
+            ann.leave()
+        token = await host.claims.bind(host.tournaments["cap"], "ann", "somebody")
+        assert (await host.arrive("ann", GAME, token=token, tournament="cup")).player.place == "cup"
+
+
 @pytest.mark.parametrize("token", [None, OTHER])
 async def test_whoever_has_come_under_such_a_name_meanwhile_is_no_entrant(
     token: str | None, autojump_clock: MockClock
