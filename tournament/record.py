@@ -518,8 +518,12 @@ class Record:
 
     @property
     def lacks_its_final(self) -> bool:
-        """Whether it is a knockout that was ended early, which nobody has won."""
-        return self.format.eliminates and self.ended_early
+        """Whether it is a knockout that was ended before its final was decided: nobody has won it."""
+        if not (self.format.eliminates and self.ended_early):
+            return False
+        drawn, results = self.past()
+        entrants = list(self.entrants.values())
+        return len(results) < len(drawn) or bool(self.format.draw(entrants, drawn, results, self.terms))
 
     def _winners(self) -> tuple[str, ...]:
         """Whoever is first, and has scored; nobody in a knockout without its last round."""

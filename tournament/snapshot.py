@@ -30,11 +30,14 @@ from tournament.results import Results
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 10  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 11  # of what follows: to be raised whenever that changes, or what facts come to
 
 Gone = tuple[list[str], bytes, set[int], dict[int, int]]  # as a `History` is unpacked
 Came = tuple[Met, float, float, bool, bytes]  # the result of a pairing
-Over = tuple[str, int, tuple[str, str], int | None, Ending, str, Score | None, Mapping[str, Any] | None, int]
+Times = tuple[float | None, float | None]  # when a match was dealt, and when it was over
+Over = tuple[
+    str, int, tuple[str, str], int | None, Ending, str, Score | None, Mapping[str, Any] | None, Times, int
+]
 
 
 class Snapshot(Struct, frozen=True, array_like=True):
@@ -235,11 +238,18 @@ def _over(match: Remembered) -> Over:
         match.why,
         match.score,
         match.options,
+        (match.began, match.ended),
         match.plies,
     )
 
 
 def _match(over: Over) -> Abridged:
-    match, number, players, winner, ending, why, score, options, length = over
+    match, number, players, winner, ending, why, score, options, (began, ended), length = over
     both = intern(players[0]), intern(players[1])
-    return Abridged(match, number, both, winner, ending, intern(why), score, options=options, length=length)
+    return Abridged(
+        *(match, number, both, winner, ending, intern(why), score),
+        options=options,
+        began=began,
+        ended=ended,
+        length=length,
+    )

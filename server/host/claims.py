@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import trio
 
+from server.host.current import ENDS
 from server.host.names import BadName, checked
 from server.host.reception import Reception, Unwelcome, Visit
 from server.host.roll import Roll
@@ -18,6 +19,8 @@ from tournament.player import CALLED, UNSEEN
 from tournament.record import Record
 from tournament.refusals import Refusal, Senseless, admits
 from tournament.tournament import Tournament
+
+PIECE = 100  # names that are kept again before other tasks get their turn: some four milliseconds
 
 
 def way_back(visit: Visit, *, has_it: bool) -> str | None:
@@ -31,6 +34,7 @@ class Claims:
     def __init__(self, reception: Reception, roll: Roll) -> None:
         self._reception = reception
         self._roll = roll
+        self._went_on: set[str] = set()  # tournaments that have gone on after their end, as they are kept
         self._in_turn = trio.Lock()  # for names that organisers let in: each is compared with those before it
 
     def entrant_name(self, tournament: Tournament, name: str) -> str:
@@ -94,6 +98,14 @@ class Claims:
         if digest is not None and not over and record.claims.get(name) != digest:
             yield Claimed(name, digest)
 
+    def is_anothers(self, visit: Visit, record: Record) -> bool:
+        """Whether the visitor took its name after a tournament's end, and that goes on with its own entrant.
+
+        Everywhere else the visitor has a newer token, if the two differ.
+        """
+        own = None if visit.digest is None else visit.digest.hex()
+        return record.kept_as in self._went_on and record.claims.get(visit.player.name, own) != own
+
     def restore_players(self, record: Record) -> None:
         """Await the players of the matches that were in play when the host stopped."""
         for match, keys in record.keys.items():
@@ -114,6 +126,20 @@ class Claims:
         if record.state is not State.FINISHED:
             for name, digest in record.claims.items():
                 self._reception.restore(name, record.opened.game, digest, record.name)
+
+    def keep_again(self, record: Record, nursery: trio.Nursery) -> None:
+        """Keep the names of a tournament that goes on after its end, unless others have them by now."""
+        self._went_on.add(record.kept_as)
+        nursery.start_soon(self._restore_free_names, record)
+
+    async def _restore_free_names(self, record: Record) -> None:
+        for number, (name, digest) in enumerate([*record.claims.items()], 1):
+            if record.state in ENDS:
+                return
+            if self._reception.is_free(name, record.opened.game):
+                self._reception.restore(name, record.opened.game, digest, record.name)
+            if number % PIECE == 0:
+                await trio.lowlevel.checkpoint()
 
 
 def _needless(record: Record, name: str, why: str) -> Refusal:

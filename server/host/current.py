@@ -27,6 +27,10 @@ class Current:
         """The tournaments of a game that are not over, by name."""
         return self._going.get(game, NONE)
 
+    def has(self, record: Record) -> bool:
+        """Whether that tournament is among them."""
+        return self._all.get(record.name) is record
+
     def all(self) -> Iterator[Record]:
         """The tournaments of all games that are not over."""
         return iter(self._all.values())

@@ -34,6 +34,10 @@ class Holding:
             self._scopes[record.kept_as] = trio.CancelScope()
             self.nursery.start_soon(self._run, tournament)
 
+    def goes_on_again(self, record: Record) -> bool:
+        """Whether a tournament, of whose change `turned` has yet to hear, was over and is so no more."""
+        return record.state not in ENDS and not self.current.has(record)
+
     def remove(self, record: Record) -> bool:
         """Stop holding a tournament that is deleted; returns whether it was held here."""
         held = self.tournaments.get(record.name)

@@ -288,13 +288,16 @@ class Host:
         Bots that wait there then move to the open table, unless they are entrants elsewhere.
         """
         record = tournament.record
-        if await Desk(tournament, by).delete() is State.FINISHED:
-            return  # and whoever waited there was told
+        over = await Desk(tournament, by).delete() is State.FINISHED
         players = self.lobby.players(record.opened.game)
         waiting = [player for player in players if player.place == record.name]
         for player in waiting:  # at once: another tournament may have the name before all are sent on
             player.move_to(NOWHERE)
         for player in waiting:
+            if over:  # and it was told
+                self.reception.moved((player.game, key(player.name)))
+                await trio.lowlevel.checkpoint()
+                continue
             try:
                 if await self.placing.send_on(player):
                     if player.taker is not None:
@@ -407,7 +410,13 @@ class Host:
             if practises:
                 self.house_players.expect(visit.player, against, peer)
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
-            found = await self.placing.place(visit.player, tournament, seated, visit.expect_current)
+            found = await self.placing.place(
+                visit.player,
+                tournament,
+                seated,
+                visit.expect_current,
+                partial(self.claims.is_anothers, visit),
+            )
             self._claim(visit)
             if shared and not found.record.format.endless:
                 self.placing.expect_alone(visit.player)
@@ -537,6 +546,8 @@ class Host:
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
+                if self._house is not None and self._holding.goes_on_again(record):
+                    self.claims.keep_again(record, self._house)
                 self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)

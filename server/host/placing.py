@@ -7,12 +7,13 @@ import trio
 
 from server.host.holding import Holding
 from server.host.opening import OPEN
-from server.host.reception import Unwelcome
+from server.host.reception import Unwelcome, taken
 from server.host.roll import Roll
 from server.host.view import PresentBots
 from tournament.facts import Seated
 from tournament.lobby import Lobby
 from tournament.player import NOWHERE, Player
+from tournament.record import Record
 from tournament.refusals import Over, Refusal, expect_not_out, expect_not_over, takes_entrants
 from tournament.tournament import Tournament
 
@@ -40,17 +41,19 @@ class Placing:
         wanted: str | None = None,
         seated: Seated | None = None,
         expect_current: Callable[[], None] = lambda: None,
+        is_anothers: Callable[[Record], bool] = lambda record: False,
     ) -> Tournament:
         """Enter a player where it has to play; raises `Refusal` if it cannot.
 
         Whoever comes back and names no tournament stays where it is, even if it has entered several.
-        Before it moves, `expect_current` may raise a reason why it goes by a later request.
+        Before it moves, `expect_current` may raise a reason why it goes by a later request. It enters no
+        tournament in which its name `is_anothers`.
         """
         if wanted == OPEN + player.game:
             await self._opened(player.game)
         stays = self._tournament_of(player) if wanted is None else None
         while True:
-            found = stays or self.tournament_for(player.name, player.game, wanted)
+            found = stays or self.tournament_for(player.name, player.game, wanted, is_anothers)
             found = found or await self._opened(player.game)
             if self._roll.alike(found.record, player.name) is not None:
                 raise Refusal(
@@ -117,16 +120,24 @@ class Placing:
             return False
         return True
 
-    def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
+    def tournament_for(
+        self,
+        name: str,
+        game: str,
+        wanted: str | None = None,
+        is_anothers: Callable[[Record], bool] = lambda record: False,
+    ) -> Tournament | None:
         """Where `place` would put a bot of that name that is nowhere yet; None is the open table."""
         current, held = self._holding.current, self._holding.tournaments
         if wanted is not None:
             if wanted in current.of(game):
                 expect_not_out(current.of(game)[wanted], name)
+                if is_anothers(current.of(game)[wanted]):
+                    raise Refusal(taken(name))
                 return held[wanted]
             raise Refusal(_not_there(wanted, game))
         for record in self._roll.awaiting(name, game):
-            if name not in record.out:
+            if name not in record.out and not is_anothers(record):
                 return held[record.name]
         return next((held[record.name] for record in current.taking(game, name)), None)
 

@@ -280,6 +280,11 @@ class Reception:
         """Whether a bot is here under that name, or a player is held for one."""
         return (game, key(name)) in self._visits
 
+    def is_free(self, name: str, game: str) -> bool:
+        """Whether the name belongs to nobody, and nobody is here under it."""
+        where = (game, key(name))
+        return where not in self._claims and where not in self._visits
+
     def is_playing(self, name: str, game: str, token: str | None) -> bool:
         """Whether a bot that comes like that comes back to a match."""
         claim = self._claims.get((game, key(name)))

@@ -77,8 +77,13 @@ def _concluded(record: Record, random: Random, match: str, number: int, plies: i
     options = record.own_options.get(match)
     if random.random() < 0.2:
         why = random.choice((NOBODY, "the host stopped"))
-        return Concluded(match, number, players, None, Ending.VOID, why, None, options=options)
+        return Concluded(
+            match, number, players, None, Ending.VOID, why, None, options=options, ended=number + 0.5
+        )
     winner = random.choice((0, 1, None))
     score = (0.0, 0.0) if random.random() < 0.1 else SCORES[winner]
     moves, times = tuple(random.randrange(9) for _ in range(plies)), (0.5,) * plies
-    return Concluded(match, number, players, winner, Ending.PLAYED, "so", score, moves, times, options)
+    began, ended = float(number), number + plies / 2
+    return Concluded(
+        match, number, players, winner, Ending.PLAYED, "so", score, moves, times, options, began, ended
+    )

@@ -128,6 +128,28 @@ async def test_in_a_knockout_without_its_last_round_nobody_has_won(autojump_cloc
         assert record.for_the_archive().winners == ()
 
 
+@pytest.mark.parametrize("paused", [False, True])
+async def test_in_a_knockout_whose_last_round_was_played_all_the_same_its_winner_has_won(
+    paused: bool, autojump_clock: MockClock
+) -> None:
+    """Catches an end that was ordered during the final, or after it while the tournament was paused."""
+    async with world(FOUR, format="knockout") as here, trio.open_nursery() as nursery:
+        record = here.tournament.record
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(12.5)
+        assert [*record.dealt] == ["cup-3"]
+        if paused:
+            await here.desk.pause()
+            await trio.sleep(60.0)
+            assert record.state is State.PAUSED
+        await here.desk.end()
+        await here.tournament.finished()
+        (winner,) = [row.name for row in record.standings() if row.rank == 1]
+        assert record.for_the_archive().winners == (winner,)
+        await here.desk.void("cup-3", "a cable")
+        assert record.for_the_archive().winners == (), "it is not played again"
+
+
 async def test_what_cannot_be_ended_says_why(autojump_clock: MockClock) -> None:
     async with world({"ann": first, "bob": first}, format="swiss", terms=Terms(rounds=1)) as here:
         with pytest.raises(Refusal, match="cup is registering; only what is running or paused can be ended"):

@@ -27,6 +27,7 @@ from tournament.facts import (
     Sealed,
     Withdrew,
 )
+from tournament.forecast import Forecast
 from tournament.format import Pairing, Result, formats
 from tournament.record import Record
 from tournament.remembered import Abridged
@@ -49,6 +50,8 @@ def known(record: Record) -> dict[str, object]:
         Abridged(
             *(each.match, each.pairing, each.players, each.winner, each.ending, each.why, each.score),
             options=each.options,
+            began=each.began,
+            ended=each.ended,
             length=each.plies,
         )
         for each in record.matches.values()
@@ -120,6 +123,16 @@ def test_a_snapshot_knows_every_field_of_a_record(format: str) -> None:
         same -= {"numbers"}  # strangers play there under ever new names
     assert same <= {"name", "kept_as", "opened", "format", "whole", "latest", "tallies", "history"}
     assert known(again(record)) == known(record)
+
+
+def test_a_snapshot_knows_when_matches_were_played() -> None:
+    """Catches a start after which no end was forecast, and no bot heard that a frozen tournament was over."""
+    opened, facts = history("swiss", Random(5), 300, expelled=False)
+    record = Record("cup", opened, whole=False)
+    for fact in facts:
+        record.add(fact)
+    assert again(record).latest_end == record.latest_end is not None
+    assert Forecast(again(record)).length == Forecast(record).length > 0
 
 
 def test_what_a_snapshot_shares_with_its_record_does_not_change_with_it() -> None:

@@ -121,6 +121,28 @@ async def test_whoever_waits_in_a_new_tournament_with_the_name_of_one_that_was_d
         assert bob.player.place == "cup"
 
 
+@pytest.mark.parametrize("back", [True, False])
+async def test_whoever_was_in_a_tournament_that_was_over_and_deleted_is_not_in_the_next_of_its_name(
+    back: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that counted as here where it had not come, and that was refused when it came back."""
+    async with running() as (host, nursery):
+        await (await host.table(GAME)).keep(Entered("ann"))
+        await host.open("cup", Opened(GAME, "round-robin", 2))
+        ann = await come(host, nursery, "ann", token=TOKEN)
+        await come(host, nursery, "bob")
+        await trio.sleep(60.0)
+        await host.delete(host.tournaments["cup"], "somebody")
+        cup = await host.open("cup", Opened(GAME, "round-robin", by_invitation=True))
+        if back:
+            ann.leave()
+            assert (await host.arrive("ann", GAME, token=TOKEN)).player.place == OPEN + GAME
+        else:
+            await Desk(cup).enter("ann")
+            await Desk(cup).enter("cas")
+            assert [missing.name for missing in cup.missing()] == ["ann", "cas"]
+
+
 class Handing(Memory):
     """A store that has something happen after a deletion is kept, and before that is heard."""
 

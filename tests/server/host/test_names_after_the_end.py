@@ -1,0 +1,100 @@
+"""Whose the names of a tournament are when it goes on after its end, because a match of it was voided."""
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from server.host.forgetting import EVERY, NAME_KEPT
+from server.host.host import OPEN, Host
+from server.host.reception import Unwelcome
+from tests.server.host.test_host import GAME, come, running
+from tournament.desk import Desk
+from tournament.facts import Opened, State
+from tournament.store import Memory
+
+TOKENS = {name: f"the token that {name} brings along" for name in ("ann", "bob")}
+OTHER = "a token of somebody else called ann"
+
+
+async def hold(host: Host, nursery: trio.Nursery) -> None:
+    """Hold a tournament to its end, after which its bots go, and their names become free."""
+    await host.open("cup", Opened(GAME, "round-robin", 2))
+    visits = [await come(host, nursery, name, token=token, resumes=True) for name, token in TOKENS.items()]
+    for visit in visits:
+        visit.acknowledge()
+    await trio.sleep(60.0)
+    assert host.tournaments["cup"].record.state is State.FINISHED
+    for visit in visits:
+        visit.leave()
+    await trio.sleep(NAME_KEPT + 2 * EVERY)
+
+
+async def void(host: Host) -> None:
+    await Desk(host.tournaments["cup"]).void("cup-1", "a cable")
+    assert host.tournaments["cup"].record.state is State.RUNNING
+    await wait_all_tasks_blocked()
+
+
+async def expect_the_owner_to_play(host: Host, nursery: trio.Nursery) -> None:
+    claims = {**host.tournaments["cup"].record.claims}
+    for name, token in TOKENS.items():
+        assert (await come(host, nursery, name, token=token)).player.place == "cup"
+    await trio.sleep(60.0)
+    assert host.tournaments["cup"].record.results.counted == {1: "cup-1.2"}
+    assert host.tournaments["cup"].record.claims == claims
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_the_names_are_kept_for_the_bots_with_their_tokens(
+    again: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a stranger who played the match in an entrant's place, and locked that out for good."""
+    store = Memory()
+    async with running(store) as (host, nursery):
+        await hold(host, nursery)
+        if not again:
+            await void(host)
+            with pytest.raises(Unwelcome, match="taken"):
+                await host.arrive("ann", GAME)
+            await expect_the_owner_to_play(host, nursery)
+            return
+    async with running(store) as (host, nursery):  # the host was started again meanwhile
+        await void(host)
+        with pytest.raises(Unwelcome, match="taken"):
+            await host.arrive("ann", GAME, token=OTHER)
+        await expect_the_owner_to_play(host, nursery)
+
+
+async def test_whoever_gets_a_new_token_in_one_tournament_plays_with_it_in_all(
+    autojump_clock: MockClock,
+) -> None:
+    """In others that have not ended, its name belongs to the token of before."""
+    async with running() as (host, _):
+        for name in ("cup", "cap"):
+            await host.open(name, Opened(GAME, "round-robin", 3))
+            ann = await host.arrive("ann", GAME, token=TOKENS["ann"], tournament=name, resumes=True)
+            ann.acknowledge()
+            await wait_all_tasks_blocked()
+            ann.leave()
+        token = await host.claims.bind(host.tournaments["cap"], "ann", "somebody")
+        assert (await host.arrive("ann", GAME, token=token, tournament="cup")).player.place == "cup"
+
+
+@pytest.mark.parametrize("token", [None, OTHER])
+async def test_whoever_has_come_under_such_a_name_meanwhile_is_no_entrant(
+    token: str | None, autojump_clock: MockClock
+) -> None:
+    """Catches a bot of the open table that became an entrant by a name that it had taken when it was free."""
+    async with running() as (host, nursery):
+        await hold(host, nursery)
+        (await host.arrive("ann", GAME, token=token)).leave(for_good=token is None)
+        visit = await host.arrive("ann", GAME, token=token)
+        await void(host)
+        with pytest.raises(Unwelcome, match="taken"):
+            await host.arrive("ann", GAME, token=token, tournament="cup")
+        visit.leave(for_good=token is None)
+        visit = await host.arrive("ann", GAME, token=token)
+        assert visit.player.place == OPEN + GAME
+        visit.leave(for_good=True)
+        token = await host.claims.bind(host.tournaments["cup"], "ann", "somebody")
+        assert (await host.arrive("ann", GAME, token=token)).player.place == "cup"
