@@ -33,6 +33,7 @@ from server.store.journal import Reader
 from server.store.ledger import InThread
 from tournament import entries
 from tournament.entries import Entry
+from tournament.events import Ended
 from tournament.facts import HOST, Concluded, Dealt, Kept, Opened, State
 from tournament.folding import called
 from tournament.format import Pairing
@@ -404,9 +405,12 @@ class Mirror:
         match = None if held is None else held.replicas.get(news.match)
         if match is not None:
             match.hear(news.first, news.events, news.clock)
+        elif any(isinstance(event, Ended) for event in news.events):
+            # The journal has the end. If its tournament is deleted, another may have a match of that name.
+            self._early.pop(news.match, None)
         elif held is None or not held.record.is_over(news.match):  # otherwise the journal told it first
             self._early.setdefault(news.match, []).append(news)
-            if len(self._early) > EARLY:  # the oldest belongs to a tournament that was deleted
+            if len(self._early) > EARLY:
                 del self._early[next(iter(self._early))]
 
 

@@ -571,6 +571,21 @@ async def test_nothing_is_kept_of_what_is_told_after_the_journal_had_the_end(
         assert mirror._early == {}
 
 
+async def test_a_match_is_not_taken_for_one_of_that_name_in_a_tournament_that_was_deleted(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches a match that seemed to be over, as the earlier one had ended, from its first move on."""
+    async with staged(tmp_path) as (stage, nursery):
+        await stage.cup.finished()  # while there is no show …
+        await stage.host.delete(stage.cup, "ann")
+        async with mirrored(stage) as (mirror, _):  # … and the next one is told what none was told
+            await settle()
+            await stage.play(nursery, ("kim", "lou", "max", "ned"))
+            await settle()
+            expect_the_same_matches(mirror, stage)
+            assert mirror._early == {}
+
+
 class OtherHosts(Group):
     """There are some; who holds what is all that is known of them."""
 
