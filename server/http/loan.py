@@ -45,10 +45,10 @@ class Loan:
         left = self._wire.take_back()
         self._lender.resume([*pieces, (left, now)] if left else pieces, None)
 
-    def untouched(self, answer: Response) -> None:
+    def untouched(self, answer: Response, now: float) -> None:
         """The other process could not take the connection, so `answer` is sent here."""
-        self._wire.take_back()
-        self._lender.resume(self._ahead, answer)
+        left = self._wire.take_back()
+        self._lender.resume([*self._ahead, (left, now)] if left else self._ahead, answer)
 
     def lost(self, answer: Response, now: float) -> None:
         """The other process is gone. Send `answer`, unless it had begun one: then end the connection."""

@@ -37,14 +37,31 @@ class Started(NamedTuple):
 
 
 def started(start: Callable[[Sequence[int]], Child] | None = None) -> Started:
-    """A show. `start` is given its descriptors; unless set, it imports all it needs by itself."""
-    feed, their_feed = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    conduit, their_conduit = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with their_feed, their_conduit:
+    """A show. `start` is given its descriptors; unless set, it imports all it needs by itself.
+
+    Raises `OSError` where the machine has no process, memory or file left for it.
+    """
+    with (
+        ends(socket.SOCK_STREAM) as (feed, their_feed),
+        ends(socket.SOCK_SEQPACKET) as (conduit, their_conduit),
+    ):
         theirs = (their_feed.fileno(), their_conduit.fileno())
         child = child_of_ours("server.show", theirs) if start is None else start(theirs)
     feed.setblocking(False)
     return Started(child, feed, conduit)
+
+
+@contextmanager
+def ends(kind: socket.SocketKind) -> Generator[tuple[socket.socket, socket.socket]]:
+    """Our end and a child's of a pair of sockets: at the end its is closed here, and ours if that failed."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+    try:
+        yield ours, theirs
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
 
 
 @contextmanager
@@ -69,7 +86,10 @@ def started_early(main: Callable[[int, int], int] | None) -> Generator[Started |
 
 
 def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subprocess.Popen[bytes]:
-    """A process that runs a module of ours with these descriptors; call it from the main thread."""
+    """A process that runs a module of ours with these descriptors; call it from the main thread.
+
+    Raises `OSError`.
+    """
     command = [
         sys.executable,
         "-P",  # so that nothing in the current folder is imported

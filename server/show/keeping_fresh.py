@@ -19,7 +19,7 @@ from msgspec import Struct
 from server.config import Settings
 from server.exits import ConfigError, Unavailable
 from server.logs import set_up
-from server.show.child import child_of_ours, ended
+from server.show.child import child_of_ours, ended, ends
 from server.show.ending import end_with_the_parent
 from server.store.choice import beside
 from server.store.snapshots import FILE, MANY, MANY_WHOLE, OF_WHOLE, refresh
@@ -58,9 +58,12 @@ async def keep_fresh(settings: Settings, last: Callable[[], int], known: int) ->
 
 async def taken(settings: Settings, *, whole: bool) -> int | None:
     """Take a snapshot if it is time; returns the number of its latest entry, None if that is not known."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    with theirs:
-        child = child_of_ours("server.show.keeping_fresh", (theirs.fileno(),))
+    try:
+        with ends(socket.SOCK_STREAM) as (ours, theirs):
+            child = child_of_ours("server.show.keeping_fresh", (theirs.fileno(),))
+    except OSError as error:
+        log.warning("no snapshot can be taken just now: the next start reads more", why=error.strerror)
+        return None
     ours.setblocking(False)
     answer = b""
     try:

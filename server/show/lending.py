@@ -132,7 +132,7 @@ class Lending:
             case Gone():
                 loan.close()
             case NoRoom():
-                loan.untouched(self._away(loan.request))
+                loan.untouched(self._away(loan.request), trio.current_time())
 
     def _closed(self, lent: dict[int, Loan], number: int) -> None:
         """A lent connection was closed at this end; show notices by itself."""

@@ -33,6 +33,7 @@ from server.store.journal import Reader
 from server.store.ledger import InThread
 from tournament import entries
 from tournament.entries import Entry
+from tournament.events import Ended
 from tournament.facts import HOST, Concluded, Dealt, Kept, Opened, State
 from tournament.folding import called
 from tournament.format import Pairing
@@ -144,7 +145,8 @@ class Mirror:
         self._last = 0  # the number of the latest entry that is said to be there
         self._news = trio.Event()
         self._taken = trio.Event()  # set when something more was taken in, or cannot be
-        self._unusable: Unusable | None = None  # why what comes next in the journal cannot be read, if so
+        # Why what comes next in the journal cannot be read, if so
+        self._unread: Unavailable | Unusable | None = None
         self._looking = trio.Lock()  # one look at the journal at a time
         self._look: trio.Event | None = None  # set when the next look is done: all callers share it
         self._deleted: set[str] = set()  # tournaments, by their names in the journal
@@ -261,8 +263,8 @@ class Mirror:
         if not journal:  # `catch_up` gives up if the journal cannot be read, which a draw must not
             journal = await self._look_how_far()
         while self._read < journal:
-            if self._unusable is not None:
-                raise self._unusable
+            if isinstance(self._unread, Unusable):
+                raise self._unread
             await self._taken.wait()
         return self._read
 
@@ -304,7 +306,7 @@ class Mirror:
             async with self._looking:
                 self._look = None  # later callers may have changed something since
                 last = await self._look_how_far()
-                while self._read < last and self._unusable is None:
+                while self._read < last and self._unread is None:
                     await self._taken.wait()
         except Unavailable:
             log.debug("the journal cannot be read: what is shown may be older than what is kept")
@@ -331,21 +333,25 @@ class Mirror:
             rows = await self._in_thread(self._next)
         except Unavailable as error:
             log.warning("the journal cannot be read: pages stay as they are", why=str(error), retry=RETRY)
-            await trio.sleep(RETRY)
+            await self._go_without(error)
             return
-        except Unusable as error:  # what is known is shown, and whoever waits for more waits in vain
+        except Unusable as error:
             self.guard.report(error)
-            self._unusable = error
-            self._tell_waiters()
-            await trio.sleep(RETRY)
+            await self._go_without(error)
             return
-        self._unusable = None
+        self._unread = None
         for some in _split(rows):
             for number, kept in some:
                 await self._fold(kept)
                 self._read = number
             self._tell_waiters()
             await trio.lowlevel.checkpoint()
+
+    async def _go_without(self, error: Unavailable | Unusable) -> None:
+        """Wait before the next try. Meanwhile what is known is shown, and nobody who looks waits for more."""
+        self._unread = error
+        self._tell_waiters()
+        await trio.sleep(RETRY)
 
     def _tell_waiters(self) -> None:
         self._taken.set()
@@ -408,9 +414,12 @@ class Mirror:
         match = None if held is None else held.replicas.get(news.match)
         if match is not None:
             match.hear(news.first, news.events, news.clock)
+        elif any(isinstance(event, Ended) for event in news.events):
+            # The journal has the end. If its tournament is deleted, another may have a match of that name.
+            self._early.pop(news.match, None)
         elif held is None or not held.record.is_over(news.match):  # otherwise the journal told it first
             self._early.setdefault(news.match, []).append(news)
-            if len(self._early) > EARLY:  # the oldest belongs to a tournament that was deleted
+            if len(self._early) > EARLY:
                 del self._early[next(iter(self._early))]
 
 

@@ -32,10 +32,21 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Show:
     """Play's side of the process for pages."""
 
-    def __init__(self, host: Host, last: Callable[[], int], lending: Lending, first: Started) -> None:
-        """`last` returns the number of the journal's latest safe entry. `first` is running already."""
+    def __init__(
+        self,
+        host: Host,
+        last: Callable[[], int],
+        lending: Lending,
+        first: Started,
+        start: Callable[[], Started] = started,
+    ) -> None:
+        """`last` returns the number of the journal's latest safe entry. `first` is running already.
+
+        `start` starts each further one.
+        """
         self._host = host
         self._first: Started | None = first
+        self._start = start
         self.lending = lending
         self.teller = Teller(host, last)
         self._draws = DrawsInShow(self.teller)
@@ -58,7 +69,7 @@ class Show:
             code = await self._one(begin(), task_status)
             failures = 1 if trio.current_time() - begun > LASTED else failures + 1
             pause = DAMAGED_PAUSE if self._unreadable else PAUSES[min(failures, len(PAUSES)) - 1]
-            if not self._unreadable:  # that was said
+            if code is not None and not self._unreadable:  # otherwise it was said why
                 log.error("the process for pages has ended and is started again", code=code, pause=pause)
             self._ready(task_status)
             await trio.sleep(pause)
@@ -68,9 +79,13 @@ class Show:
             self._told_ready = True
             task_status.started()
 
-    async def _one(self, begin: ShowSettings, task_status: trio.TaskStatus[None]) -> int:
-        """Run one process, from its start to its end."""
-        (child, feed, conduit), self._first = self._first or started(), None
+    async def _one(self, begin: ShowSettings, task_status: trio.TaskStatus[None]) -> int | None:
+        """Run one process, from its start to its end; None if the machine has no room for one."""
+        try:
+            (child, feed, conduit), self._first = self._first or self._start(), None
+        except OSError as error:
+            log.error("the process for pages cannot be started just now: play goes on", why=error.strerror)
+            return None
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(feed))
         try:
             with conduit:

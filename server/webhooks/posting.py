@@ -17,6 +17,7 @@ from server.net.trusted import trusted
 SECONDS = 10.0  # for all of it
 MOST = 16384  # bytes of an answer that are read to find its status
 READ = 4096
+INTERIM = {*range(100, 200)} - {101}  # statuses that only say that an answer is on its way
 
 Post = Callable[[str, bytes, str], Awaitable[None]]
 
@@ -73,21 +74,25 @@ def _login(parts: SplitResult) -> str:
 
 
 async def _answered(stream: trio.abc.Stream) -> int:
-    """The status of the answer, once its head is there."""
+    """The status of the answer, once its head is there; whatever a receiver sends after that is not read."""
     answer = _Head()
     parser = httptools.HttpResponseParser(answer)
     left = MOST
-    while not answer.complete and left > 0 and (received := await stream.receive_some(READ)):
+    while left > 0 and (received := await stream.receive_some(READ)):
         left -= len(received)
-        with suppress(httptools.HttpParserUpgrade):  # of a 101, which is a status like any other
-            parser.feed_data(received)
-    if not answer.complete:
-        raise Undelivered("the answer ended before its status and headers were complete")
-    return parser.get_status_code()
+        for line in received.splitlines(keepends=True):
+            with suppress(httptools.HttpParserUpgrade):  # of a 101, which is a status like any other
+                parser.feed_data(line)
+            if answer.complete and (status := parser.get_status_code()) not in INTERIM:
+                return status
+    raise Undelivered("the answer ended before its status and headers were complete")
 
 
 class _Head:
     complete = False
+
+    def on_message_begin(self) -> None:
+        self.complete = False
 
     def on_headers_complete(self) -> None:
         self.complete = True

@@ -7,16 +7,20 @@ import socket
 import subprocess
 
 from server.show.begin import zero
-from server.show.child import child_of_ours
+from server.show.child import child_of_ours, ends
 
 Started = tuple["subprocess.Popen[bytes]", socket.socket, socket.socket]
 
 
 def started() -> Started:
-    """Start a process; returns it with our ends of the link and of the conduit for requests."""
-    link, their_link = conduit_pair()
-    requests, their_requests = conduit_pair()
-    with their_link, their_requests:
+    """Start a process; returns it with our ends of the link and of the conduit for requests.
+
+    Raises `OSError` where the machine has no process, memory or file left for it.
+    """
+    with (
+        ends(socket.SOCK_SEQPACKET) as (link, their_link),
+        ends(socket.SOCK_SEQPACKET) as (requests, their_requests),
+    ):
         theirs = (their_link.fileno(), their_requests.fileno())
         child = child_of_ours("server.workers", theirs, zero().hex())
     return child, link, requests

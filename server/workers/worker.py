@@ -50,7 +50,7 @@ from server.workers.messages import (
     ToldEnd,
 )
 from server.workers.pulse import BEAT
-from server.workers.starting import feed_pair, started
+from server.workers.starting import Started, feed_pair, started
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -85,13 +85,14 @@ class Worker:
         moved: Callable[[int, Name, Present | None], None] = lambda number, where, present: None,
         forget: Callable[[str, int], object] = lambda key, number: None,
         used: Callable[[int], float] = processor_time,
+        start: Callable[[], Started] = started,
     ) -> None:
         """`know` is called with each secret that leads to it and its number, `open_table` with its number and
         the game whose table it needs, `have_met` with its number when one of its processes is ready,
         `told_end` with a tournament, as it is kept, and a bot that has heard of its end, `moved` with its
         number and who has a place with it under a name, `forget` with a secret that leads to it no more and
         its number; `show` is the way to the process for pages.
-        `used` returns how much processor time a process has used.
+        `used` returns how much processor time a process has used, and `start` starts one.
         """
         self.number = number
         self.lending = lending  # lends requests to it
@@ -108,6 +109,7 @@ class Worker:
         self._told_end = told_end
         self._moved = moved
         self._used = used
+        self._start = start
         self._present: set[Name] = set()  # names under which somebody has a place with its process
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
@@ -144,14 +146,22 @@ class Worker:
                 break
             failures = 1 if trio.current_time() - begun > LASTED else failures + 1
             pause = PAUSES[min(failures, len(PAUSES)) - 1]
-            log.error("a worker has ended and is started again", worker=self.number, code=code, pause=pause)
+            if code is not None:  # otherwise it was said why
+                log.error(
+                    "a worker has ended and is started again", worker=self.number, code=code, pause=pause
+                )
             await trio.sleep(pause)
         self._drained.set()
         self._stopped.set()
 
-    async def _one(self, begin: Callable[[], Begin]) -> int:
-        """Run one process, from its start to its end."""
-        child, link, requests = started()
+    async def _one(self, begin: Callable[[], Begin]) -> int | None:
+        """Run one process, from its start to its end; None if the machine has no room for one."""
+        try:
+            child, link, requests = self._start()
+        except OSError as error:
+            why = error.strerror
+            log.error("a worker cannot be started just now: the others play on", worker=self.number, why=why)
+            return None
         conduit = self._conduit = Conduit[FromWorker](link, FromWorker, self._limits.lent_waiting)
         keeper = self._keeper = self._clerk(conduit.say)
         try:

@@ -1,7 +1,11 @@
 """Snapshots of what has happened, while a host goes on: a process of its own takes each."""
 
+import os
+import resource
 import socket
 import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -36,6 +40,18 @@ def written(settings: Settings, last: int) -> Path:
     return Path(settings.data) / FILE
 
 
+@contextmanager
+def no_file_left() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
 async def test_whoever_has_a_snapshot_taken_needs_no_memory_for_what_has_happened(settings: Settings) -> None:
     path = written(settings, MANY)
     tracemalloc.start()
@@ -57,6 +73,14 @@ async def test_none_is_taken_before_it_is_time(settings: Settings) -> None:
 
 async def test_where_none_can_be_taken_whoever_asked_goes_on(settings: Settings) -> None:
     assert await taken(settings, whole=False) is None
+
+
+async def test_where_no_process_can_be_started_whoever_asked_goes_on(settings: Settings) -> None:
+    """Catches pages that were gone, and gone again after each start, where the machine was short of files."""
+    written(settings, MANY)
+    with no_file_left():
+        assert await taken(settings, whole=False) is None
+    assert await taken(settings, whole=False) == MANY
 
 
 @pytest.mark.parametrize("whole", [None, False, True])

@@ -1,7 +1,9 @@
 """Lending under TLS, where play cannot give its connections away and copies for show."""
 
+import socket
 import ssl
 from contextlib import suppress
+from math import inf
 
 import pytest
 import trio
@@ -10,6 +12,7 @@ import trio.testing
 from server.http.exchange import Exchange
 from server.http.wire import Response
 from server.net.limits import Limits
+from server.show.conduit import Conduit, Lend, NoRoom, ToShow
 from tests.server.show.lent import Both, at_stream, everything, files_open, playing, possible, says, until
 from tests.server.web import Holds, Streams, get, post
 
@@ -97,6 +100,44 @@ async def test_a_show_that_dies_costs_what_waited_a_503_and_what_was_begun_its_c
         assert (await half.answer()).headers["connection"] == "close"
         await until(lambda: len(both.admission) == 1)
         assert both.admission.files_beside == 0
+
+
+def waits(passed: socket.socket) -> int:
+    """How many bytes there are to read."""
+    try:
+        return len(passed.recv(1 << 16, socket.MSG_PEEK))
+    except BlockingIOError:
+        return 0
+
+
+async def test_what_was_asked_ahead_of_a_show_that_has_no_room_is_answered_by_play() -> None:
+    """Catches a client that waited in vain, or whose next request began in the middle of one."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ahead = post(b"ahead")
+    async with playing(secure=True) as both:
+        with ours, theirs:
+            conduit, lent = Conduit[ToShow](theirs, ToShow, inf), list[tuple[int, socket.socket]]()
+
+            def take(message: ToShow, descriptor: int | None) -> None:
+                assert isinstance(message, Lend)
+                lent.append((message.number, socket.socket(fileno=descriptor)))
+
+            both.nursery.start_soon(both.lending.connect, ours)
+            both.nursery.start_soon(conduit.hear, take)
+            client = await both.connect()
+            for cut in (0, 9, len(ahead)):
+                await client.end.send_all(get("/a"))
+                await until(lambda: lent)
+                number, passed = lent.pop()
+                with passed:
+                    await client.end.send_all(ahead[:cut])
+                    while waits(passed) < cut:
+                        await trio.lowlevel.checkpoint()
+                conduit.say(NoRoom(number))
+                assert (await client.answer()).status == 503
+                await client.end.send_all(ahead[cut:])
+                assert (await client.answer()).body == b"play / ahead"
+            both.nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("path", ["/held", "/stream"])

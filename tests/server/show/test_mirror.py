@@ -1,6 +1,6 @@
 """Show's view of a host is the host's own, whatever it missed: laws over a tournament on a virtual clock."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from math import inf
 from pathlib import Path
@@ -13,7 +13,7 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
-from server.exits import Unusable
+from server.exits import Unavailable, Unusable
 from server.host.archiving import EVERY, archive_old
 from server.host.group import Group
 from server.host.happened import happened
@@ -48,6 +48,7 @@ from server.store.sqlite_database import connected
 from tests.crashes.world import at_once
 from tests.steps import steps_taken
 from tests.turns import taking_turns
+from tournament.entries import Entry
 from tournament.events import Moved, Refused
 from tournament.facts import (
     AnyFact,
@@ -403,6 +404,47 @@ async def test_a_row_that_cannot_be_read_holds_up_nobody_who_looks(
             assert [*mirror.tournaments] == ["cup", "league"]
 
 
+class GoesAway(SqliteReader):
+    """A database that says how far its journal goes, and is away before anything of it is read."""
+
+    away = False
+
+    def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
+        if self.away:
+            raise Unavailable("the database is away")
+        return super().kept(after, tournament)
+
+
+async def test_a_journal_that_goes_away_while_it_is_read_holds_up_nobody_who_looks(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches pages for which everybody waited as long as the database was away."""
+    async with staged(tmp_path) as (stage, nursery):
+        stage.reader.close()
+        stage.reader = reader = GoesAway(tmp_path / "journal")
+        async with mirrored(stage, frozenset({Journal})) as (mirror, _):
+            await stage.host.open("league", CUP)
+            number, reader.away = stage.engine.last(), True
+            done = trio.Event()
+
+            async def read() -> None:
+                await mirror.read_up_to(number)
+                done.set()
+
+            nursery.start_soon(read)
+            for _ in range(3):
+                with trio.fail_after(2 * RETRY):
+                    await mirror.catch_up()
+                assert [*mirror.tournaments] == ["cup"]
+                await trio.sleep(2 * RETRY)
+            assert not done.is_set(), "a round is not drawn by what was kept before"
+            reader.away = False
+            await trio.sleep(2 * RETRY)
+            await mirror.catch_up()
+            assert [*mirror.tournaments] == ["cup", "league"]
+            assert done.is_set()
+
+
 async def test_without_the_journal_nothing_is_taken_for_known(tmp_path: Path, autojump_clock: object) -> None:
     async with staged(tmp_path) as (stage, _), mirrored(stage, frozenset({Journal})) as (mirror, _):
         before = {name: known(held.record) for name, held in mirror.tournaments.items()}
@@ -547,6 +589,21 @@ async def test_nothing_is_kept_of_what_is_told_after_the_journal_had_the_end(
             await mirror.catch_up()
         await settle()
         assert mirror._early == {}
+
+
+async def test_a_match_is_not_taken_for_one_of_that_name_in_a_tournament_that_was_deleted(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches a match that seemed to be over, as the earlier one had ended, from its first move on."""
+    async with staged(tmp_path) as (stage, nursery):
+        await stage.cup.finished()  # while there is no show …
+        await stage.host.delete(stage.cup, "ann")
+        async with mirrored(stage) as (mirror, _):  # … and the next one is told what none was told
+            await settle()
+            await stage.play(nursery, ("kim", "lou", "max", "ned"))
+            await settle()
+            expect_the_same_matches(mirror, stage)
+            assert mirror._early == {}
 
 
 class OtherHosts(Group):

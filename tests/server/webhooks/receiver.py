@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import trio
+import trio.testing
 
 SECRET = "a secret of both"
 
@@ -18,6 +19,7 @@ class Receiver:
     def __init__(self, url: str) -> None:
         self.url = url
         self.answer = b"HTTP/1.1 204 No Content\r\n\r\n"
+        self.rest = b""  # of the answer, once the other side has read what came before
         self.told: list[dict[str, Any]] = []  # what it has taken
         self.tries: list[dict[str, Any]] = []  # what it was offered
         self.heads: list[str] = []
@@ -34,6 +36,9 @@ class Receiver:
             if self.answer.startswith(b"HTTP/1.1 2"):
                 self.told.append(said)
             await stream.send_all(self.answer)
+            if self.rest:
+                await trio.testing.wait_all_tasks_blocked(0.01)
+                await stream.send_all(self.rest)
 
     @property
     def types(self) -> list[str]:

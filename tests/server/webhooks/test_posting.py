@@ -3,6 +3,7 @@
 import gc
 import ssl
 from base64 import b64encode
+from contextlib import nullcontext
 
 import pytest
 import trio
@@ -56,6 +57,32 @@ async def test_what_is_no_good_answer_was_not_taken(answer: bytes, why: str) -> 
     async with receiving() as receiver:
         receiver.answer = answer
         with pytest.raises(Undelivered, match=why):
+            await post(receiver.url, b"{}", SECRET)
+
+
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+
+
+@pytest.mark.parametrize("cut", [5, len(INTERIM[0]), len(INTERIM[0]) + 9, len(b"".join(INTERIM)), 1000])
+async def test_an_answer_is_the_one_after_those_that_say_that_it_is_on_its_way(cut: int) -> None:
+    """Catches an event that was told again for ever, and none after it, to a receiver that had taken it."""
+    async with receiving() as receiver:
+        for status in (200, 204, 503):
+            answer = b"".join(INTERIM) + b"HTTP/1.1 %d So\r\n\r\n" % status
+            receiver.answer, receiver.rest = answer[:cut], answer[cut:]
+            outcome = pytest.raises(Undelivered, match="503") if status == 503 else nullcontext()
+            with outcome:
+                await post(receiver.url, b"{}", SECRET)
+
+
+async def test_what_comes_after_the_head_of_an_answer_does_not_matter() -> None:
+    """Catches the same of a receiver that says something after a 204, which has no body."""
+    async with receiving() as receiver:
+        for answer in (
+            b"HTTP/1.1 204 So\r\n\r\nthanks",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nthanks",
+        ):
+            receiver.answer = answer
             await post(receiver.url, b"{}", SECRET)
 
 

@@ -1,12 +1,13 @@
 """What worker 0 has to do with another worker: one that hangs, and the time between two of its processes."""
 
+import errno
 import os
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import pairwise
+from itertools import count, pairwise
 from math import inf
 from typing import Any, TypeVar, cast
 
@@ -45,7 +46,7 @@ from server.workers.messages import (
     ToWorker,
 )
 from server.workers.pulse import BEAT
-from server.workers.starting import conduit_pair
+from server.workers.starting import Started, conduit_pair, started
 from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
 from tests.server.at_once import TIMES
@@ -59,7 +60,10 @@ W = TypeVar("W", bound=Worker)
 
 
 def worker_0_has(
-    used: Callable[[int], float] = processor_time, kind: type[W] = Worker, files: float = inf
+    used: Callable[[int], float] = processor_time,
+    kind: type[W] = Worker,
+    files: float = inf,
+    start: Callable[[], Started] = started,
 ) -> W:
     """`files` may be open beside those that every host needs."""
     admission = Admission(LIMITS, LIMITS.spare_files + files)
@@ -67,7 +71,9 @@ def worker_0_has(
 
     def nothing(number: int, said: str) -> None: ...
 
-    return kind(1, cast(Any, None), nothing, nothing, lending, None, admission, LIMITS, used=used)
+    return kind(
+        1, cast(Any, None), nothing, nothing, lending, None, admission, LIMITS, used=used, start=start
+    )
 
 
 def handed(stack: ExitStack, path: str, known: Callable[[], None] = lambda: None) -> Handed:
@@ -108,6 +114,25 @@ async def test_a_process_that_does_nothing_any_more_before_it_is_ready_is_killed
         await worker._watch(child)
     assert child.wait(HANG) != 0
     assert trio.current_time() - begun <= LIMITS.worker_seconds + 2 * LOOK
+
+
+async def test_where_no_process_can_be_started_worker_0_plays_on_and_tries_again(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that ended, and all its matches with it, when one of its workers had died."""
+    tried, often = count(1), trio.Event()
+
+    def none_left() -> Started:
+        if next(tried) == 2 * len(PAUSES):
+            often.set()
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    worker = worker_0_has(start=none_left)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(worker.run, lambda: cast("Any", None))
+        await often.wait()
+        nursery.cancel_scope.cancel()
+    assert not worker.ready
 
 
 def test_messages_of_the_same_moment_are_taken_in_their_order() -> None:
