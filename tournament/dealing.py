@@ -154,6 +154,6 @@ class Dealing:
         if failed:
             self._rest = min(max(2 * self._rest, FIRST_REST), LONGEST_REST)
             self._rests_until = trio.current_time() + self._rest
-            await self._keep(*not_begun(self._record, failed))
+            await self._keep(*not_begun(self._record, failed, self._now()))
             for player in chain.from_iterable(failed.values()):
                 player.free()

@@ -96,16 +96,16 @@ def as_dealt(record: Record, match: str) -> Dealt:
 
 def cut_short(record: Record, matches: Iterable[str], jotted: Mapping[str, Jottings]) -> list[Concluded]:
     """Matches that had begun when the host stopped, with what is known of each. They are played again."""
-    return [_void(record, match, jotted.get(match, Jottings()), CUT_SHORT) for match in matches]
+    return [_void(record, match, jotted.get(match, Jottings()), CUT_SHORT, None) for match in matches]
 
 
-def not_begun(record: Record, matches: Iterable[str]) -> list[Concluded]:
+def not_begun(record: Record, matches: Iterable[str], at: float) -> list[Concluded]:
     """Matches that were dealt and could not begin, because their game has failed. They are dealt again."""
-    return [_void(record, match, Jottings(), HOST_FAILED) for match in matches]
+    return [_void(record, match, Jottings(), HOST_FAILED, at) for match in matches]
 
 
-def _void(record: Record, match: str, jottings: Jottings, why: str) -> Concluded:
-    """A match that is void by a fault of the host."""
+def _void(record: Record, match: str, jottings: Jottings, why: str, ended: float | None) -> Concluded:
+    """A match that is void by a fault of the host. When it `ended` is not known after a crash."""
     return Concluded(
         match,
         record.dealt[match],
@@ -118,6 +118,7 @@ def _void(record: Record, match: str, jottings: Jottings, why: str) -> Concluded
         tuple(jottings.times),
         options=record.own_options.get(match),
         began=record.dealt_at.get(match),
+        ended=ended,
         fault=Fault.HOST,
         cause=led(jottings.asides),
         notes=noted(jottings.asides),

@@ -46,6 +46,7 @@ async def test_a_match_that_cannot_begin_is_void_and_played_when_it_can(autojump
     assert [(fact.ending, fact.why, fact.fault) for fact in void] == [
         (Ending.VOID, HOST_FAILED, Fault.HOST)
     ] * 5
+    assert all(fact.began == fact.ended is not None for fact in void)
     assert [type(failure) for failure in failures] == [ZeroDivisionError] * 5
     played = Counter(frozenset(fact.players) for fact in here.concluded() if fact.score is not None)
     assert len(played) == played.total() == 6
