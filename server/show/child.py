@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -37,12 +37,22 @@ class Started(NamedTuple):
 
 
 def started(start: Callable[[Sequence[int]], Child] | None = None) -> Started:
-    """A show. `start` is given its descriptors; unless set, it imports all it needs by itself."""
-    feed, their_feed = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    conduit, their_conduit = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with their_feed, their_conduit:
+    """A show. `start` is given its descriptors; unless set, it imports all it needs by itself.
+
+    Raises `OSError` if the system does not start it.
+    """
+    with ExitStack() as ends:
+        feed, their_feed = (
+            ends.enter_context(end) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        )
+        conduit, their_conduit = (
+            ends.enter_context(end) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        )
         theirs = (their_feed.fileno(), their_conduit.fileno())
         child = child_of_ours("server.show", theirs) if start is None else start(theirs)
+        ends.pop_all()
+    their_feed.close()
+    their_conduit.close()
     feed.setblocking(False)
     return Started(child, feed, conduit)
 

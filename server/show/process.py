@@ -13,6 +13,7 @@ import trio
 from server.exits import Unusable
 from server.host.happened import Happened
 from server.host.host import Host
+from server.net.causes import why
 from server.show.begin import DAMAGED, READY, ShowSettings
 from server.show.child import Child, Started, ended, started
 from server.show.draws import TIMEOUT, DrawsInShow
@@ -55,11 +56,15 @@ class Show:
         failures = 0
         while True:
             begun = trio.current_time()
-            code = await self._one(begin(), task_status)
+            try:
+                code = await self._one(begin(), task_status)
+                said, about = "the process for pages has ended and is started again", {"code": code}
+            except OSError as error:
+                said, about = "the process for pages cannot be started", {"why": why(error)}
             failures = 1 if trio.current_time() - begun > LASTED else failures + 1
             pause = DAMAGED_PAUSE if self._unreadable else PAUSES[min(failures, len(PAUSES)) - 1]
             if not self._unreadable:  # that was said
-                log.error("the process for pages has ended and is started again", code=code, pause=pause)
+                log.error(said, **about, pause=pause)
             self._ready(task_status)
             await trio.sleep(pause)
 
@@ -69,7 +74,7 @@ class Show:
             task_status.started()
 
     async def _one(self, begin: ShowSettings, task_status: trio.TaskStatus[None]) -> int:
-        """Run one process, from its start to its end."""
+        """Run one process, from its start to its end; raises `OSError` if the system does not start it."""
         (child, feed, conduit), self._first = self._first or started(), None
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(feed))
         try:

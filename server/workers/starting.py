@@ -5,6 +5,7 @@ It is started from the main thread: the kernel ends it with the thread that fork
 
 import socket
 import subprocess
+from contextlib import ExitStack
 
 from server.show.begin import zero
 from server.show.child import child_of_ours
@@ -13,12 +14,18 @@ Started = tuple["subprocess.Popen[bytes]", socket.socket, socket.socket]
 
 
 def started() -> Started:
-    """Start a process; returns it with our ends of the link and of the conduit for requests."""
-    link, their_link = conduit_pair()
-    requests, their_requests = conduit_pair()
-    with their_link, their_requests:
+    """Start a process; returns it with our ends of the link and of the conduit for requests.
+
+    Raises `OSError` if the system does not start it.
+    """
+    with ExitStack() as ends:
+        link, their_link = (ends.enter_context(end) for end in conduit_pair())
+        requests, their_requests = (ends.enter_context(end) for end in conduit_pair())
         theirs = (their_link.fileno(), their_requests.fileno())
         child = child_of_ours("server.workers", theirs, zero().hex())
+        ends.pop_all()
+    their_link.close()
+    their_requests.close()
     return child, link, requests
 
 

@@ -19,6 +19,7 @@ from server.host.abroad import Handed
 from server.host.reception import Key as Name
 from server.host.reception import Present
 from server.net.admission import Admission
+from server.net.causes import why
 from server.net.limits import Limits
 from server.net.wire import Piece
 from server.show.conduit import Back, Conduit, Gone, Known, NoRoom
@@ -138,19 +139,23 @@ class Worker:
         failures, self._task_status = 0, task_status
         while not self._stopping:
             begun = trio.current_time()
-            code = await self._one(begin)
+            try:
+                code = await self._one(begin)
+                said, about = "a worker has ended and is started again", {"code": code}
+            except OSError as error:
+                said, about = "a worker cannot be started", {"why": why(error)}
             self._tell_started()
             if self._stopping:
                 break
             failures = 1 if trio.current_time() - begun > LASTED else failures + 1
             pause = PAUSES[min(failures, len(PAUSES)) - 1]
-            log.error("a worker has ended and is started again", worker=self.number, code=code, pause=pause)
+            log.error(said, worker=self.number, **about, pause=pause)
             await trio.sleep(pause)
         self._drained.set()
         self._stopped.set()
 
     async def _one(self, begin: Callable[[], Begin]) -> int:
-        """Run one process, from its start to its end."""
+        """Run one process, from its start to its end; raises `OSError` if the system does not start it."""
         child, link, requests = started()
         conduit = self._conduit = Conduit[FromWorker](link, FromWorker, self._limits.lent_waiting)
         keeper = self._keeper = self._clerk(conduit.say)

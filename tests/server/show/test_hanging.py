@@ -1,5 +1,6 @@
 """A process for pages that hangs is killed, which is an end like any other; one that lives is not."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from typing import Any, cast
 import pytest
 import trio
 import trio.testing
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.host.host import Host
@@ -18,9 +20,10 @@ from server.show.draws import TIMEOUT, Drawing
 from server.show.feed import Begun, Drawn, say
 from server.show.hanging import LOOK
 from server.show.lending import Lending
-from server.show.process import Show
+from server.show.process import PAUSES, Show
 from server.workers.starting import conduit_pair
 from tests.hang import HANG
+from tests.no_files import no_files_left
 from tournament.format import Pairing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there another process shows")
@@ -112,6 +115,21 @@ async def test_a_draw_that_has_begun_may_take_as_long_as_it_likes(autojump_clock
         nursery.start_soon(slow)
         assert (*await draws.draw(cast("Any", Named()), here),) == drawn
         nursery.cancel_scope.cancel()
+
+
+async def test_one_that_the_system_does_not_start_is_tried_again_and_costs_nothing_else(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that ends, with all matches, because there is no room for another process just then."""
+    show = play()
+    with capture_logs() as logs, no_files_left():
+        async with trio.open_nursery() as nursery:
+            await nursery.start(show.run, lambda: cast("Any", None))
+            await trio.sleep(sum(PAUSES) + 1.0)
+            nursery.cancel_scope.cancel()
+    assert [each["pause"] for each in logs] == [*PAUSES, PAUSES[-1]]
+    assert {each["event"] for each in logs} == {"the process for pages cannot be started"}
+    assert {each["why"] for each in logs} == {os.strerror(errno.EMFILE)}
 
 
 class Seen:

@@ -1,5 +1,6 @@
 """What worker 0 has to do with another worker: one that hangs, and the time between two of its processes."""
 
+import errno
 import os
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import msgspec
 import pytest
 import trio
 import trio.testing
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
@@ -48,6 +50,7 @@ from server.workers.pulse import BEAT
 from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
 from tests.hang import HANG, wait_for
+from tests.no_files import no_files_left
 from tests.server.at_once import TIMES
 from tests.server.windowed import windowed_pair
 from tests.server.workers.linked import linked, only_on_linux
@@ -220,6 +223,24 @@ async def test_a_process_that_cannot_live_is_started_again_less_and_less_often(
     pauses = [later - begun for begun, later in pairwise(worker.begun)]
     expected = [*(1.0 + pause for pause in (*PAUSES, PAUSES[-1])), 2 * LASTED + PAUSES[0], 1.0 + PAUSES[1]]
     assert pauses == pytest.approx(expected)
+
+
+async def test_a_process_that_the_system_does_not_start_is_tried_again_and_costs_nothing_else(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that ends, with all matches, because a worker does and there is no room for the next."""
+    worker, begun = worker_0_has(), trio.current_time()
+    open_before = len(os.listdir("/proc/self/fd"))
+    with capture_logs() as logs, no_files_left():
+        async with trio.open_nursery() as nursery:
+            await nursery.start(worker.run, cast(Any, None))
+            assert trio.current_time() == begun, "it has started, although it fails"
+            await trio.sleep(sum(PAUSES) + 1.0)
+            nursery.cancel_scope.cancel()
+    assert [each["pause"] for each in logs] == [*PAUSES, PAUSES[-1]]
+    assert {each["event"] for each in logs} == {"a worker cannot be started"}
+    assert {each["why"] for each in logs} == {os.strerror(errno.EMFILE)}
+    assert len(os.listdir("/proc/self/fd")) == open_before, "nothing is left of what was tried"
 
 
 async def test_a_process_hears_again_and_again_that_this_one_does_not_stand_still(
