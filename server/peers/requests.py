@@ -43,6 +43,7 @@ class Sought(Struct, frozen=True):
     place: Place | None  # None: here
     # To be followed first: a secret that no host has told yet, or that of a host that is out of reach.
     leads: tuple[Wanted | Hint | str, ...] = ()
+    goes_on: bool = False  # whether another host may go on with what a secret led to, if its host is gone
     opens: bool = True  # whether this host holds a game's table from now on, if nobody does
 
 
@@ -90,7 +91,7 @@ class Relayed:
         def answer(exchange: Exchange) -> Awaitable[object] | None:
             sought = self._sought(exchange.request)
             if sought.leads:
-                return self._answered_soon(exchange, app, sought.leads)
+                return self._answered_soon(exchange, app, sought)
             if sought.place is not None:
                 return self._answered(exchange, app, sought.place, opens=sought.opens)
             return app(exchange)
@@ -103,7 +104,7 @@ class Relayed:
         request = self._spelling.rightly(request)
         door = self._doors.get(request.path.strip("/").split("/")[0])
         if door is not None:
-            return self._led(door.leads(request))
+            return self._led(door.leads(request), goes_on=True)
         asked = self._reading.asked(request)
         if asked is None:
             return HERE
@@ -117,13 +118,13 @@ class Relayed:
             return self._led((asked.wanted,))
         return self._led(asked.keys)
 
-    def _led(self, found: Iterable[Wanted | Hint | str]) -> Sought:
+    def _led(self, found: Iterable[Wanted | Hint | str], *, goes_on: bool = False) -> Sought:
         leads = tuple([each for each in found if each])
         place = self._by(*leads)
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.has_none(leads)
         unheard_of = place is None and self._is_unheard_of(leads)
         waits = unsure or unheard_of or self._is_out_of_reach(place)
-        return Sought(None, leads) if waits else Sought(place)
+        return Sought(None, leads, goes_on) if waits else Sought(place)
 
     def _is_unheard_of(self, leads: Sequence[Wanted | Hint | str]) -> bool:
         """Whether they lead to a tournament that another host may have opened a moment ago."""
@@ -142,7 +143,7 @@ class Relayed:
             elif host is not None and (self._links.to(host) is not None or self._peers.goes_on(host)):
                 return host
             elif host is not None:
-                self._keys.forget(lead, host)  # whoever takes over what it led to tells of it anew
+                self._keys.lose(lead, host, trio.current_time() + HOLDER_TIMEOUT)
         return None
 
     def _is_out_of_reach(self, place: Place | None) -> bool:
@@ -151,22 +152,23 @@ class Relayed:
 
     # Having it answered
 
-    async def _answered_soon(
-        self, exchange: Exchange, app: App, leads: Sequence[Wanted | Hint | str]
-    ) -> None:
+    async def _answered_soon(self, exchange: Exchange, app: App, sought: Sought) -> None:
         """Answer a request that may be quicker than the host that has just given the client a secret.
 
         While the link to that host is cut, the request waits: whoever was told that there is nothing here, or
-        that its turn is not known, would give up a match that goes on. It also waits for the database's next
-        word on a tournament that is not known here.
+        that its turn is not known, would give up a match that goes on. When that host is gone, it waits until
+        another one has taken over. It also waits for the database's next word on a tournament that is not
+        known here.
         """
+        leads = sought.leads
         deadline = trio.current_time() + HOLDER_TIMEOUT
         while self._is_out_of_reach(self._by(*leads)):
             if trio.current_time() > deadline:
                 raise HttpError(503, LOST, RETRY_SOON)
             await self._peers.news()
+        taking_over = self._keys.told_anew_within(leads) if sought.goes_on else 0.0
         if not self._is_unheard_of(leads):
-            await self._keys.heard_of(leads, EVERY)
+            await self._keys.heard_of(leads, max(EVERY, taking_over))
         elif not await self._peers.renewed():
             raise HttpError(503, OUT_OF_REACH, RETRY_SOON)
         await self._answered(exchange, app, self._by(*leads))

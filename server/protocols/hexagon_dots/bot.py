@@ -303,6 +303,7 @@ class Bot(EnteredBot):
             return True
         if known.ply == match.ply:
             self._token, self._held = token, None
+            self._request = ("", b"")  # this was no other request, whose token could be forgotten
             self._move(held, token, now)
             return True
         return False

@@ -29,6 +29,7 @@ from server.protocols import tcp, websocket
 from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp, OverWebsocket
 from server.store.journal import Jot
+from server.store.ledger import InThread
 from server.store.shared import SharedPostgres
 from tests.server.doors import ANY_GAME, by_dialect, served
 from tests.server.ends import Connect, End, FrameEnd, LineEnd, in_memory
@@ -96,12 +97,13 @@ class Links:
 class One:
     """One of the hosts."""
 
-    def __init__(self, database: Shared) -> None:
+    def __init__(self, database: Shared, in_thread: InThread = here) -> None:
+        """`in_thread` is how it reaches the database."""
         self.links = Links()
-        self.keeping = LeaseKeeper(database, here, now=trio.current_time, sleep=trio.sleep)
+        self.keeping = LeaseKeeper(database, in_thread, now=trio.current_time, sleep=trio.sleep)
         journal = cast("SharedPostgres", Journal(database, lambda: self.links.host))
-        self.ledger = SharedLedger(journal, self.keeping, cast("Callable[..., Any]", here))
-        self.peers = Peers(self.keeping, self.ledger, journal, self.links.to, cast("Any", here))
+        self.ledger = SharedLedger(journal, self.keeping, in_thread)
+        self.peers = Peers(self.keeping, self.ledger, journal, self.links.to, in_thread)
         self.host = Host(
             store=self.ledger,
             timekeeper=Timekeeper(inf),

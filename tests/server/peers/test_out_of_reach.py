@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 import trio
@@ -20,7 +21,7 @@ from tournament.facts import Opened
 pytestmark = pytest.mark.slow
 
 HELLO = '{"type":"hello","name":"ann","game":"connect-4","tournament":"connect-4"}'
-GAMES = ("tic-tac-toe", "connect-4", "santorini")  # each with a tournament of its name
+GAMES = ("tic-tac-toe", "connect-4", "santorini", "hexagon-dots")  # each with a tournament of its name
 
 
 class Group:
@@ -38,7 +39,7 @@ class Group:
             await one.run(self._nursery)
         self.doors = [one.doors(Telephone()) for one in self._hosts]
         for game in GAMES:
-            await self._hosts[0].host.open(game, Opened(game, "round-robin", 2))
+            await self._hosts[0].host.found(game, Opened(game, "round-robin", 2))
         self.link()
         await trio.sleep(2 * EVERY)
 
@@ -67,10 +68,16 @@ class Group:
 
 
 @asynccontextmanager
-async def group(count: int) -> AsyncIterator[Group]:
+async def group(count: int, trip: float = 0.0) -> AsyncIterator[Group]:
+    """The database is as many seconds away."""
     database = Shared(trio.current_time)
+
+    async def there(call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
+        await trio.sleep(trip)
+        return call()
+
     async with trio.open_nursery() as nursery:
-        made = Group(nursery, [One(database) for _ in range(count)])
+        made = Group(nursery, [One(database, there) for _ in range(count)])
         await made.begin()
         yield made
         nursery.cancel_scope.cancel()
@@ -89,6 +96,23 @@ async def battle(connect: Connect) -> str:
         nursery.start_soon(join, "ann")
         nursery.start_soon(join, "bob")
     return f"GET /tic-tac-toe/start/{found[0]}"
+
+
+async def move(connect: Connect) -> str:
+    """A move in a game of Hexagon Dots that has begun."""
+    made = await ask(connect, 'POST / {"rows":3,"cols":5}')
+    game = made.rpartition("Location: ")[2].split()[0]
+    tokens: list[str] = []
+
+    async def join(name: str) -> None:
+        answer = await ask(connect, f'POST {game}/players {{"name":"{name}"}}')
+        tokens.append(answer.partition("X-Turn-Token: ")[2].split()[0])
+        nursery.cancel_scope.cancel()  # the other one is not answered before a move
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(join, "ann")
+        nursery.start_soon(join, "bob")
+    return f'POST {game}/moves X-Turn-Token: {tokens[0]} [{{"row":0,"col":0}},{{"row":0,"col":1}}]'
 
 
 async def session(connect: Connect) -> str:
@@ -119,12 +143,14 @@ async def test_a_request_that_belongs_to_another_host_waits_while_the_link_is_cu
         assert (await ask(hosts.doors[1]["http"], request)).startswith("503")
 
 
-async def test_a_battle_is_found_at_any_host_when_another_one_goes_on_with_it(
-    autojump_clock: MockClock,
+@pytest.mark.parametrize("trip", [0.0, 0.2], ids=["the database is here", "the database is some way off"])
+@pytest.mark.parametrize("begin", [battle, move])
+async def test_what_goes_on_is_found_at_any_host_when_another_one_takes_it_over(
+    begin: Callable[[Connect], Awaitable[str]], trip: float, autojump_clock: MockClock
 ) -> None:
-    """Catches a bot that is told so before the host that takes over has told the others what it has."""
-    async with group(3) as hosts:
-        request = await battle(hosts.doors[1]["http"])
+    """Catches a bot that is told, before that host has told the others what it has, that there is nothing."""
+    async with group(3, trip) as hosts:
+        request = await begin(hosts.doors[1]["http"])
         hosts.kill()
         answers: list[str] = []
 
@@ -132,12 +158,28 @@ async def test_a_battle_is_found_at_any_host_when_another_one_goes_on_with_it(
             answers.append((await ask(connect, request))[:3])
 
         async with trio.open_nursery() as nursery:
-            for _ in range(60):
+            for _ in range(40):
                 for doors in hosts.doors[1:]:
                     nursery.start_soon(look, doors["http"])
-                await trio.sleep(EVERY / 10)
-        assert set(answers) <= {"200", "503"}
-        assert answers[-1] == "200"
+                await trio.sleep(EVERY / 4)
+            nursery.cancel_scope.cancel()  # a move is answered when the opponent has moved
+        assert answers
+        assert set(answers) <= {"200", "409", "503"}, "409: the same was asked again"
+        assert ("200" in answers) == (begin is battle)
+
+
+async def test_nobody_waits_long_for_a_session_that_has_ended_with_its_host(
+    autojump_clock: MockClock,
+) -> None:
+    """Its bot says hello again, and the clock of its match may run."""
+    async with group(3) as hosts:
+        request = await session(hosts.doors[1]["http"])
+        hosts.kill()
+        await trio.sleep(2.0)
+        for doors in hosts.doors[1:]:
+            begun = trio.current_time()
+            assert (await ask(doors["http"], request)).startswith("404")
+            assert trio.current_time() - begun <= EVERY
 
 
 async def test_a_bot_whose_host_is_out_of_reach_is_told_to_come_again(autojump_clock: MockClock) -> None:

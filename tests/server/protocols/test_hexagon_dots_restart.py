@@ -139,6 +139,20 @@ async def test_a_move_that_was_told_and_not_kept_is_made_by_the_repeated_request
             await play_on(here, waiting, mover, plies + 1)
 
 
+async def test_the_move_with_which_a_bot_came_back_may_be_asked_for_again(autojump_clock: MockClock) -> None:
+    """Its answer may be long in coming, and its connection may break a second time."""
+    kept = await left(2)
+    async with table(store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        await waiting.again()
+        await mover.move(SIDES[2])
+        await waiting.turn()
+        once_more = kept.bots(here)[0]
+        await once_more.move(SIDES[2])
+        assert (await mover.told()).status == 409
+        await play_on(here, waiting, once_more, 3)
+
+
 async def test_a_move_that_is_not_made_again_makes_the_game_void(autojump_clock: MockClock) -> None:
     """A bot adds up what it is told: it cannot be told that a line is not there, nor of one twice."""
     kept = await left(3, lost=1)
