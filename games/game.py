@@ -14,7 +14,8 @@ from functools import cache
 from inspect import signature
 from typing import Annotated, Any, Generic, Literal, Protocol, Self, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import DecodeError, Meta, Struct
+from msgspec.json import decode
 
 M = TypeVar("M")
 P = TypeVar("P", bound="Position[Any]")
@@ -181,8 +182,11 @@ def _short_numbers(sent: Sequence[Any]) -> bool:
 
 
 def typed(text: str) -> object:
-    """What a person typed: JSON where it is JSON, else the words themselves."""
+    """What a person typed: JSON where it is JSON, else the words themselves.
+
+    NaN and half a character, as in `"\\ud800"`, are no JSON: what repeats them can be neither sent nor kept.
+    """
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return decode(text)
+    except (DecodeError, ValueError, RecursionError):
         return text

@@ -18,9 +18,9 @@ from itertools import islice
 from math import inf
 from typing import Any
 
-from msgspec import structs
+from msgspec import msgpack, structs
 
-from games.game import Game, Illegal, Pace
+from games.game import Game, Illegal, Outcome, Pace
 from tournament import causes, verdicts
 from tournament.asides import Aside, Incident, Remark, Thought, away, before, happened, noted, trouble
 from tournament.causes import Cause, bounded
@@ -47,6 +47,7 @@ PRESENT = [None, None]  # nobody is gone
 NOTED = 0.1  # seconds: a shorter stall of the host is not told, because it decides nothing
 LOSSES = 20  # lost connections of a seat that are told in a match: more of them say nothing new
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
+_encoder = msgpack.Encoder()
 REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work
 
 
@@ -310,10 +311,12 @@ class Match:
         except Illegal as refusal:
             self._refuse(seat, sent, str(refusal), at)
             raise
+        written = self.game.write(move)
+        expect_sound(written, after)
         if self._credited:
             self._tell_credit(at)
         spent = clock.stop(at)  # no await from here …
-        moved = Moved(at, seat, len(positions), self.game.write(move), spent, clock.left(seat, at))
+        moved = Moved(at, seat, len(positions), written, spent, clock.left(seat, at))
         if thought is not None:  # before the match may end: whoever learns of its end learns of all of it
             self.asides.append(Thought(moved.ply, thought))
         if note is not None:
@@ -562,8 +565,10 @@ class Match:
         after = self.position.play(move)
         if after.outcome is not None or len(self.positions) == self._ply_limit:
             raise Illegal("this match was over")
+        rewritten = self.game.write(move)
+        expect_sound(rewritten, after)
         self.clock.charge(seat, spent)
-        moved = Moved(at, seat, len(self.positions), self.game.write(move), spent, self.clock.left(seat, at))
+        moved = Moved(at, seat, len(self.positions), rewritten, spent, self.clock.left(seat, at))
         self._add(moved, after)
         self.to_move = after.turn
         self.log.append(moved)
@@ -594,6 +599,22 @@ class Match:
         self.to_move = None
         self.begun = [None, None]
         self._decided(self, verdict)
+
+
+def expect_sound(written: object, after: Any) -> None:
+    """Raise an error if a move, or what came of it, can be neither kept nor told, by a fault of the game's.
+
+    Here it costs one match. In the store or in another process it would cost all of them.
+    """
+    _encoder.encode(written)
+    outcome: Outcome | None = after.outcome
+    if outcome is None:
+        if after.turn not in (0, 1):
+            raise ValueError(f"the seat to move is 0 or 1, not {after.turn!r}")
+    elif outcome.winner is not None and (type(outcome.winner) is bool or outcome.winner not in (0, 1)):
+        raise ValueError(f"the winner is None, 0 or 1, not {outcome.winner!r}")
+    else:
+        outcome.why.encode()
 
 
 def announce_at_once(match: Match, verdict: Ended) -> None:

@@ -13,6 +13,7 @@ from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import TypeVar
 
+import structlog
 import trio
 
 import server.protocols
@@ -20,6 +21,8 @@ from games.catalogue import BadCatalogue, by_name, installed
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
 
 GROUP = "quintain.dialects"
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 Way = TypeVar("Way", OverTcp, OverWebsocket, OverHttp)
 
@@ -68,7 +71,10 @@ async def prepare() -> None:
     """Do the work that dialects need once after the host's start, in a thread."""
     for dialect in dialects().values():
         if dialect.prepare is not None:
-            await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
+            try:
+                await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
+            except Exception as error:  # it only does ahead of time what is done when it is needed
+                log.error("a dialect fails to prepare", dialect=dialect.name, exc_info=error)
 
 
 def _own() -> Iterator[tuple[str, object]]:

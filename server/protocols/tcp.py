@@ -14,6 +14,7 @@ import trio
 from server.host.abroad import Handed, OutOfReach
 from server.host.host import STOPPING, Host
 from server.net.admission import Visitor
+from server.net.guard import Guard
 from server.net.lines import Lines, LineTooLong
 from server.net.outbox import Outbox
 from server.net.wire import Piece, Wire
@@ -160,7 +161,7 @@ class Connection(Passable):
     def _expect_here(self, line: bytes, following: Iterator[bytes]) -> None:
         """Raise `Leaves` if the bot that comes with this line plays in another process."""
         settled, self._settled = self._settled, False
-        way = self._way or _way(line)
+        way = self._way or _way(line, self._host.guard)
         if settled or self._over or (self._way is not None and not way.comes_again):
             return
         if (holder := leads_away(self._host, way.wanted, self._talk, line)) is not None:
@@ -207,7 +208,7 @@ class Connection(Passable):
 
     def _begin(self, line: bytes) -> Talk:
         """Begin with the first line, by which the dialect is recognised."""
-        way = self._way = _way(line)
+        way = self._way = _way(line, self._host.guard)
         self._lines.most = way.longest(self._host.limits)
         talk = way.speak(self._channel)
         self._introduce(talk)
@@ -239,5 +240,14 @@ class Connection(Passable):
             self._wire.interrupt()
 
 
-def _way(line: bytes) -> OverTcp:
-    return next(way for way in lines() if way.recognises is None or way.recognises(line))
+def _way(line: bytes, guard: Guard) -> OverTcp:
+    return next(way for way in lines() if _is_recognised(line, way, guard))
+
+
+def _is_recognised(line: bytes, way: OverTcp, guard: Guard) -> bool:
+    """Whether a dialect recognises a line. If it fails, the others are asked: most bots are theirs."""
+    try:
+        return way.recognises is None or way.recognises(line)
+    except Exception as error:
+        guard.report(error)
+        return False

@@ -3,9 +3,10 @@
 from math import inf, nextafter
 
 import pytest
+from msgspec import Struct, structs
 
 from games.catalogue import catalogue
-from games.game import Illegal, Pace
+from games.game import Illegal, Outcome, Pace
 from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Fault, Moved, Refused
 from tournament.match import REFUSALS, Match, OutOfTurn
 
@@ -508,3 +509,50 @@ def test_before_its_first_move_nobody_may_be_gone_for_long() -> None:
     assert [played.early_grace(seat) for seat in (0, 1)] == [5.0, 5.0]
     played.play(0, "C", 1.0)
     assert [played.early_grace(seat) for seat in (0, 1)] == [inf, 5.0]
+
+
+# A game that breaks its promises
+
+
+class Odd(Struct, frozen=True):
+    """A position after which it is over, or the turn of nobody."""
+
+    turn: int = 0
+    outcome: Outcome | None = None
+
+    def moves(self) -> tuple[object, ...]:
+        return ()
+
+
+def odd(after: Odd, written: object = 0) -> Match:
+    class First(Odd, frozen=True):
+        def play(self, move: object) -> Odd:
+            return after
+
+    game = structs.replace(
+        catalogue()["tic-tac-toe"], start=First, read=lambda sent, position: sent, write=lambda move: written
+    )
+    return Match(game, NAMES, 0.0, pace=PACE)
+
+
+@pytest.mark.parametrize(
+    ("after", "written"),
+    [
+        (Odd(1), 2**70),
+        (Odd(1), object()),
+        (Odd(1), "\ud800"),
+        (Odd(2), 0),
+        (Odd(0, Outcome(2, "the second won")), 0),
+        (Odd(0, Outcome(True, "the second won")), 0),
+        (Odd(0, Outcome(1, "\ud800")), 0),
+    ],
+)
+def test_what_can_be_neither_kept_nor_told_is_not_played(after: Odd, written: object) -> None:
+    """Catches one move of such a game that ends the host: it could not be kept, and nobody could win so."""
+    played = odd(after, written)
+    with pytest.raises((OverflowError, TypeError, ValueError)) as fault:
+        played.play(0, "go", 1.0)
+    assert not isinstance(fault.value, Illegal), "it is no fault of the bot's"
+    assert [type(event) for event in played.log.events] == [Began]
+    assert (played.ply, played.to_move, played.verdict) == (0, 0, None)
+    assert played.left(2.0) == (8.0, 10.0), "and its clock runs on"

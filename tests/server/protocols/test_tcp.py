@@ -11,11 +11,14 @@ import structlog.testing
 import trio
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec import structs
 from trio.testing import MockClock
 
 from games.santorini import GAME, start
 from server.host.host import Host
 from server.net.limits import Limits, Rate
+from server.protocols import catalogue
+from server.protocols.catalogue import dialects, lines
 from server.protocols.dialect import Channel
 from server.protocols.house.talk import HouseTalk
 from server.protocols.santorini_memo import Memo
@@ -767,3 +770,44 @@ async def babble(content: bytes, after: int) -> None:
         record = hall.host.tournaments["open-santorini"].record
         ends = [(match.winner, match.ending, match.players) for match in record.matches.values()]
         assert all(ending == "void" or winner == players.index("Bob") for winner, ending, players in ends)
+
+
+# Dialects of other packages
+
+
+async def test_a_dialect_that_fails_to_recognise_a_line_leaves_it_to_the_others(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a dialect that decodes every first line, and cuts off whoever plays by another."""
+
+    def recognises(line: bytes) -> bool:
+        raise UnicodeDecodeError("ascii", line, 0, 1, "?")
+
+    before = lines()
+    monkeypatch.setattr(
+        "server.protocols.tcp.lines", lambda: (structs.replace(before[0], recognises=recognises), *before)
+    )
+    async with room() as hall:
+        await pair(hall)
+        (welcome,) = await (await hall.hello("Zo\u00eb")).messages()
+        assert welcome["type"] == "welcome"
+        assert {place.split()[0] for place in hall.host.guard.caught} == {"UnicodeDecodeError"}
+        hall.host.guard.caught.clear()
+
+
+async def test_a_dialect_that_fails_to_prepare_keeps_no_other_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches one that ends the host just after its start."""
+
+    def fail() -> None:
+        raise KeyError("?")
+
+    prepared = list[str]()
+    odd = structs.replace(dialects()["house"], name="odd", prepare=fail)
+    other = structs.replace(odd, name="other", prepare=lambda: prepared.append("other"))
+    monkeypatch.setattr(catalogue, "dialects", lambda: {each.name: each for each in (odd, other)})
+    with structlog.testing.capture_logs() as logs:
+        await catalogue.prepare()
+    assert prepared == ["other"]
+    assert [log["dialect"] for log in logs] == ["odd"]
