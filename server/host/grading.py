@@ -7,6 +7,7 @@ its bots play. Grades are remembered, within limits.
 
 from collections.abc import Awaitable, Callable
 from itertools import takewhile
+from math import inf
 from weakref import WeakKeyDictionary
 
 import structlog
@@ -30,6 +31,7 @@ LATEST = 1_000  # matches of a tournament, the latest, that its bots' accuracy i
 ESTIMATED = 200  # the same where it is an estimate, which takes longer
 TRIES = 10  # failed gradings of a match: for a while no child may start, or each may die of that very match …
 SOON, LATER = 10.0, 3600.0  # … and seconds until the next one, which is twice as long each time, at the most
+QUIET = 60.0  # seconds after a line of the log about a match that is not graded, until there may be another
 
 Key = tuple[str, str]  # a tournament as it is kept, and a match
 Judgement = Grades | Estimate
@@ -164,6 +166,8 @@ class Grader:
         self._asked: dict[Key, PendingGrading] = {}
         self._summaries: WeakKeyDictionary[Record, GradeSummary] = WeakKeyDictionary()
         self._unsettled = Aging()
+        self._said = -inf  # when the log last had a line about a match that is not graded …
+        self._unsaid = 0  # … and how many there were since
 
     async def run(self) -> None:
         """Run until cancelled, then end the child."""
@@ -245,9 +249,18 @@ class Grader:
             asked = self._asked[key]
             asked.failed = str(error)
             if asked.logged:
-                log.warning("a match is not graded", match=over.match, why=asked.failed)
+                self._say(over.match, asked.failed)
         finally:
             self._asked.pop(key).done.set()
+
+    def _say(self, match: str, why: str) -> None:
+        """Log that a match is not graded, but not each time: anybody may ask about any number of matches."""
+        if trio.current_time() < self._said + QUIET:
+            self._unsaid += 1
+            return
+        more = {"more": self._unsaid} if self._unsaid else {}
+        self._said, self._unsaid = trio.current_time(), 0
+        log.warning("a match is not graded", match=match, why=why, **more)
 
     async def _sum_up(self, record: Record, fetch: Fetch, summary: GradeSummary) -> None:
         """Add up what is over now, and what had failed; what is over later is left to whoever asks next."""

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
+import structlog
 import trio
 from msgspec import Struct
 
@@ -131,6 +132,8 @@ Answer = Begun | Drawn | Ranked | Watched | Look | Alive
 M = TypeVar("M")
 
 ALWAYS = Look(1)  # until show says something else
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -280,7 +283,8 @@ def framed(content: bytes) -> bytes:
 async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], None]) -> None:
     """Call `take` with all messages of that kind, until the other side is gone.
 
-    The other side may go without having read everything, which the kernel calls a reset.
+    The other side may go without having read everything, which the kernel calls a reset. It may also be of
+    another version, as where the package was replaced under a host: then nothing more of it is heard.
     """
     decoder: msgspec.msgpack.Decoder[list[M]] = msgspec.msgpack.Decoder(list[kind])
     received = bytearray()
@@ -290,7 +294,11 @@ async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], No
             end = LENGTH.size + LENGTH.unpack_from(received)[0]
             if len(received) < end:
                 break
-            messages = decoder.decode(bytes(received[LENGTH.size : end]))
+            try:
+                messages = decoder.decode(bytes(received[LENGTH.size : end]))
+            except msgspec.DecodeError as error:
+                log.error("a message of the other process cannot be read", why=str(error))
+                return
             del received[:end]
             for message in messages:
                 take(message)

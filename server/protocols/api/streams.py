@@ -6,8 +6,9 @@ every process, and when the match is over. A comment now and then keeps proxies
 from closing a stream in which nothing happens.
 """
 
+import time
 from collections import deque
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Sequence
 from itertools import islice
 from secrets import randbits
 from typing import Any
@@ -33,6 +34,7 @@ from tournament.record import Record
 
 HEADERS = event_stream(NO_STORE, NOSNIFF)
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
+RECENT = 600.0  # seconds before this began: of matches that ended then, somebody may have heard nothing
 FEW = 10  # events that are told at once
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
 
@@ -172,6 +174,8 @@ class Feed:
         self._streams: dict[Chunks, None] = {}
         self._behind: dict[Chunks, None] = {}  # those that are told what they have missed
         self._changes = Changes(view, self._say)
+        for record, match in _recent(view, time.time() - RECENT):
+            self._say_end(record, match)
         view.on_begun.append(self._begun)
         view.on_fact.append(self._told)
 
@@ -233,13 +237,15 @@ class Feed:
 
     def _told(self, tournament: HeldTournament, fact: AnyFact) -> None:
         if isinstance(fact, Concluded):
-            name = tournament.record.name
-            ended = {"match": fact.match, "players": fact.players, "winner": fact.winner}
-            self._say({"type": "end", "tournament": name} | ended | _how(fact))
+            self._say_end(tournament.record, fact)
         if isinstance(fact, CHANGES):
             self._changes.mark(tournament)
         if tournament.record.state is State.DELETED:
             self._forget(tournament.record.name)
+
+    def _say_end(self, record: Record, match: Concluded) -> None:
+        ended = {"match": match.match, "players": match.players, "winner": match.winner}
+        self._say({"type": "end", "tournament": record.name} | ended | _how(match))
 
     def _forget(self, tournament: str) -> None:
         """Tell nobody any more what happened in a tournament. The other events keep their places."""
@@ -252,6 +258,21 @@ class Feed:
         self._events.append((self._count, shown["tournament"], event))
         for chunks in tuple(self._streams):
             chunks.put(event)
+
+
+def _recent(view: View, since: float) -> Sequence[tuple[Record, Concluded]]:
+    """The latest matches that have ended since a wall time, in that order, each with its tournament."""
+    found = list[tuple[float, Record, Concluded]]()
+    for held in view.tournaments.values():
+        record = held.record
+        if record.archived is None:  # as what is long over is
+            for name in islice(reversed(record.endings), REMEMBERED):
+                match = record.matches[name]
+                if match.ended is None or match.ended < since:
+                    break
+                found.append((match.ended, record, match))
+    latest = sorted(found, key=lambda each: each[0])[-REMEMBERED:]
+    return [(record, match) for _, record, match in latest]
 
 
 def _last_id(exchange: Exchange, none: int = -1) -> int:

@@ -22,7 +22,7 @@ from games.perfect import Grades, grades
 from games.santorini import GAME as SANTORINI
 from games.tictactoe import GAME
 from server.commands.results import listed
-from server.host.grading import KNOWN, LATER, SOON, TRIES, WAIT, Grader, GradeSummary
+from server.host.grading import KNOWN, LATER, QUIET, SOON, TRIES, WAIT, Grader, GradeSummary
 from server.host.thinker import Failed, Thinker
 from server.net.guard import Guard
 from tests.hang import HANG
@@ -335,6 +335,26 @@ async def test_however_many_gradings_fail_for_a_summary_the_log_has_one_line(
             here.summary(record, fetch)
             await trio.sleep(SOON)
         assert logged == [rest | more]
+
+
+async def test_however_many_matches_are_asked_about_in_vain_the_log_has_one_line_a_minute(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a log that whoever fetches many matches fills, a line for each, at any speed."""
+    worker, record = Worker(), event(20)
+    worker.broken = True
+    async with grading(worker) as here:
+        with capture_logs() as logged:
+            for _ in range(2):
+                for number in range(1, 21):
+                    assert await here.of(record, over(number)) is None
+                await trio.sleep(QUIET)
+            assert await here.of(record, over(1)) is None
+        assert [(each["match"], each.get("more", 0)) for each in logged] == [
+            ("cup-1", 0),
+            ("cup-1", 19),
+            ("cup-1", 19),
+        ]
 
 
 async def test_a_match_that_cannot_be_graded_is_tried_ever_more_seldom_and_then_no_more(

@@ -1,11 +1,14 @@
 """What streams of matches cost, and how they reach spectators. What they tell is in `test_api.py`."""
 
+import json
+import time
 from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 import trio
+from msgspec import structs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -17,7 +20,8 @@ from server.protocols.house import sessions
 from tests.fuzz.spectator import SILENT
 from tests.server.web import get, serving
 from tournament.events import Ending
-from tournament.facts import Concluded, Opened, State, Turned
+from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned
+from tournament.format import Pairing
 from tournament.match import Match
 from tournament.record import Record
 
@@ -252,6 +256,39 @@ async def test_whoever_comes_back_to_another_host_misses_nothing_that_it_knows_o
         if (behind := other.stream(there)) is not None:
             await behind
         assert {b'"cup-%d"' % number in b"".join(there.told) for number in range(7, 20)} == {True}
+        nursery.cancel_scope.cancel()
+
+
+def ended(name: str, *ages: float) -> Record:
+    """A tournament of that name, whose matches have ended so many seconds ago."""
+    record, names, now = Record(name, Opened("connect-4", "round-robin")), ("ann", "bob"), time.time()
+    for fact in map(Entered, names):
+        record.add(fact)
+    for number, ago in enumerate(ages, 1):
+        record.add(Drew((Pairing(number, number, *names),)))
+        over = Concluded(f"{name}-{number}", number, names, None, Ending.PLAYED, "", (0.5, 0.5), (), ())
+        record.add(structs.replace(over, ended=now - ago))
+    return record
+
+
+async def test_whoever_comes_back_is_told_of_the_matches_that_ended_while_nobody_could_be_told() -> None:
+    """Catches results that a stream left out for good when the process that tells it was started again."""
+    records = ended("cup", 2 * streams.RECENT, 30.0, 10.0), ended("league", 20.0, 5.0)
+    tournaments = {record.name: SimpleNamespace(record=record) for record in records}
+    view: Any = SimpleNamespace(on_begun=[], on_fact=[], tournaments=tournaments, guard=SimpleNamespace())
+    feed = streams.Feed(view, 15.0)
+    view.tournaments.clear()  # or the first who listens would have their tables made
+    async with trio.open_nursery() as nursery:
+        feed.heartbeats = streams.Heartbeats(Guard(nursery), 15.0)
+        back, new = Slow(10), Slow(10)
+        back.request = SimpleNamespace(headers={"last-event-id": "7"}, query={})
+        for each in (back, new):
+            one: Any = each
+            feed.stream(one)
+        ends = [json.loads(event.split(b"data: ")[1]) for event in back.told]
+        assert [end["match"] for end in ends] == ["cup-2", "league-1", "cup-3", "league-2"]
+        assert [_id(event) - feed._first for event in back.told] == [1, 2, 3, 4]
+        assert new.told == []
         nursery.cancel_scope.cancel()
 
 

@@ -725,3 +725,18 @@ async def test_messages_are_heard_whole_wherever_they_are_cut() -> None:
                 await trio.testing.wait_all_tasks_blocked()
             await ours.aclose()
         assert heard == [message for messages in told for message in messages], cut
+
+
+@pytest.mark.parametrize(
+    "unknown", [b"\xc1", msgspec.msgpack.encode([{"type": "of-tomorrow"}]), msgspec.msgpack.encode(Look(1))]
+)
+async def test_after_a_message_of_another_version_nothing_more_is_heard(unknown: bytes) -> None:
+    """Catches a host that ended, and all its matches with it, when its package had been replaced under it."""
+    ours, theirs = trio.testing.memory_stream_one_way_pair()
+    heard: list[Any] = []
+    for content in (msgspec.msgpack.encode([Look(1)]), unknown, msgspec.msgpack.encode([Look(2)])):
+        await ours.send_all(framed(content))
+    with capture_logs() as logs:
+        await hear(theirs, Answer, heard.append)
+    assert heard == [Look(1)]
+    assert [each["event"] for each in logs] == ["a message of the other process cannot be read"]
