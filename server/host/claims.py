@@ -3,10 +3,11 @@
 The reception knows whose a name is now; the tournament keeps that over restarts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import trio
 
+from server.host.calling import kept_if_there
 from server.host.current import ENDS
 from server.host.names import BadName, checked
 from server.host.reception import Reception, Unwelcome, Visit
@@ -31,9 +32,11 @@ def way_back(visit: Visit, *, has_it: bool) -> str | None:
 
 
 class Claims:
-    def __init__(self, reception: Reception, roll: Roll) -> None:
+    def __init__(self, reception: Reception, roll: Roll, tournaments: Mapping[str, Tournament]) -> None:
+        """`tournaments` are those that this process holds."""
         self._reception = reception
         self._roll = roll
+        self._tournaments = tournaments
         self._went_on: set[str] = set()  # tournaments that have gone on after their end, as they are kept
         self._in_turn = trio.Lock()  # for names that organisers let in: each is compared with those before it
 
@@ -80,7 +83,11 @@ class Claims:
         return token
 
     async def bind(self, tournament: Tournament, name: str, by: str) -> str:
-        """Have the name of an entrant belong to the token that this returns; raises `Refusal`."""
+        """Have the name of an entrant belong to the token that this returns; raises `Refusal`.
+
+        It does so in all tournaments of which this process knows that they await it: one that still had an
+        earlier token would bring that back when the host is started again.
+        """
         game, token = tournament.record.opened.game, ""
 
         def claim() -> str:
@@ -89,6 +96,10 @@ class Claims:
             return token_digest(token).hex()
 
         await Desk(tournament, by).bind(name, claim)
+        for other in [*self._roll.awaiting(name, game)]:
+            if other is not tournament.record and other.name in self._tournaments:
+                claimed = Claimed(name, token_digest(token).hex())
+                await kept_if_there(self._tournaments[other.name], claimed)
         return token
 
     def new(self, visit: Visit, tournament: Tournament) -> Iterator[Claimed]:

@@ -114,9 +114,9 @@ class Host:
         self.lobby.listen(self._forgetting.hear)
         self.house_players = HousePlayers(self)
         self.wires = WireLog(self.limits)
-        self.claims = Claims(self.reception, self.roll)
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
+        self.claims = Claims(self.reception, self.roll, self.tournaments)
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = ShownTournaments(self.tournaments)
         self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
