@@ -545,6 +545,7 @@ class Host:
             if isinstance(fact, Turned):
                 if self._house is not None and self._holding.goes_on_again(record):
                     self.claims.keep_again(record, self._house)
+                    self._tell_called(tournament)
                 self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
@@ -584,9 +585,14 @@ class Host:
             tournament.halt()
         self.roll.add(record)
         self._holding.add(tournament)
-        if record.called and record.state is not State.FINISHED:
-            self.guard.start_soon(self.returning.tell_called, tournament)
+        if record.state is not State.FINISHED:
+            self._tell_called(tournament)
         return tournament
+
+    def _tell_called(self, tournament: Tournament) -> None:
+        """Have bots called to their matches again that were called there before."""
+        if tournament.record.called:
+            self.guard.start_soon(self.returning.tell_called, tournament)
 
 
 def _unwelcome(why: Refusal | Unwelcome) -> Unwelcome:
