@@ -13,6 +13,7 @@ from server.host.names import BadName, checked
 from server.host.reception import Reception, Unwelcome, Visit
 from server.host.roll import Roll
 from server.host.secrets import token_digest
+from server.net.budgets import address_of
 from tournament.desk import NOTHING, About, Desk
 from tournament.facts import Claimed, State
 from tournament.match import Match
@@ -109,13 +110,17 @@ class Claims:
         if digest is not None and not over and record.claims.get(name) != digest:
             yield Claimed(name, digest)
 
-    def is_anothers(self, visit: Visit, record: Record) -> bool:
+    def is_anothers(self, visit: Visit, door: str, record: Record) -> bool:
         """Whether the visitor took its name after a tournament's end, and that goes on with its own entrant.
 
         Everywhere else the visitor has a newer token, if the two differ.
         """
-        own = None if visit.digest is None else visit.digest.hex()
-        return record.kept_as in self._went_on and record.claims.get(visit.player.name, own) != own
+        if record.kept_as not in self._went_on:
+            return False
+        name, own = visit.player.name, None if visit.digest is None else visit.digest.hex()
+        if (seat := record.seats.get(name)) is not None:
+            return (seat.door, seat.address) != (door, address_of(visit.peer))
+        return record.claims.get(name, own) != own
 
     def restore_players(self, record: Record) -> None:
         """Await the players of the matches that were in play when the host stopped."""

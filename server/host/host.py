@@ -415,7 +415,7 @@ class Host:
                 tournament,
                 seated,
                 visit.expect_current,
-                partial(self.claims.is_anothers, visit),
+                partial(self.claims.is_anothers, visit, door),
             )
             self._claim(visit)
             if shared and not found.record.format.endless:
