@@ -41,9 +41,10 @@ class Lobby:
         self._listeners.setdefault(place, []).append(listener)
         return partial(self._stop_listening, listener, place)
 
-    def enter(self, name: str, game: str, place: str | None = None) -> Player:
-        """Add a new player. The caller decides whether it may have the name."""
+    def enter(self, name: str, game: str, place: str | None = None, *, present: bool = True) -> Player:
+        """Add a new player, which may have yet to come. The caller decides whether it may have the name."""
         player = Player(name, game, self._changes, next(self._arrivals), place)
+        player.present = present
         self._players.setdefault(game, {}).setdefault(name, []).append(player)
         self._changed(player, place)
         return player

@@ -65,9 +65,9 @@ class Resuming:
             return found
         if by_key or not way_back:
             return None
-        player = self._lobby.enter(name, self._game, self._record.name)  # else all tournaments hear of it
+        # With its place, or all tournaments would hear of it.
+        player = self._lobby.enter(name, self._game, self._record.name, present=False)
         player.for_one_match = True
-        player.away()
         return player
 
     def _goes_on(self, match: str, players: tuple[Player, Player], jottings: Jottings) -> bool:

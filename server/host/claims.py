@@ -3,15 +3,17 @@
 The reception knows whose a name is now; the tournament keeps that over restarts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import trio
 
+from server.host.calling import kept_if_there
 from server.host.current import ENDS
 from server.host.names import BadName, checked
 from server.host.reception import Reception, Unwelcome, Visit
 from server.host.roll import Roll
 from server.host.secrets import token_digest
+from server.net.budgets import address_of
 from tournament.desk import NOTHING, About, Desk
 from tournament.facts import Claimed, State
 from tournament.match import Match
@@ -31,9 +33,11 @@ def way_back(visit: Visit, *, has_it: bool) -> str | None:
 
 
 class Claims:
-    def __init__(self, reception: Reception, roll: Roll) -> None:
+    def __init__(self, reception: Reception, roll: Roll, tournaments: Mapping[str, Tournament]) -> None:
+        """`tournaments` are those that this process holds."""
         self._reception = reception
         self._roll = roll
+        self._tournaments = tournaments
         self._went_on: set[str] = set()  # tournaments that have gone on after their end, as they are kept
         self._in_turn = trio.Lock()  # for names that organisers let in: each is compared with those before it
 
@@ -80,7 +84,11 @@ class Claims:
         return token
 
     async def bind(self, tournament: Tournament, name: str, by: str) -> str:
-        """Have the name of an entrant belong to the token that this returns; raises `Refusal`."""
+        """Have the name of an entrant belong to the token that this returns; raises `Refusal`.
+
+        It does so in all tournaments of which this process knows that they await it: one that still had an
+        earlier token would bring that back when the host is started again.
+        """
         game, token = tournament.record.opened.game, ""
 
         def claim() -> str:
@@ -89,6 +97,10 @@ class Claims:
             return token_digest(token).hex()
 
         await Desk(tournament, by).bind(name, claim)
+        for other in [*self._roll.awaiting(name, game)]:
+            if other is not tournament.record and other.name in self._tournaments:
+                claimed = Claimed(name, token_digest(token).hex())
+                await kept_if_there(self._tournaments[other.name], claimed)
         return token
 
     def new(self, visit: Visit, tournament: Tournament) -> Iterator[Claimed]:
@@ -98,13 +110,17 @@ class Claims:
         if digest is not None and not over and record.claims.get(name) != digest:
             yield Claimed(name, digest)
 
-    def is_anothers(self, visit: Visit, record: Record) -> bool:
+    def is_anothers(self, visit: Visit, door: str, record: Record) -> bool:
         """Whether the visitor took its name after a tournament's end, and that goes on with its own entrant.
 
         Everywhere else the visitor has a newer token, if the two differ.
         """
-        own = None if visit.digest is None else visit.digest.hex()
-        return record.kept_as in self._went_on and record.claims.get(visit.player.name, own) != own
+        if record.kept_as not in self._went_on:
+            return False
+        name, own = visit.player.name, None if visit.digest is None else visit.digest.hex()
+        if (seat := record.seats.get(name)) is not None:
+            return (seat.door, seat.address) != (door, address_of(visit.peer))
+        return record.claims.get(name, own) != own
 
     def restore_players(self, record: Record) -> None:
         """Await the players of the matches that were in play when the host stopped."""

@@ -114,9 +114,9 @@ class Host:
         self.lobby.listen(self._forgetting.hear)
         self.house_players = HousePlayers(self)
         self.wires = WireLog(self.limits)
-        self.claims = Claims(self.reception, self.roll)
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
+        self.claims = Claims(self.reception, self.roll, self.tournaments)
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = ShownTournaments(self.tournaments)
         self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
@@ -415,7 +415,7 @@ class Host:
                 tournament,
                 seated,
                 visit.expect_current,
-                partial(self.claims.is_anothers, visit),
+                partial(self.claims.is_anothers, visit, door),
             )
             self._claim(visit)
             if shared and not found.record.format.endless:
@@ -548,6 +548,7 @@ class Host:
             if isinstance(fact, Turned):
                 if self._house is not None and self._holding.goes_on_again(record):
                     self.claims.keep_again(record, self._house)
+                    self._tell_called(tournament)
                 self._holding.turned(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
@@ -588,9 +589,14 @@ class Host:
             tournament.halt()
         self.roll.add(record)
         self._holding.add(tournament)
-        if record.called and record.state is not State.FINISHED:
-            self.guard.start_soon(self.returning.tell_called, tournament)
+        if record.state is not State.FINISHED:
+            self._tell_called(tournament)
         return tournament
+
+    def _tell_called(self, tournament: Tournament) -> None:
+        """Have bots called to their matches again that were called there before."""
+        if tournament.record.called:
+            self.guard.start_soon(self.returning.tell_called, tournament)
 
 
 def _unwelcome(why: Refusal | Unwelcome) -> Unwelcome:

@@ -333,8 +333,7 @@ class Reception:
         if where not in self._claims:
             claim = Claim(name, bytes.fromhex(digest))
             claim.acknowledged, claim.called = arrived, called
-            claim.player = self._lobby.enter(name, game, place)
-            claim.player.away()
+            claim.player = self._lobby.enter(name, game, place, present=False)
             self._claims[where], self._gone[where] = claim, trio.current_time()
 
     def trust(self, name: str, game: str, player: Player | None = None) -> None:

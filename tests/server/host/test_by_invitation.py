@@ -37,6 +37,21 @@ async def test_whoever_names_it_and_is_not_let_in_is_told_so(autojump_clock: Moc
         assert host.lobby.find("eve", GAME) is None
 
 
+@pytest.mark.parametrize("what", ["bind", "invite"])
+async def test_nobody_has_checked_in_by_being_given_a_token(what: str, autojump_clock: MockClock) -> None:
+    """Catches an entrant that was drawn, and lost by its absence, because its name had been bound."""
+    async with running() as (host, _):
+        opened = Opened(GAME, "round-robin", start_at=100.0, check_in=50.0, by_invitation=True)
+        cup = await host.open("cup", opened)
+        for name in ("ann", "bob"):
+            await Desk(cup).enter(name)
+        await trio.sleep(60.0)
+        await (host.claims.bind if what == "bind" else host.claims.invite)(cup, "ann", "somebody")
+        await host.arrive("bob", GAME)
+        await trio.sleep(10.0)
+        assert cup.record.checked_in == {"bob"}
+
+
 async def test_whoever_names_the_game_alone_is_led_past_it(autojump_clock: MockClock) -> None:
     async with running() as (host, nursery):
         await closed(host, "ann")

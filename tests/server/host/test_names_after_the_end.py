@@ -8,6 +8,7 @@ from server.host.forgetting import EVERY, NAME_KEPT
 from server.host.host import OPEN, Host
 from server.host.reception import Unwelcome
 from tests.server.host.test_host import GAME, come, running
+from tests.server.host.test_seats import OURS
 from tournament.desk import Desk
 from tournament.facts import Opened, State
 from tournament.store import Memory
@@ -98,3 +99,23 @@ async def test_whoever_has_come_under_such_a_name_meanwhile_is_no_entrant(
         visit.leave(for_good=True)
         token = await host.claims.bind(host.tournaments["cup"], "ann", "somebody")
         assert (await host.arrive("ann", GAME, token=token)).player.place == "cup"
+
+
+async def test_a_seat_is_kept_from_whoever_has_a_token_for_its_name_by_then(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that took the seat of one without a token, by the name that it had in the meantime."""
+    async with running() as (host, nursery):
+        await host.open("cup", Opened(GAME, "round-robin", 2))
+        visits = [await come(host, nursery, name, **OURS) for name in ("ann", "bob")]
+        await trio.sleep(60.0)
+        for visit in visits:
+            visit.leave()
+        elsewhere = {"token": OTHER, "peer": "192.0.2.99", "door": "house"}
+        (await host.arrive("ann", GAME, **elsewhere)).leave(for_good=True)
+        await void(host)
+        visit = await host.arrive("ann", GAME, **elsewhere)
+        assert visit.player.place == OPEN + GAME
+        visit.acknowledge()
+        await wait_all_tasks_blocked()
+        assert [*host.tournaments["cup"].record.seats] == ["ann", "bob"]

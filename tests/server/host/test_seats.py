@@ -157,6 +157,26 @@ async def test_whoever_was_given_a_token_and_shows_it_owns_the_name_by_that(
         assert (await host.arrive("ann", GAME, token=visit.token, peer="192.0.2.9")).player is visit.player
 
 
+@pytest.mark.parametrize("where", ["cup", "cap"])
+async def test_a_new_token_is_the_one_for_all_tournaments_also_after_a_restart(
+    where: str, autojump_clock: MockClock
+) -> None:
+    """Catches one that was refused, in favour of the last, because an older tournament knew only that."""
+    store = Memory()
+    async with running(store) as (host, _):
+        for name in ("cup", "cap"):
+            await host.open(name, Opened(GAME, "round-robin", 3))
+            visit = await host.arrive("ann", GAME, token=TOKEN, tournament=name, resumes=True)
+            visit.acknowledge()
+            await trio.testing.wait_all_tasks_blocked()
+            visit.leave()
+        token = await host.claims.bind(host.tournaments[where], "ann", "somebody")
+    async with running(store) as (host, _):
+        with pytest.raises(Unwelcome, match="this is not its token"):
+            await host.arrive("ann", GAME, token=TOKEN)
+        assert (await host.arrive("ann", GAME, token=token)).player.place in ("cup", "cap")
+
+
 # What the organiser can do
 
 
@@ -256,7 +276,7 @@ async def test_whoever_brought_its_token_to_a_match_has_its_name_after_a_restart
     record = Record("table", Opened(GAME, "open"))
     for fact in (Drew((Pairing(1, 1, "ann", "bob"),)), Dealt("table-1", 1, keys=(first, second))):
         record.add(fact)
-    Claims(after, roll).restore_players(record)
+    Claims(after, roll, {}).restore_players(record)
     if brought:
         with pytest.raises(Unwelcome, match="this is not its token"):
             after.arrive("ann", GAME)

@@ -472,6 +472,23 @@ async def test_whoever_gives_an_address_is_called_to_each_of_its_matches(autojum
         assert {knight.most for knight in knights.values()} == {1}
 
 
+async def test_whoever_was_called_is_called_again_if_a_match_is_voided_after_the_end(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches bots that lost the match, or had it decided as 0–0, because nobody told them of it."""
+    async with lists(CUP) as here:
+        for number, name in enumerate(("ann", "bob")):
+            url = here.telephone.connect(f"192.0.2.{number}:5000", Knight(here, "tic-tac-toe").called)
+            await here.join(name, teamUrl=url)
+        cup = here.host.tournaments["cup"]
+        for match in ("cup-1", "cup-1.2"):
+            await cup.finished()
+            await trio.sleep(3600.0)
+            assert cup.record.results.counted == {1: match}
+            assert cup.record.matches[match].ending is Ending.PLAYED
+            await Desk(cup).void(match, "a cable")
+
+
 async def test_what_a_bot_answers_to_a_call_is_not_waited_for(autojump_clock: MockClock) -> None:
     """It often answers only when the game is over."""
     async with lists() as here:
