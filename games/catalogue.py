@@ -35,7 +35,7 @@ class BadCatalogue(Exception):
 def catalogue() -> Mapping[str, Game[Any, Any]]:
     """Every game by its name."""
     kind: type[Game[Any, Any]] = Game
-    others = tuple(installed(GROUP))
+    others = tuple(_others())
     found = by_name(kind, (*_own(), *others))
     for where, game in others:
         _expect_to_begin(where, cast("Game[Any, Any]", game))
@@ -82,6 +82,10 @@ def _own() -> Iterator[tuple[str, object]]:
         declared = getattr(import_module(name), "GAME", None)
         if declared is not None:
             yield name, declared
+
+
+def _others() -> Iterable[tuple[str, object]]:
+    return installed(GROUP)
 
 
 def _expect_to_begin(where: str, game: Game[Any, Any]) -> None:
