@@ -203,6 +203,13 @@ class Peers:
         return any(peer.alive and not peer.draining for peer in peers if peer.id == host)
 
     @property
+    def misses_a_link(self) -> bool:
+        """Whether some other host that goes on cannot tell this one anything just now."""
+        leases = self._keeping.leases
+        others = (peer.id for peer in leases.peers if peer.id != leases.host)
+        return any(self._to(other) is None and self.goes_on(other) for other in others)
+
+    @property
     def others(self) -> bool:
         """Whether there are other hosts that take over what nobody holds."""
         leases = self._keeping.leases

@@ -49,9 +49,11 @@ class Group:
                 link(self._nursery, one, other)
 
     def cut(self) -> None:
-        """Have no other host reach the first."""
-        for one in self._hosts[1:]:
-            del one.links.links[self._hosts[0].links.host]
+        """Have no other host reach the first, nor be reached by it."""
+        first, *others = self._hosts
+        first.links.links.clear()
+        for one in others:
+            del one.links.links[first.links.host]
 
     def kill(self) -> None:
         self._life.cancel()
@@ -141,6 +143,28 @@ async def test_a_request_that_belongs_to_another_host_waits_while_the_link_is_cu
         assert answers[0].startswith("200")
         hosts.cut()
         assert (await ask(hosts.doors[1]["http"], request)).startswith("503")
+
+
+@pytest.mark.parametrize("begin", [battle, session, move])
+async def test_so_does_one_with_a_secret_that_was_made_while_the_link_was_cut(
+    begin: Callable[[Connect], Awaitable[str]], autojump_clock: MockClock
+) -> None:
+    """Catches a bot whose next request comes to a host that could not be told of its secret."""
+    async with group(2) as hosts:
+        hosts.cut()
+        request = await begin(hosts.doors[0]["http"])
+        answers: list[str] = []
+
+        async def late() -> None:
+            answers.append(await ask(hosts.doors[1]["http"], request))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(late)
+            await trio.sleep(HOLDER_TIMEOUT / 2)
+            hosts.link()
+            await trio.sleep(EVERY)
+            nursery.cancel_scope.cancel()  # a move is answered when the opponent has moved
+        assert [each[:3] for each in answers] == ([] if begin is move else ["200"])
 
 
 @pytest.mark.parametrize("trip", [0.0, 0.2], ids=["the database is here", "the database is some way off"])
