@@ -129,7 +129,9 @@ class Peers:
                 await self._take_up(tuple(self._gained))
                 while self._freed:
                     await self._keeping.remove(self._freed[0])
-                    self._freed.pop(0)
+                    name = self._freed.pop(0)
+                    # If the first try failed, the database may have said since that this host holds it.
+                    self._gained = [each for each in self._gained if each != name]
                     self._tell_of_moves()
             except Unavailable as error:
                 log.debug("the journal cannot be read just now", why=str(error))
@@ -346,7 +348,8 @@ class Peers:
         heard.set()
 
     def _changed(self, change: Change) -> None:
-        self._gained += change.gained
+        known = {*self._gained}
+        self._gained += [name for name in change.gained if name not in known]
         if self._following.serves:
             self._lost += change.lost
         self._news.set()
