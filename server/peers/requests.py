@@ -177,11 +177,12 @@ class Relayed:
 
         A host to which there is a link again tells of all its secrets at once.
         """
-        deadline, missed = trio.current_time() + HOLDER_TIMEOUT, True
-        seconds = max(EVERY, taking_over)
-        while missed and self._keys.has_none(leads) and trio.current_time() < deadline:
+        deadline, seconds = trio.current_time() + HOLDER_TIMEOUT, max(EVERY, taking_over)
+        while self._keys.has_none(leads) and trio.current_time() < deadline:
             missed = self._peers.misses_a_link
             await self._keys.heard_of(leads, seconds)
+            if not (missed or self._peers.misses_a_link):
+                break
             seconds = EVERY
 
     async def _answered(
