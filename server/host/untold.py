@@ -79,6 +79,15 @@ class Untold:
             if before is not None:  # it was over before, for some at least: only these hear nothing new
                 end.told = before.told & record.out
 
+    def runs(self, record: Record) -> None:
+        """Called where several processes hold tournaments, with each that runs from now on.
+
+        It may have been over before. Then its next end is another, of which only those have heard already
+        for whom nothing changes: they were taken out.
+        """
+        if (end := self._ends.get(record.kept_as)) is not None:
+            end.told &= record.out
+
     def tell_later(self, where: Key, token: str, why: str) -> None:
         """Somebody is away and has not heard why nothing is left for it to play."""
         self._news[where] = News(token_digest(token).hex(), why)
