@@ -117,7 +117,7 @@ class Peers:
         self._following.serve(host)
         host.on_fact += [self._directory.told, self._told]
         self._directory.roll.is_past = host.untold.is_past
-        self._directory.runs = host.untold.runs
+        self._directory.turned = host.untold.turned
 
     async def run(self) -> None:
         """Follow the others and take over from them, until cancelled; raises `Stale` if they took ours."""

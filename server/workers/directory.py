@@ -113,8 +113,8 @@ class Directory:
         self._playing: dict[tuple[str, str], str] = {}  # by game and name: the tournament of its match
         self._here: dict[Key, dict[int, Present]] = {}  # by worker: who has a place there under a name
         self._coming: OrderedDict[Key, SentBot] = OrderedDict()  # bots of which no worker has said that yet
-        # Called with the record of each tournament that runs from now on, be it for the first time or again.
-        self.runs: Callable[[Record], None] = lambda record: None
+        # Called with the record of each tournament whose state has changed.
+        self.turned: Callable[[Record], None] = lambda record: None
 
     # Who holds what
 
@@ -227,8 +227,7 @@ class Directory:
             case Turned():
                 self._current.sort(record)
                 self._weigh(record)
-                if record.state is State.RUNNING:
-                    self.runs(record)
+                self.turned(record)
                 if record.state is State.DELETED:
                     self._remove(record)
             case _:
