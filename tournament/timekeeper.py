@@ -60,6 +60,11 @@ class Timekeeper:
         """Whether no match is in play."""
         return not self._matches
 
+    @property
+    def playing(self) -> int:
+        """How many matches are in play, wherever they are played."""
+        return len(self._matches)
+
     def watch(self, match: Match) -> None:
         self._matches[match] = None
         if self._paused is not None:

@@ -44,6 +44,7 @@ class End(Struct):
     since: float  # the wall time since which something is known of it
     at: float | None = None  # when it was; None: before this process held it
     told: set[str] = field(default_factory=set[str])  # names of those that have heard: they have claims there
+    over: bool = False  # whether this process has heard that the tournament was over, and not that it goes on
 
 
 class Untold:
@@ -78,6 +79,17 @@ class Untold:
             end.at = self._wall()
             if before is not None:  # it was over before, for some at least: only these hear nothing new
                 end.told = before.told & record.out
+
+    def turned(self, record: Record) -> None:
+        """Called where several processes hold tournaments, with each whose state has changed.
+
+        If one goes on that was over, its next end is another. Of that, only those have heard already for
+        whom nothing changes: they were taken out.
+        """
+        if record.state is State.FINISHED:
+            self._end(record.kept_as).over = True
+        elif (end := self._ends.get(record.kept_as)) is not None and end.over:
+            end.over, end.told = False, end.told & record.out
 
     def tell_later(self, where: Key, token: str, why: str) -> None:
         """Somebody is away and has not heard why nothing is left for it to play."""

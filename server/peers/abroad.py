@@ -117,6 +117,7 @@ class Peers:
         self._following.serve(host)
         host.on_fact += [self._directory.told, self._told]
         self._directory.roll.is_past = host.untold.is_past
+        self._directory.turned = host.untold.turned
 
     async def run(self) -> None:
         """Follow the others and take over from them, until cancelled; raises `Stale` if they took ours."""
@@ -129,7 +130,9 @@ class Peers:
                 await self._take_up(tuple(self._gained))
                 while self._freed:
                     await self._keeping.remove(self._freed[0])
-                    self._freed.pop(0)
+                    name = self._freed.pop(0)
+                    # If the first try failed, the database may have said since that this host holds it.
+                    self._gained = [each for each in self._gained if each != name]
                     self._tell_of_moves()
             except Unavailable as error:
                 log.debug("the journal cannot be read just now", why=str(error))
@@ -201,6 +204,13 @@ class Peers:
         """Whether another host lives and is not about to end, by the latest word of the database."""
         peers = self._keeping.leases.peers
         return any(peer.alive and not peer.draining for peer in peers if peer.id == host)
+
+    @property
+    def misses_a_link(self) -> bool:
+        """Whether some other host that goes on cannot tell this one anything just now."""
+        leases = self._keeping.leases
+        others = (peer.id for peer in leases.peers if peer.id != leases.host)
+        return any(self._to(other) is None and self.goes_on(other) for other in others)
 
     @property
     def others(self) -> bool:
@@ -339,7 +349,8 @@ class Peers:
         heard.set()
 
     def _changed(self, change: Change) -> None:
-        self._gained += change.gained
+        known = {*self._gained}
+        self._gained += [name for name in change.gained if name not in known]
         if self._following.serves:
             self._lost += change.lost
         self._news.set()

@@ -166,12 +166,24 @@ class Relayed:
             if trio.current_time() > deadline:
                 raise HttpError(503, LOST, RETRY_SOON)
             await self._peers.news()
-        taking_over = self._keys.told_anew_within(leads) if sought.goes_on else 0.0
         if not self._is_unheard_of(leads):
-            await self._keys.heard_of(leads, max(EVERY, taking_over))
+            await self._hear_of(leads, self._keys.told_anew_within(leads) if sought.goes_on else 0.0)
         elif not await self._peers.renewed():
             raise HttpError(503, OUT_OF_REACH, RETRY_SOON)
         await self._answered(exchange, app, self._by(*leads))
+
+    async def _hear_of(self, leads: Sequence[Wanted | Hint | str], taking_over: float) -> None:
+        """Wait until some host tells of a secret: longer while one may go on with it, or cannot tell of it.
+
+        A host to which there is a link again tells of all its secrets at once.
+        """
+        deadline, seconds = trio.current_time() + HOLDER_TIMEOUT, max(EVERY, taking_over)
+        while self._keys.has_none(leads) and trio.current_time() < deadline:
+            missed = self._peers.misses_a_link
+            await self._keys.heard_of(leads, seconds)
+            if not (missed or self._peers.misses_a_link):
+                break
+            seconds = EVERY
 
     async def _answered(
         self, exchange: Exchange, app: App, place: Place | None, *, opens: bool = True

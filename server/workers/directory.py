@@ -6,7 +6,7 @@ the others from the facts that it keeps for them.
 
 import hmac
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import trio
@@ -113,6 +113,8 @@ class Directory:
         self._playing: dict[tuple[str, str], str] = {}  # by game and name: the tournament of its match
         self._here: dict[Key, dict[int, Present]] = {}  # by worker: who has a place there under a name
         self._coming: OrderedDict[Key, SentBot] = OrderedDict()  # bots of which no worker has said that yet
+        # Called with the record of each tournament whose state has changed.
+        self.turned: Callable[[Record], None] = lambda record: None
 
     # Who holds what
 
@@ -225,6 +227,7 @@ class Directory:
             case Turned():
                 self._current.sort(record)
                 self._weigh(record)
+                self.turned(record)
                 if record.state is State.DELETED:
                     self._remove(record)
             case _:

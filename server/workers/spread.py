@@ -294,7 +294,7 @@ class Spread:
             return None
         lent = Counter({pair: len(pair.lent) for pair in self._pairs.values()})
         pair = min(self._pairs.values(), key=lent.__getitem__)
-        here = len(tournament.matches) - sum(lent.values())
+        here = self._host.timekeeper.playing - sum(lent.values())
         if HOME * here < lent[pair]:
             return None
         return pair.lend(tournament, beginning, players, decided)

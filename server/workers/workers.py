@@ -83,6 +83,7 @@ class Workers:
         host.on_key_gone = lambda key: self._keys.forget(key, OWN)
         host.untold.on_told = self._tell_told
         self._directory.roll.is_past = host.untold.is_past
+        self._directory.turned = host.untold.turned
         host.reception.moved = self._note_place
         host.on_fact.append(self._told)
         ledger.listen(self._tell_trouble)

@@ -8,12 +8,14 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.exits import Unavailable
 from server.host.host import OPEN, Host
 from server.host.opening import NameTaken
+from server.peers.leases import EVERY
 from server.store.ledger import Ledger
 from tests.hang import HANG
 from tests.server.ends import End
-from tests.server.peers.several import several
+from tests.server.peers.several import One, Shared, several
 from tournament.facts import Entered, Opened
 
 GAME = "santorini"
@@ -154,3 +156,40 @@ async def slowly(call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> A
     """In place of the thread that writes: what comes meanwhile goes into the next commit."""
     await trio.sleep(0.01)
     return call()
+
+
+class Stumbling(Shared):
+    """It is away when a name is to be given up for the first time. Leases have changed when it is back."""
+
+    stumbles = True
+
+    def remove(self, host: int, tournament: str) -> None:
+        self.hosts[host].changes += 1
+        if self.stumbles:
+            self.stumbles = False
+            raise Unavailable("it is away")
+        self.leases.pop(tournament, None)
+
+
+@pytest.mark.parametrize("trip", [0.03, 0.07, 0.11])
+async def test_a_tournament_is_held_whose_name_could_not_be_given_up_at_once(
+    trip: float, autojump_clock: MockClock
+) -> None:
+    """Catches a tournament that nobody holds, because its host has given up the new one's name as well."""
+
+    async def there(call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
+        await trio.sleep(trip)
+        return call()
+
+    for pause in range(20):
+        database = Stumbling(trio.current_time)
+        one = One(database, there)
+        async with trio.open_nursery() as nursery:
+            await one.run(nursery)
+            cup = await one.host.open("cup", Opened(GAME, "round-robin", 4))
+            await trio.sleep(pause * EVERY / 20)
+            await one.host.delete(cup, "somebody")
+            await one.host.open("cup", Opened(GAME, "round-robin", 4))
+            await trio.sleep(4 * EVERY)
+            assert database.leases.keys() == one.keeping.leases.held.keys() == {"cup"}
+            nursery.cancel_scope.cancel()

@@ -16,6 +16,7 @@ from server.peers.requests import AT_A_TIME
 from tests.server.peers.several import One, Shared, link, several
 from tests.server.protocols.lists import Telephone
 from tests.server.protocols.room import Guest
+from tournament.desk import Desk
 from tournament.facts import Opened, State
 
 GAME = "tic-tac-toe"
@@ -105,6 +106,35 @@ async def test_so_is_whoever_comes_by_requests(autojump_clock: MockClock) -> Non
         await trio.sleep(HEARD)
         for _ in bots.hosts:
             assert (await come())["tournament"] is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", range(3))
+async def test_so_is_whoever_has_heard_of_an_earlier_end_and_missed_the_last(
+    which: int, autojump_clock: MockClock
+) -> None:
+    """Catches hosts that believe for ever that it has heard: it waited at the open table for nothing."""
+    async with several(3) as (hosts, doors), trio.open_nursery() as nursery:
+        await hosts[2].table(GAME)
+        await hosts[0].found("cup", Opened(GAME, "round-robin", 2))
+        cup = hosts[0].tournaments["cup"]
+        await trio.sleep(HEARD)
+        bots = Roaming(hosts, lambda door: doors[door](), nursery)
+        ann, bob = [await bots.hello(name) for name in TOKENS]
+        await bob.end.say('{"type":"resign"}')
+        await trio.sleep(HEARD)
+        await ann.end.say('{"type":"state"}')  # it has read the standings
+        await trio.sleep(HEARD)
+        await Desk(cup).void(*cup.record.matches, "for a test")
+        await trio.sleep(HEARD)
+        await ann.end.close()
+        await bob.end.say('{"type":"resign"}')
+        await trio.sleep(HEARD)
+        assert cup.record.state is State.FINISHED
+        for _ in range(which):
+            await (await doors["tcp"]()).close()  # the next connection comes to the next host
+        assert await told(await bots.hello("ann")) == [("welcome", "cup"), ("standings", "cup")]
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_host_that_starts_is_told_by_the_others_who_has_heard(autojump_clock: MockClock) -> None:

@@ -49,9 +49,14 @@ class Group:
                 link(self._nursery, one, other)
 
     def cut(self) -> None:
-        """Have no other host reach the first."""
+        """Have no other host reach the first, nor be reached by it."""
+        self.silence()
         for one in self._hosts[1:]:
             del one.links.links[self._hosts[0].links.host]
+
+    def silence(self) -> None:
+        """Have no other host hear of what the first one makes, though none knows yet that it is cut off."""
+        self._hosts[0].links.links.clear()
 
     def kill(self) -> None:
         self._life.cancel()
@@ -141,6 +146,34 @@ async def test_a_request_that_belongs_to_another_host_waits_while_the_link_is_cu
         assert answers[0].startswith("200")
         hosts.cut()
         assert (await ask(hosts.doors[1]["http"], request)).startswith("503")
+
+
+@pytest.mark.parametrize("before", [0.0, EVERY / 2], ids=["of which it knows", "of which it hears later"])
+@pytest.mark.parametrize("begin", [battle, session, move])
+async def test_so_does_one_with_a_secret_of_which_that_host_could_not_tell(
+    begin: Callable[[Connect], Awaitable[str]], before: float, autojump_clock: MockClock
+) -> None:
+    """Catches a bot whose next request comes to a host that could not be told of its secret."""
+    async with group(2) as hosts:
+        hosts.silence()
+        request = await begin(hosts.doors[0]["http"])
+        answers: list[str] = []
+
+        async def late() -> None:
+            answers.append(await ask(hosts.doors[1]["http"], request))
+
+        async with trio.open_nursery() as nursery:
+            if before:
+                nursery.start_soon(late)
+                await trio.sleep(before)
+            hosts.cut()
+            if not before:
+                nursery.start_soon(late)
+            await trio.sleep(HOLDER_TIMEOUT / 2)
+            hosts.link()
+            await trio.sleep(EVERY)
+            nursery.cancel_scope.cancel()  # a move is answered when the opponent has moved
+        assert [each[:3] for each in answers] == ([] if begin is move else ["200"])
 
 
 @pytest.mark.parametrize("trip", [0.0, 0.2], ids=["the database is here", "the database is some way off"])

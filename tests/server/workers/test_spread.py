@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from itertools import count
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import msgspec
@@ -38,7 +38,7 @@ from server.workers.match_messages import (
     Sit,
     Together,
 )
-from server.workers.spread import Pair, Spread
+from server.workers.spread import HOME, Pair, Spread
 from server.workers.starting import conduit_pair
 from tests.hang import HANG
 from tournament.desk import Desk
@@ -328,6 +328,28 @@ async def test_matches_are_played_elsewhere_and_kept_where_they_are_dealt() -> N
     assert [fact.thought for fact in facts] == [(1.0, 0.75)] * 2
     told = {(end["match"], end["winner"], end["ending"], end["receipt"]) for end in ends}
     assert len(told) == 2
+
+
+async def test_a_worker_plays_one_match_for_each_two_that_it_lends_in_however_many_tournaments() -> None:
+    """Catches a worker that plays nearly all matches of its second large tournament."""
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            for cup in ("one", "two"):
+                await both.holder.open(cup, Opened(GAME, "round-robin", entrants=8))
+                bots = [await both.come(f"{cup}-{number}") for number in range(8)]
+                for bot in bots:
+                    await bot.until("begin")
+            played = [match for cup in both.holder.tournaments.values() for match in cup.matches.values()]
+            home = sum(not isinstance(match, Lent) for match in played)
+            assert len(played) == 8
+            assert home == ceil(8 / (1 + HOME))
+            for bot in both.bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+    for conduit in both._conduits:
+        conduit.close()
 
 
 async def both_play_on(first: Bot, second: Bot, ply: int = 2) -> list[dict[str, Any]]:

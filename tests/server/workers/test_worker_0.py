@@ -313,6 +313,22 @@ async def test_a_process_that_is_started_again_meets_the_others_and_hears_who_ha
         assert (here.heard(1, ToldEnd), here.heard(2, ToldEnd)) == ([], [ToldEnd(held[2], "cas")])
 
 
+async def test_a_tournament_that_goes_on_after_its_end_has_another_end_of_which_nobody_has_heard(
+    tmp_path: Path,
+) -> None:
+    """Catches a bot that waits at the open table, because it had been told of the end before."""
+    async with beside(tmp_path) as here:
+        held = {await here.open(name): name for name in ("one", "two", "three")}
+        for name in held.values():
+            here.host.untold.note(name, "ann")
+        everywhere = {(name, "ann") for name in held.values()}
+        for state in (State.RUNNING, State.FINISHED):
+            await here.workers._hear(held[1], [Turned(state)])
+            assert {*here.host.untold.heard()} == everywhere, "it may hear of it before this process does"
+        await here.workers._hear(held[1], [Turned(State.RUNNING)])
+        assert {*here.host.untold.heard()} == everywhere - {(held[1], "ann")}
+
+
 async def test_it_is_said_which_workers_are_starting_and_moves_of_all_are_counted(tmp_path: Path) -> None:
     async with beside(tmp_path) as here:
         workers = here.workers
