@@ -44,6 +44,7 @@ from tournament.thinking import UNTOLD, Seconds, thinking
 from tournament.verdicts import Gone
 
 PRESENT = [None, None]  # nobody is gone
+NONE_UNTOLD: dict[int, Disconnected] = {}  # shared by nearly all matches, and never changed
 NOTED = 0.1  # seconds: a shorter stall of the host is not told, because it decides nothing
 LOSSES = 20  # lost connections of a seat that are told in a match: more of them say nothing new
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
@@ -74,6 +75,7 @@ class Match:
         "_refusals",
         "_replayable",
         "_room",
+        "_untold",
         "asides",
         "begun",
         "clock",
@@ -156,6 +158,9 @@ class Match:
         self._decided = decided or announce_at_once
         self._gone: list[Gone | None] = [None, None]
         self._losses = [0, 0]  # lost connections
+        self._untold = (
+            NONE_UNTOLD  # by seat: why it is gone now, if it was gone too often for that to be told
+        )
         self._credited = 0.0  # seconds given back that were not told yet
         self._eventful = False  # whether anything but moves has been told
         self.asides: list[Aside] = []  # what was said and happened beside the moves, in the order of plies
@@ -409,6 +414,8 @@ class Match:
             if gone.lost and self.verdict is None and self._losses[seat] <= LOSSES:
                 self._note(Returned(at, self.ply, seat=seat))
             self._gone[seat] = None
+            if seat in self._untold:
+                self._untold = {other: each for other, each in self._untold.items() if other != seat}
             if gone.held and self.to_move == seat:
                 self.clock.start(seat, at)
         self.flag(at)  # if the opponent has been gone for too long, this seat wins now
@@ -509,14 +516,19 @@ class Match:
                 self._gone[gone.seat] = structs.replace(gone, until=gone.until + seconds)
 
     def _was_cut_off(self, seat: int) -> bool:
-        """Whether the log says that the host hung up on a seat; it is looked up only if it can say so."""
+        """Whether the host hung up on a seat that is gone; the log is read only if it can say so."""
+        if seat in self._untold:
+            return bool(self._untold[seat].why)
         told = 0 < self._losses[seat] <= LOSSES
         return told and bool(verdicts.cut_off(verdicts.gathered(self.log.events), seat))
 
     def _lose_connection(self, seat: int, at: float, why: str = "") -> None:
         self._losses[seat] += 1
+        lost = Disconnected(at, self.ply, seat=seat, why=why)
         if self._losses[seat] <= LOSSES:
-            self._note(Disconnected(at, self.ply, seat=seat, why=why))
+            self._note(lost)
+        else:
+            self._untold = {**self._untold, seat: lost}
 
     def _refuse(self, seat: int, sent: object, why: str, at: float) -> None:
         self._counts[seat] += 1
@@ -539,7 +551,7 @@ class Match:
         """The causes of an end that is decided `at` that time."""
         if self._credited:
             self._tell_credit(at)
-        return verdicts.gathered(self.log.events) if self._eventful else []
+        return verdicts.gathered([*self.log.events, *self._untold.values()]) if self._eventful else []
 
     def _annotate(self, ply: int, seat: int, note: Note) -> None:
         """Keep a note, if there is room for it."""

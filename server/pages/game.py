@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+import structlog
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -25,6 +26,8 @@ SEED = 5  # of the players in the example
 PLIES = 3  # of the example
 DRAWN = 12  # plies of the board that is shown
 SHOWN = 4  # moves that were played, as examples of how moves are written
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 WAYS = {OverTcp: "TCP", OverWebsocket: "websocket", OverHttp: "HTTP"}  # what carries dialects, in words
 
@@ -127,7 +130,16 @@ def _moves(game: Game[Any, Any]) -> list[tuple[str, str]]:
 
 @cache
 def _for_assistants(name: str) -> str:
+    """The section on a game, made once: one that fails leaves the file to the others."""
     game = catalogue()[name]
+    try:
+        return _section(game)
+    except Exception as error:
+        log.error("a game fails to say how it is played", game=name, exc_info=error)
+        return f"\n### {game.title}: `{name}`\n\nThis game fails on this host.\n"
+
+
+def _section(game: Game[Any, Any]) -> str:
     played = [position for position, _ in _position(game, DRAWN)]
     first, second = game.seats
     if game.faults == "forfeit":

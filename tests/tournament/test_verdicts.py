@@ -153,6 +153,27 @@ def test_whoever_comes_back_after_it_was_hung_up_on_and_is_lost_again_was_lost_b
     assert kinds(played) == ["disconnected", "returned", "disconnected", "absent"]
 
 
+@pytest.mark.parametrize("why", ["", WHY])
+@pytest.mark.parametrize("before", [0, 1, LOSSES - 1, LOSSES, 3 * LOSSES])
+def test_the_last_connection_decides_whose_fault_it_is_however_many_were_lost_before(
+    before: int, why: str
+) -> None:
+    """Catches the network that is blamed because the host has hung up too often for that to be told."""
+    played = match(pace=Pace(turn=60.0))
+    for _ in range(before):
+        played.cut_off(0, "another reason", 1.0)
+        played.away(0, 31.0, 1.0)
+        played.here(0, 1.0)
+    if why:
+        played.cut_off(0, why, 29.0)
+    played.away(0, 90.0, 29.0)
+    played.flag(61.0)
+    hung_up = f", because the host hung up on it ({why})" if why else ""
+    assert ended(played).why == f"ann ran out of time, disconnected 31 s earlier{hung_up}"
+    assert ended(played).fault is (Fault.BOT if why else Fault.NETWORK)
+    assert ended(played).cause[-2:-1] == (causes.Disconnected(29.0, 0, 0, why),)
+
+
 def test_whoever_is_hung_up_on_when_its_clock_has_run_out_was_too_slow() -> None:
     played = match()
     played.cut_off(0, WHY, 21.0)

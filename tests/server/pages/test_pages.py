@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 import pytest
 import trio
+from msgspec import structs
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -842,3 +844,19 @@ async def test_the_graph_of_a_match_says_what_it_shows(autojump_clock: MockClock
         await played(here, "ann", "bob")
         page = await here.read("/matches/cup-1")
     assert "The time spent on each move, and below it what was left on the clocks." in page
+
+
+def test_a_game_that_fails_leaves_the_file_for_assistants_to_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise KeyError("?")
+
+    other = structs.replace(catalogue()[GAME], name="other", title="Other")
+    odd = structs.replace(other, name="odd", title="Odd", show=fail)
+    monkeypatch.setattr(game, "catalogue", lambda: {"odd": odd, "other": other})
+    with capture_logs() as logs:
+        texts = [game.with_games("before\n## Trying it\nafter", ("odd", "other")) for _ in range(2)]
+    assert texts[0] == texts[1]
+    assert "### Odd: `odd`\n\nThis game fails on this host.\n\n### Other: `other`\n" in texts[0]
+    assert [log["game"] for log in logs] == ["odd"], "it is told once, however often somebody asks"
