@@ -158,9 +158,7 @@ class Match:
         self._decided = decided or announce_at_once
         self._gone: list[Gone | None] = [None, None]
         self._losses = [0, 0]  # lost connections
-        self._untold = (
-            NONE_UNTOLD  # by seat: why it is gone now, if it was gone too often for that to be told
-        )
+        self._untold = NONE_UNTOLD  # by seat: how it is gone now, if it was too often for that to be told
         self._credited = 0.0  # seconds given back that were not told yet
         self._eventful = False  # whether anything but moves has been told
         self.asides: list[Aside] = []  # what was said and happened beside the moves, in the order of plies
