@@ -24,6 +24,7 @@ from tournament.notes import Notes
 
 # Bytes of a line. The draw of the largest round robin is one: a million pairings, each of two names.
 LONGEST = 256 * 1024 * 1024
+SAVED = "this begins what `quintain match --save` has kept, which is no export"
 
 Moment = Annotated[datetime, Meta(tz=True)]  # without a zone, it would be another one on each machine
 
@@ -245,6 +246,9 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
             if len(text) > LONGEST:
                 raise ValueError(f"a line of more than {LONGEST} bytes is none of an export")
             match msgspec.json.decode(text):
+                case {"type": "series"}:
+                    findings.append(Finding(number, SAVED))
+                    return
                 case {"type": str() as kind}:
                     if kind in KINDS:
                         yield Line(number, text, _decoder.decode(text))

@@ -671,6 +671,7 @@ def test_a_file_of_anything_gives_sentences() -> None:
         (b"\n\n", "there is no tournament"),
         (b"[1]\n", 'expected an object with a "type"'),
         (b'{"type":"entrant"}\n', "missing required field"),
+        (b'{"type":"series","games":2}\n{"type":"match","match":1}\n', "`quintain match --save`"),
         (b"\xff\xfe\n", ""),
         (b"[" * 100_000, "nested too deeply"),
     ],
