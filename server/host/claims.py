@@ -17,7 +17,7 @@ from server.net.budgets import address_of
 from tournament.desk import NOTHING, About, Desk
 from tournament.facts import Claimed, State
 from tournament.match import Match
-from tournament.player import CALLED, UNSEEN
+from tournament.player import CALLED, UNSEEN, Player
 from tournament.record import Record
 from tournament.refusals import Refusal, Senseless, admits
 from tournament.tournament import Tournament
@@ -120,6 +120,15 @@ class Claims:
         name, own = visit.player.name, None if visit.digest is None else visit.digest.hex()
         if (seat := record.seats.get(name)) is not None:
             return (seat.door, seat.address) != (door, address_of(visit.peer))
+        return record.claims.get(name, own) != own
+
+    def is_another_bots(self, player: Player, left: Record, record: Record) -> bool:
+        """The same of somebody who is led on, out of the tournament that it has `left`."""
+        if record.kept_as not in self._went_on:
+            return False
+        name, own = player.name, self._reception.owner(player)
+        if (seat := record.seats.get(name)) is not None:
+            return seat != left.seats.get(name)
         return record.claims.get(name, own) != own
 
     def restore_players(self, record: Record) -> None:

@@ -299,7 +299,8 @@ class Host:
                 await trio.lowlevel.checkpoint()
                 continue
             try:
-                if await self.placing.send_on(player):
+                anothers = partial(self.claims.is_another_bots, player, record)
+                if await self.placing.send_on(player, anothers):
                     if player.taker is not None:
                         player.taker.moved()
                     self.reception.moved((player.game, key(player.name)))

@@ -98,14 +98,18 @@ class Placing:
         finally:
             turn.release()
 
-    async def send_on(self, player: Player) -> bool:
+    async def send_on(
+        self, player: Player, is_anothers: Callable[[Record], bool] = lambda record: False
+    ) -> bool:
         """Have a player whose tournament is gone play where it has entered, or else at the open table.
 
         It has come to no other tournament that takes entrants. Raises `Refusal` if it cannot. False: its bot
         has gone, or has come again and been led elsewhere, before its turn.
         """
         entered = (
-            each for each in self._roll.awaiting(player.name, player.game) if player.name not in each.out
+            each
+            for each in self._roll.awaiting(player.name, player.game)
+            if player.name not in each.out and not is_anothers(each)
         )
 
         def expect_nowhere() -> None:

@@ -285,6 +285,11 @@ class Reception:
         where = (game, key(name))
         return where not in self._claims and where not in self._visits
 
+    def owner(self, player: Player) -> str | None:
+        """The digest of the token to which a player's name belongs, in hexadecimal, if it came with one."""
+        claim = self._claims.get((player.game, key(player.name)))
+        return None if claim is None or claim.player is not player else claim.digest.hex()
+
     def is_playing(self, name: str, game: str, token: str | None) -> bool:
         """Whether a bot that comes like that comes back to a match."""
         claim = self._claims.get((game, key(name)))

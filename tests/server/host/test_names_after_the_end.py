@@ -119,3 +119,16 @@ async def test_a_seat_is_kept_from_whoever_has_a_token_for_its_name_by_then(
         visit.acknowledge()
         await wait_all_tasks_blocked()
         assert [*host.tournaments["cup"].record.seats] == ["ann", "bob"]
+
+
+@pytest.mark.parametrize("token", [None, OTHER])
+async def test_whoever_is_led_out_of_a_deleted_tournament_is_led_to_none_where_its_name_is_anothers(
+    token: str | None, autojump_clock: MockClock
+) -> None:
+    async with running() as (host, nursery):
+        await hold(host, nursery)
+        await host.open("cap", Opened(GAME, "round-robin", 3))
+        visit = await host.arrive("ann", GAME, token=token, keeps=token is not None, tournament="cap")
+        await void(host)
+        await host.delete(host.tournaments["cap"], "somebody")
+        assert visit.player.place == OPEN + GAME
