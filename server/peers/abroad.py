@@ -213,6 +213,14 @@ class Peers:
         return any(self._to(other) is None and self.goes_on(other) for other in others)
 
     @property
+    def lost_a_host(self) -> bool:
+        """Whether some other host has ended so lately that what it held may not go on yet."""
+        seen, host = self._keeping.seen, self._keeping.leases.host
+        return any(
+            peer.id != host and peer.age < HOLDER_TIMEOUT and self._to(peer.id) is None for peer in seen
+        )
+
+    @property
     def others(self) -> bool:
         """Whether there are other hosts that take over what nobody holds."""
         leases = self._keeping.leases

@@ -201,6 +201,27 @@ async def test_what_goes_on_is_found_at_any_host_when_another_one_takes_it_over(
         assert ("200" in answers) == (begin is battle)
 
 
+@pytest.mark.parametrize("begin", [battle, move])
+async def test_so_is_what_a_host_made_too_late_to_tell_of(
+    begin: Callable[[Connect], Awaitable[str]], autojump_clock: MockClock
+) -> None:
+    async with group(2, 0.2) as hosts:
+        hosts.silence()
+        request = await begin(hosts.doors[0]["http"])
+        hosts.kill()
+        answers: list[str] = []
+
+        async def look() -> None:
+            answers.append((await ask(hosts.doors[1]["http"], request))[:3])
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(40):
+                nursery.start_soon(look)
+                await trio.sleep(EVERY / 4)
+            nursery.cancel_scope.cancel()
+        assert set(answers) <= {"200", "409", "503"}
+
+
 async def test_nobody_waits_long_for_a_session_that_has_ended_with_its_host(
     autojump_clock: MockClock,
 ) -> None:
