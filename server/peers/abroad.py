@@ -236,6 +236,17 @@ class Peers:
             while tournament in self._gained or (self._gained and not tournament):
                 await self._moved.wait()
 
+    @property
+    def goes_on_here(self) -> bool:
+        """Whether all that this host has gained, and that is not over, goes on here by now."""
+        return all(map(self._is_over, self._gained))
+
+    async def gone_on(self) -> None:
+        """Wait until that is so."""
+        with trio.move_on_after(HOLDER_TIMEOUT):
+            while not self.goes_on_here:
+                await self._moved.wait()
+
     async def read_on(self) -> None:
         """Take in what others have kept until now, if the database can be read just now."""
         try:

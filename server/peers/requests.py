@@ -123,7 +123,8 @@ class Relayed:
         place = self._by(*leads)
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.has_none(leads)
         unheard_of = place is None and self._is_unheard_of(leads)
-        waits = unsure or unheard_of or self._is_out_of_reach(place)
+        early = goes_on and place is None and not self._peers.goes_on_here
+        waits = unsure or unheard_of or early or self._is_out_of_reach(place)
         return Sought(None, leads, goes_on) if waits else Sought(place)
 
     def _is_unheard_of(self, leads: Sequence[Wanted | Hint | str]) -> bool:
@@ -170,6 +171,8 @@ class Relayed:
             await self._hear_of(leads, goes_on=sought.goes_on)
         elif not await self._peers.renewed():
             raise HttpError(503, OUT_OF_REACH, RETRY_SOON)
+        if sought.goes_on and self._by(*leads) is None:
+            await self._peers.gone_on()  # one address may lead to several matches
         await self._answered(exchange, app, self._by(*leads))
 
     async def _hear_of(self, leads: Sequence[Wanted | Hint | str], *, goes_on: bool) -> None:
@@ -251,7 +254,9 @@ class Relayed:
             raise HttpError(503, LOST, RETRY_SOON)
         if link is not None:
             await self._ask(link, exchange, again=True)
-        elif (pending := app(exchange)) is not None:
+            return
+        await self._peers.gone_on()
+        if (pending := app(exchange)) is not None:
             await pending
 
     async def _elsewhere(self, request: Request) -> Link | None:
