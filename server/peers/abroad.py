@@ -213,6 +213,14 @@ class Peers:
         return any(self._to(other) is None and self.goes_on(other) for other in others)
 
     @property
+    def lost_a_host(self) -> bool:
+        """Whether some other host has ended so lately that what it held may not go on yet."""
+        seen, host = self._keeping.seen, self._keeping.leases.host
+        return any(
+            peer.id != host and peer.age < HOLDER_TIMEOUT and self._to(peer.id) is None for peer in seen
+        )
+
+    @property
     def others(self) -> bool:
         """Whether there are other hosts that take over what nobody holds."""
         leases = self._keeping.leases
@@ -226,6 +234,17 @@ class Peers:
         """Wait until a tournament that this host gained goes on here; without a name, until all do."""
         with trio.move_on_after(HOLDER_TIMEOUT):
             while tournament in self._gained or (self._gained and not tournament):
+                await self._moved.wait()
+
+    @property
+    def goes_on_here(self) -> bool:
+        """Whether all that this host has gained, and that is not over, goes on here by now."""
+        return all(map(self._is_over, self._gained))
+
+    async def gone_on(self) -> None:
+        """Wait until that is so."""
+        with trio.move_on_after(HOLDER_TIMEOUT):
+            while not self.goes_on_here:
                 await self._moved.wait()
 
     async def read_on(self) -> None:

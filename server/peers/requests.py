@@ -123,7 +123,8 @@ class Relayed:
         place = self._by(*leads)
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.has_none(leads)
         unheard_of = place is None and self._is_unheard_of(leads)
-        waits = unsure or unheard_of or self._is_out_of_reach(place)
+        early = goes_on and place is None and not self._peers.goes_on_here
+        waits = unsure or unheard_of or early or self._is_out_of_reach(place)
         return Sought(None, leads, goes_on) if waits else Sought(place)
 
     def _is_unheard_of(self, leads: Sequence[Wanted | Hint | str]) -> bool:
@@ -167,23 +168,30 @@ class Relayed:
                 raise HttpError(503, LOST, RETRY_SOON)
             await self._peers.news()
         if not self._is_unheard_of(leads):
-            await self._hear_of(leads, self._keys.told_anew_within(leads) if sought.goes_on else 0.0)
+            await self._hear_of(leads, goes_on=sought.goes_on)
         elif not await self._peers.renewed():
             raise HttpError(503, OUT_OF_REACH, RETRY_SOON)
+        if sought.goes_on and self._by(*leads) is None:
+            await self._peers.gone_on()  # one address may lead to several matches
         await self._answered(exchange, app, self._by(*leads))
 
-    async def _hear_of(self, leads: Sequence[Wanted | Hint | str], taking_over: float) -> None:
+    async def _hear_of(self, leads: Sequence[Wanted | Hint | str], *, goes_on: bool) -> None:
         """Wait until some host tells of a secret: longer while one may go on with it, or cannot tell of it.
 
-        A host to which there is a link again tells of all its secrets at once.
+        A host to which there is a link again tells of all its secrets at once. One that has ended may not
+        have told of its latest.
         """
+        taking_over = self._keys.told_anew_within(leads) if goes_on else 0.0
         deadline, seconds = trio.current_time() + HOLDER_TIMEOUT, max(EVERY, taking_over)
         while self._keys.has_none(leads) and trio.current_time() < deadline:
-            missed = self._peers.misses_a_link
+            missed = self._may_be_untold(goes_on)
             await self._keys.heard_of(leads, seconds)
-            if not (missed or self._peers.misses_a_link):
+            if not (missed or self._may_be_untold(goes_on)):
                 break
             seconds = EVERY
+
+    def _may_be_untold(self, goes_on: bool) -> bool:
+        return self._peers.misses_a_link or (goes_on and self._peers.lost_a_host)
 
     async def _answered(
         self, exchange: Exchange, app: App, place: Place | None, *, opens: bool = True
@@ -246,7 +254,9 @@ class Relayed:
             raise HttpError(503, LOST, RETRY_SOON)
         if link is not None:
             await self._ask(link, exchange, again=True)
-        elif (pending := app(exchange)) is not None:
+            return
+        await self._peers.gone_on()
+        if (pending := app(exchange)) is not None:
             await pending
 
     async def _elsewhere(self, request: Request) -> Link | None:

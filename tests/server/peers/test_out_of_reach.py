@@ -43,6 +43,10 @@ class Group:
         self.link()
         await trio.sleep(2 * EVERY)
 
+    @property
+    def first(self) -> One:
+        return self._hosts[0]
+
     def link(self) -> None:
         for later, one in enumerate(self._hosts):
             for other in self._hosts[:later]:
@@ -199,6 +203,40 @@ async def test_what_goes_on_is_found_at_any_host_when_another_one_takes_it_over(
         assert answers
         assert set(answers) <= {"200", "409", "503"}, "409: the same was asked again"
         assert ("200" in answers) == (begin is battle)
+
+
+@pytest.mark.parametrize("begin", [battle, move])
+async def test_so_is_what_a_host_made_too_late_to_tell_of(
+    begin: Callable[[Connect], Awaitable[str]], autojump_clock: MockClock
+) -> None:
+    async with group(2, 0.2) as hosts:
+        hosts.silence()
+        request = await begin(hosts.doors[0]["http"])
+        hosts.kill()
+        answers: list[str] = []
+
+        async def look() -> None:
+            answers.append((await ask(hosts.doors[1]["http"], request))[:3])
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(40):
+                nursery.start_soon(look)
+                await trio.sleep(EVERY / 4)
+            nursery.cancel_scope.cancel()
+        assert set(answers) <= {"200", "409", "503"}
+
+
+@pytest.mark.parametrize("door", [0, 1])
+async def test_a_request_waits_until_all_goes_on_that_its_host_has_taken_over(
+    door: int, autojump_clock: MockClock
+) -> None:
+    """Catches a bot of Hexagon Dots whose opponent of before, at the same address, plays on already."""
+    async with group(2) as hosts:
+        request = await battle(hosts.doors[1]["http"])
+        peers = hosts.first.peers
+        peers._gained.append("tic-tac-toe")
+        assert (await ask(hosts.doors[door]["http"], request)).startswith("200")
+        assert not peers._gained
 
 
 async def test_nobody_waits_long_for_a_session_that_has_ended_with_its_host(
