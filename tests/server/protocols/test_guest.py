@@ -968,13 +968,13 @@ async def test_a_move_against_the_rules_that_is_written_short_elsewhere_is_shown
 
 
 async def test_a_line_that_is_no_text_anywhere_is_shown_too(autojump_clock: MockClock) -> None:
-    """Catches an event that cannot be written: the lone surrogate that a typed line may hold."""
+    """Catches an event that cannot be written: of what is half a character, the words as typed are shown."""
     async with lists() as here:
         bob = await Room(here.host, here.nursery).hello("bob")
         ann = Fighter(here, await answered(await here.join("ann")))
         await ann.start()
         await bob.say('"\\ud800"')
-        assert await ann.told() == [{"player": "O", "action": '"\\ud800"'}]
+        assert await ann.told() == [{"player": "O", "action": '"\\"\\\\ud800\\""'}]
 
 
 async def test_an_opponent_who_resigns_elsewhere_has_lost(autojump_clock: MockClock) -> None:
