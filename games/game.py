@@ -14,7 +14,7 @@ from functools import cache
 from inspect import signature
 from typing import Annotated, Any, Generic, Literal, Protocol, Self, TypeVar
 
-from msgspec import DecodeError, Meta, Struct
+from msgspec import Meta, Struct
 from msgspec.json import decode
 
 M = TypeVar("M")
@@ -188,5 +188,5 @@ def typed(text: str) -> object:
     """
     try:
         return decode(text)
-    except (DecodeError, ValueError, RecursionError):
+    except (ValueError, RecursionError):  # msgspec's errors are of the former kind
         return text

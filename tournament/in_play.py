@@ -12,7 +12,7 @@ from typing import Any
 import trio
 from msgspec import UNSET
 
-from games.game import Game, Illegal
+from games.game import Game
 from tournament.events import Ended
 from tournament.facts import Dealt
 from tournament.kinds import with_the_house
@@ -95,13 +95,15 @@ class InPlay:
             self.epoch(),
             dealt.when,
         )
-        try:
-            lent = None if kept is not None else self._lend(beginning, players, self.decided)
-            match = lent or begun(self._game, beginning, trio.current_time(), self.decided, kept)
-        except Exception as error:
-            if kept is not None and isinstance(error, Illegal):
-                raise
-            raise GameFailed(error) from error
+        lent = None
+        if kept is not None:
+            match = begun(self._game, beginning, trio.current_time(), self.decided, kept)
+        else:
+            try:
+                lent = self._lend(beginning, players, self.decided)
+                match = lent or begun(self._game, beginning, trio.current_time(), self.decided)
+            except Exception as error:
+                raise GameFailed(error) from error
         self.matches[dealt.match] = match
         self._players[dealt.match] = players
         seats = [Seat(match, index, self._timekeeper) for index in range(len(players))]

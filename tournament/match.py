@@ -48,8 +48,9 @@ NONE_UNTOLD: dict[int, Disconnected] = {}  # shared by nearly all matches, and n
 NOTED = 0.1  # seconds: a shorter stall of the host is not told, because it decides nothing
 LOSSES = 20  # lost connections of a seat that are told in a match: more of them say nothing new
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
-_encoder = msgpack.Encoder()
 REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work
+
+_encoder = msgpack.Encoder()
 
 
 class OutOfTurn(Illegal):
