@@ -25,10 +25,8 @@ from tournament.record import Record
 from tournament.settling import both, not_begun, unplayed
 
 AT_A_TIME = 50  # matches that begin, or pairings that are settled, before other tasks get their turn
-FIRST_REST, LONGEST_REST = (
-    1.0,
-    60.0,
-)  # seconds without a match after a game has failed, twice as many each time
+FIRST_REST = 1.0  # seconds without a match after a game has failed; then twice as many each time …
+LONGEST_REST = 60.0  # … up to these
 
 
 class Dealing:

@@ -142,6 +142,9 @@ class InPlay:
         self._timekeeper.forget(lent)
         self._timekeeper.watch(match)
         self._begun(match)
+        if match.unreadable is not None:
+            match.log.report(match.unreadable)
+            match.fail(trio.current_time())
         return seats
 
     def is_lent(self, lent: Lent) -> bool:

@@ -91,6 +91,7 @@ class Travelling(Match):
     def __init__(self, beginning: Beginning, at: float, decided: Decided) -> None:
         super().__init__(catalogue()[beginning.game], **_arguments(beginning, at, decided))
         self.beginning = beginning
+        self.unreadable: Exception | None = None  # what its game raised that does not take back its own moves
         self._away = 0  # connections of its players that are still in the process where it was played
         self._when_told: list[Callable[[], None]] = []
 
@@ -110,11 +111,20 @@ class Travelling(Match):
         )
 
     def go_on(self, course: Course) -> None:
-        """Take over the match as it stood in another process. Nobody follows it yet."""
+        """Take over the match as it stood in another process. Nobody follows it yet.
+
+        If it is `unreadable` now, it can only be voided.
+        """
         self._away = len(self.names)
-        for event in course.events:
-            if isinstance(event, Moved):
-                self._add(event, self.position.play(self.game.read(event.move, self.position)))
+        moved = [event for event in course.events if isinstance(event, Moved)]
+        self.moves += [event.move for event in moved]
+        self.times += [event.spent for event in moved]
+        try:
+            for move in self.moves:
+                self.positions.append(self.position.play(self.game.read(move, self.position)))
+        except Exception as error:
+            self.unreadable = error
+            self.positions += [self.position] * (1 + len(self.moves) - len(self.positions))
         self.log.events = [*course.events]
         for number in course.quoted:
             self.log.events[number] = _as_said(course.events[number])
@@ -125,6 +135,9 @@ class Travelling(Match):
         self._counts, self._gone, self._losses = [*course.refusals], [*course.gone], [*course.losses]
         self._credited, self.asides = course.credited, [*course.asides]
         self._room = room(noted(course.asides))
+
+    def thinking(self) -> tuple[Seconds, Seconds]:
+        return super().thinking() if self.unreadable is None else UNTOLD  # nobody knows who made which move
 
     def arrived(self) -> None:
         """One more connection is here again, or has ended."""

@@ -17,7 +17,6 @@ from server.pages.rendering import part
 from server.pages.story import Story
 from tournament.match import Match
 
-NO_BOARD = Markup("<span>{} fails to draw this board</span>")
 LINGERS = 4.0  # seconds that a match is shown after its end while another waits for its place
 
 
@@ -47,7 +46,7 @@ class BoardGrid:
                 self._places[place] = None
         shown = {story.name for story in self._places if story is not None}
         waiting = (
-            Story(tournament.record, played)
+            Story(tournament.record, played, self._guard.report)
             for tournament in tournaments
             for played in tournament.matches.values()
             if played.name not in shown and played.result is None
@@ -60,15 +59,10 @@ class BoardGrid:
                 self._places[place] = found
 
     def _card(self, story: Story) -> Markup:
-        """A live board with its names and clocks; words in its place if its game fails to draw it."""
-        try:
-            story.complete()
-            board = story.board(len(story.plies))
-        except Exception as error:  # the boards of other games are on the same page
-            self._guard.report(error)
-            board = NO_BOARD.format(story.game.title)
+        """A live board with its names and clocks."""
+        story.complete()
         seen: dict[str, Any] = {"story": story, "seats": match.seats(story), "ended": story.ended}
-        return part("card", seen | {"board": board})
+        return part("card", seen | {"board": story.board(len(story.plies))})
 
 
 def _done(story: Story, now: float) -> bool:

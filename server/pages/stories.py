@@ -10,21 +10,20 @@ STORIES = 32  # matches that are over and whose replay is kept
 class Stories:
     def __init__(self, host: View) -> None:
         self._host = host
-        self._kept: dict[
-            tuple[str, str], Story
-        ] = {}  # by tournament as it is kept, and match; the latest last
+        # By tournament as it is kept, and match; the latest last
+        self._kept: dict[tuple[str, str], Story] = {}
 
     async def find(self, name: str) -> tuple[Record, Story] | None:
         """A match and its tournament's record; a match's name begins with its tournament's."""
         tournament = self._host.tournaments.get(name.rpartition("-")[0])
         if tournament is None:
             return None
-        record = tournament.record
+        record, report = tournament.record, self._host.guard.report
         if name not in record.matches:  # its end is kept before its players are told of it
             live = tournament.matches.get(name)
-            return None if live is None else (record, Story(record, live))
+            return None if live is None else (record, Story(record, live, report))
         which = record.kept_as, name
-        story = self._kept.pop(which, None) or Story(record, await tournament.concluded(name))
+        story = self._kept.pop(which, None) or Story(record, await tournament.concluded(name), report)
         if story.deleted:  # while that was read
             return None
         self._kept[which] = story

@@ -4,9 +4,12 @@ A finished match is played again from its record. A live one is only read and do
 not notify anybody, so a spectator adds nothing to anybody's move. Games draw their
 positions with their own names for the seats: nothing that a bot has said is in a
 drawing.
+
+A game of another package may fail at any of that. It costs the match its boards, and
+no page.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +28,8 @@ from tournament.match import Match
 from tournament.notes import Note
 from tournament.record import Record
 
+NO_BOARD = Markup("<span>{} fails to draw this board</span>")
+NO_REPLAY = Markup("<span>{} fails to replay this match from here on</span>")
 LARGE = 800  # elements: a drawing with more is shown as a picture, which is one element of the page
 
 
@@ -41,10 +46,14 @@ class Ply(Struct, frozen=True):
 class Story:
     """One match from its first position on, as far as it was asked for."""
 
-    def __init__(self, record: Record, source: Match | Concluded) -> None:
+    def __init__(
+        self, record: Record, source: Match | Concluded, report: Callable[[Exception], None]
+    ) -> None:
+        """`report` is called with what the game raises that it may not raise."""
         self.source = source
         self.tournament = record.name
         self._record = record
+        self._report = report
         live = isinstance(source, Match)
         self.name: str = source.name if live else source.match
         self.players: tuple[str, str] = source.names if live else source.players
@@ -52,6 +61,7 @@ class Story:
         start = source.positions[0] if live else self.game.opening(record.options(source))
         self.positions = [start]
         self.plies: list[Ply] = []
+        self.ends_early = False  # whether the game has failed to replay the match any further
         self._moves: list[Any] = []  # as the game has them
         self._read = 0  # events of a live match that were looked at …
         self.taken_back = 0  # … and how often moves had been taken back in it by then
@@ -97,19 +107,27 @@ class Story:
 
     def tell(self) -> Iterator[Ply]:
         """Go on with the replay, and yield each ply: the caller may pause in between."""
-        for written, spent in self._untold():
-            before = self.positions[-1]
-            move = self.game.read(written, before)
-            seat: int = before.turn
-            used = self.plies[-1].used if self.plies else (0.0, 0.0)
-            used = (used[0] + spent, used[1]) if seat == 0 else (used[0], used[1] + spent)
-            ply = Ply(len(self.plies) + 1, seat, self.game.spelled(move, before), spent, used)
-            source = self.source
-            after = source.positions[ply.number] if isinstance(source, Match) else before.play(move)
-            self.positions.append(after)
-            self._moves.append(move)
-            self.plies.append(ply)
-            yield ply
+        for written, spent in () if self.ends_early else self._untold():
+            try:
+                self._tell(written, spent)
+            except Exception as error:
+                self._report(error)
+                self.ends_early = True
+                return
+            yield self.plies[-1]
+
+    def _tell(self, written: Any, spent: float) -> None:
+        before, number = self.positions[-1], len(self.plies) + 1
+        move = self.game.read(written, before)
+        seat: int = before.turn
+        used = self.plies[-1].used if self.plies else (0.0, 0.0)
+        used = (used[0] + spent, used[1]) if seat == 0 else (used[0], used[1] + spent)
+        ply = Ply(number, seat, self.game.spelled(move, before), spent, used)
+        source = self.source
+        after = source.positions[number] if isinstance(source, Match) else before.play(move)
+        self.positions.append(after)
+        self._moves.append(move)
+        self.plies.append(ply)
 
     def _untold(self) -> Iterator[tuple[Any, float]]:
         source = self.source
@@ -136,8 +154,17 @@ class Story:
         return self.game.draw(self.positions[ply], self._moves[ply - 1] if ply else None)
 
     def board(self, ply: int) -> Markup:
-        """The board as a page shows it: the drawing itself, or a link to it as a picture if it is large."""
-        drawn = self.drawing(ply)
+        """The board as a page shows it: the drawing itself, or a link to it as a picture if it is large.
+
+        Words are in its place if the game fails.
+        """
+        if self.ends_early and ply == len(self.plies):
+            return NO_REPLAY.format(self.game.title)
+        try:
+            drawn = self.drawing(ply)
+        except Exception as error:
+            self._report(error)
+            return NO_BOARD.format(self.game.title)
         if drawn.count("<") < LARGE * 1.2:  # few elements of a drawing have an end tag
             return Markup(drawn)  # noqa: S704 - a game's own drawing, which holds nothing that anybody said
         title = f"{self.game.title}, after {plural(ply, 'move')}"

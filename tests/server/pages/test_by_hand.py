@@ -16,6 +16,7 @@ from server.pages.door import shows
 from server.pages.story import Story
 from tests.docs.test_lists import OURS
 from tests.games.play import playout
+from tests.server.pages.gallery import raised
 from tournament.facts import Opened
 from tournament.match import Match
 from tournament.record import Record
@@ -27,7 +28,7 @@ def story_of(game: Game[Any, Any], positions: list[Any], moves: list[Any]) -> St
     match = Match(game, ("ann", "bob"), 0.0, name="open-1")
     for at, (position, move) in enumerate(zip(positions, moves, strict=False)):
         match.play(position.turn, game.write(move), at / 1000)
-    story = Story(Record("open", Opened(game.name, "open")), match)
+    story = Story(Record("open", Opened(game.name, "open")), match, raised)
     story.complete()
     return story
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 import trio
 from markupsafe import Markup
-from msgspec import structs
+from msgspec import json, structs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -141,13 +141,52 @@ async def test_a_game_that_fails_to_draw_costs_no_other_its_boards(
         assert all("ann" in card and "<svg" in card for card in cards)
         assert "Connect-4 fails to draw this board" in first.parts["place-1"]
         assert len(match.items) == 4
-        assert (await failing.client.now()).endswith(b"\r\n0\r\n\r\n"), "its stream has ended"
+        await failing.look()
+        assert failing.parts["board"] == "<span>Connect-4 fails to draw this board</span>"
+        assert len(failing.items) == 2, "its moves are told all the same"
         assert "Connect-4 fails to draw this board" in await here.read("/")
         assert "Connect-4 fails to draw this board" in await here.read("/tournaments/odd")
-        await here.read("/matches/odd-1", status=500)
+        for page in ("/matches/odd-1", "/matches/odd-1?ply=1", "/embed/matches/odd-1"):
+            assert "Connect-4 fails to draw this board" in await here.read(page)
+        frames = json.decode(await here.read("/matches/odd-1/frames"))["frames"]
+        assert ["fails" in frame["board"] for frame in frames] == [bool(frame["ply"]) for frame in frames]
+        await here.read("/matches/odd-1/board.svg", status=500)
         assert {place.split()[0] for place in here.host.guard.caught} == {"KeyError"}
         here.host.guard.caught.clear()
         here.server.guard.caught.clear()
+
+
+@pytest.mark.parametrize("fails_at", ["read", "spell"])
+async def test_a_game_that_fails_to_replay_a_match_costs_its_page_no_more_than_that(
+    fails_at: str, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a page of errors in place of the moves before, the ending and the clocks."""
+
+    def fail(told: Any, position: Any) -> Any:
+        if (position.mine | position.theirs).bit_count() < 2:
+            return (game.read if fails_at == "read" else game.spelled)(told, position)
+        raise KeyError("?")
+
+    game = catalogue()["connect-4"]
+    odd = structs.replace(game, **{fails_at: fail})
+    monkeypatch.setattr("server.pages.story.catalogue", lambda: {**catalogue(), odd.name: odd})
+    async with gallery() as here:
+        await running(here, "ann", "bob", game=odd.name)
+        await trio.sleep(3.5)
+        watcher = await here.watch("page=/matches/cup-1")
+        await trio.sleep(0.5)
+        await watcher.look()
+        assert watcher.parts["board"] == "<span>Connect-4 fails to replay this match from here on</span>"
+        assert len(watcher.items) == 2
+        assert "Connect-4 fails to replay" in await here.read("/wall")
+        await trio.sleep(60.0)
+        await watcher.look()
+        over = await here.read("/matches/cup-1")
+        assert "Connect-4 fails to replay this match from here on" in over
+        assert (over.count("<li value="), "ann wins" in over or "bob wins" in over) == (2, True)
+        assert "<svg" in await here.read("/matches/cup-1?ply=1")
+        assert {place.split()[0] for place in here.host.guard.caught} == {"KeyError"}
+        here.host.guard.caught.clear()
 
 
 async def test_a_page_goes_on_where_it_was_made(autojump_clock: MockClock) -> None:

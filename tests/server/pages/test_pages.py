@@ -758,7 +758,7 @@ async def test_one_story_may_be_told_to_several_at_once(autojump_clock: MockCloc
         await trio.sleep(3000.0)
         cup = here.host.tournaments["cup"]
         over = await cup.concluded("cup-1")
-        story = Story(cup.record, over)
+        story = Story(cup.record, over, here.host.guard.report)
         async with trio.open_nursery() as nursery:
             for _ in range(3):
                 nursery.start_soon(match.completed, story)

@@ -1128,12 +1128,12 @@ async def test_a_note_stands_beside_its_move_when_the_match_is_over_and_is_shown
             if ply < 4:
                 match = held.matches["open-tic-tac-toe-1"]
                 assert match_in_play(held.record, match, True)["notes"] == ()
-                assert not Story(held.record, match).notes
+                assert not Story(held.record, match, hall.host.guard.report).notes
         fact = await held.concluded("open-tic-tac-toe-1")
         told = "".join(await bob.lines())
     assert {noted.ply - 1: noted.note for noted in fact.notes} == notes
     assert "middle" not in told
-    story = Story(held.record, fact)
+    story = Story(held.record, fact, hall.host.guard.report)
     items = [item(story, ply, ()) for ply in story.tell()]
     assert '<p class="note">&lt;b&gt;the middle&lt;/b&gt;</p>' in items[0]
     assert '<p class="note">tokens 12, score -0.5</p>' in items[2]

@@ -9,6 +9,7 @@ from games.game import Illegal, Pace
 from server.host.happened import happened
 from server.pages.story import Story
 from server.show.replica import Replica
+from tests.server.pages.gallery import raised
 from tournament.events import AnyEvent, Ended, Ending, Moved
 from tournament.facts import Concluded, Opened
 from tournament.match import Match
@@ -105,7 +106,7 @@ def test_moves_that_were_not_kept_are_taken_back_and_whoever_follows_begins_anew
 ) -> None:
     seen, ends, follow = replica(), list[str](), list[AnyEvent]()
     heard(seen, played(begun(), 0, 1, 2))
-    story = Story(Record("cup", Opened("connect-4", "round-robin")), seen)
+    story = Story(Record("cup", Opened("connect-4", "round-robin")), seen, raised)
     story.complete()
     seen.log.follow(follow.append, 0, lambda: ends.append("end"))
     another = played(begun(*kept), *later)

@@ -7,7 +7,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from math import ceil, inf
@@ -18,6 +18,8 @@ import pytest
 import trio
 import trio.testing
 
+from games import connect4
+from games.catalogue import catalogue
 from server.host.host import Host
 from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE
@@ -42,7 +44,7 @@ from server.workers.spread import HOME, Pair, Spread
 from server.workers.starting import conduit_pair
 from tests.hang import HANG
 from tournament.desk import Desk
-from tournament.events import Ending
+from tournament.events import HOST_FAILED, Ending, Fault
 from tournament.facts import Concluded, Opened, State
 from tournament.lent import Lent
 from tournament.refusals import Refusal
@@ -509,6 +511,32 @@ async def test_a_match_is_void_when_that_was_ordered_wherever_it_is_played() -> 
         for bot in (first, second):
             end = await bot.until("end")
             assert (end["match"], end["ending"], end["why"]) == (match, "void", "a cable")
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The game writes moves that it does not take back."""
+    odd = msgspec.structs.replace(connect4.GAME, write=lambda move: f"into column {move}")
+    monkeypatch.setattr(connect4, "GAME", odd)
+    catalogue.cache_clear()
+    yield
+    catalogue.cache_clear()
+
+
+@pytest.mark.usefixtures("forgetful")
+async def test_a_match_whose_game_forgets_how_it_went_is_void_when_it_comes_home() -> None:
+    """Catches a worker that ends, with all that it plays, when one of its bots leaves such a match."""
+    async with playing() as (both, cup, first, second):
+        (match,) = cup.matches
+        await second.close()
+        end = await first.until("end")
+        assert (end["match"], end["ending"], end["why"]) == (match, "void", HOST_FAILED)
+        (fact,) = await over(cup, 1)
+        assert (fact.fault, len(fact.moves)) == (Fault.HOST, 2)
+        ((place, times),) = both.holder.guard.caught.items()
+        assert place.startswith("Illegal")
+        assert times == 1
+        both.holder.guard.caught.clear()
 
 
 async def test_one_of_two_orders_to_void_a_match_is_carried_out_wherever_it_is_played() -> None:
