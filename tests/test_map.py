@@ -46,6 +46,7 @@ ELSEWHERE = {
     "server/export/game_views.py": "server/protocols/test_mcp.py",
     "server/export/decision_views.py": "server/test_deciding.py",
     "tournament/player.py": "tournament/test_presence.py",
+    "server/commands/archive.py": "server/export/test_taking_out.py",
     "server/commands/import_match.py": "server/test_commands_host.py",
     "server/host/claims.py": "server/host/test_seats.py",
     "server/host/happened.py": "server/peers/test_watching.py",

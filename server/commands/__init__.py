@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "export": ("keeping:export", "Write tournaments to standard output, as JSON Lines."),
         "import": ("keeping:import_", "Put the tournaments of an export into a store."),
+        "archive": ("archive:archive", "Move tournaments that are over out of a store, into a file."),
         "backup": ("keeping:backup", "Copy everything that is kept to a file."),
         "restore": ("keeping:restore", "Go back to a backup."),
         "config": ("configuration:config", "Show the settings in force, and what is wrong with them."),

@@ -115,7 +115,7 @@ def import_(file: File = "-", /, *, where: StoreOptions = KEPT) -> int:
     from server.programs.terminal import note, say, share, size_of
     from server.store.choice import opened
     from server.store.data_folder import locked, prepared
-    from tournament.folding import ANEW
+    from tournament.folding import called
 
     found = where.alone()
     folder = prepared(found.data)
@@ -130,12 +130,12 @@ def import_(file: File = "-", /, *, where: StoreOptions = KEPT) -> int:
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     for kept_as, count in new.items():
-        name, anew, number = kept_as.partition(ANEW)
         if count is None:
-            note(f"quintain: {name} is there already, and not as in this file: it is left as it is")
+            note(
+                f"quintain: {called(kept_as)} is there already, and not as in this file: it is left as it is"
+            )
             continue
-        which = f"{name}, number {number} of that name" if anew else name
-        say(f"{which or 'the host itself'}: {count:,} new facts")
+        say(f"{in_words(kept_as) or 'the host itself'}: {count:,} new facts")
     return FAILED if None in new.values() else DONE
 
 
@@ -208,6 +208,14 @@ def restore(file: str, /, *, force: Flag = False, where: StoreOptions = KEPT) ->
         say(f"{aside}: what was there before")
     say(f"{file}: restored")
     return DONE
+
+
+def in_words(kept_as: str) -> str:
+    """What people call a tournament that a store keeps under that name."""
+    from tournament.folding import ANEW
+
+    name, anew, number = kept_as.partition(ANEW)
+    return f"{name}, number {number} of that name" if anew else name
 
 
 def _now() -> str:

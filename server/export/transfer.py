@@ -53,11 +53,20 @@ def leaving(
     `more` is called for each entry that has been read; that happens `READINGS` times.
     """
     there = list(reader.latest())
-    wanted = {_kept_under(name, there) for name in names}
-    for name in sorted(there, key=lambda name: name != HOST):
-        if name in wanted or not names:
-            own = partial(_up_to, reader.last(), reader, name, more)
-            yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(own, signer))
+    wanted = {kept_under(name, there) for name in names}
+    kept = (
+        [name for name in there if name in wanted] if names else sorted(there, key=lambda name: name != HOST)
+    )
+    yield from leaving_as_kept(reader, kept, signer, more)
+
+
+def leaving_as_kept(
+    reader: Reader, kept: Iterable[str], signer: Signer | None, more: More = nobody_looks
+) -> Iterator[bytes]:
+    """The same for tournaments by what the store calls them."""
+    for name in kept:
+        own = partial(_up_to, reader.last(), reader, name, more)
+        yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(own, signer))
 
 
 def _up_to(last: int, reader: Reader, name: str, more: More) -> Iterator[Entry]:
@@ -67,7 +76,7 @@ def _up_to(last: int, reader: Reader, name: str, more: More) -> Iterator[Entry]:
         more(1)
 
 
-def _kept_under(name: str, there: Sequence[str]) -> str:
+def kept_under(name: str, there: Sequence[str]) -> str:
     """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first."""
     for kept in reversed(there):
         if kept != HOST and name in (called(kept), kept, f"{kept}{ANEW}1"):

@@ -5,7 +5,7 @@ keeps the head of its tournament's chain (`tournament/chain.py`). It is synchron
 loop; `server/store/ledger.py` makes a `Store` of it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -116,6 +116,13 @@ class Engine(Reader, Protocol):
         """Write all batches, none of which is there already, or nothing; only one is in memory at a time.
 
         Raises `Conflict` if an entry is there, and `Unavailable` as above.
+        """
+        ...
+
+    def take_out(self, tournaments: Collection[str], mark: Entry) -> None:
+        """Delete all entries of these tournaments, and write `mark` with the next number, or do neither.
+
+        So no number is ever used again. The room is given back as far as the database can do that by itself.
         """
         ...
 

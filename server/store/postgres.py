@@ -6,7 +6,7 @@ repeated, which changes nothing if it had succeeded.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -242,6 +242,23 @@ class Postgres(PostgresReader):
             self._drop_writer()
             raise self._database.unavailable(error) from error
         self._heads = known
+
+    def take_out(self, tournaments: Collection[str], mark: Entry) -> None:
+        try:
+            if self._writer is None:
+                self._writer = self._back()
+            self._asked, self._heads = max(self._asked, mark.number), {}
+            self._writer.execute("SET statement_timeout = 0")  # there may be millions of rows
+            with self._writer.transaction():
+                self._writer.execute("DELETE FROM journal WHERE tournament = ANY (%s)", ([*tournaments],))
+                _write_new(self._writer, [mark], Heads(partial(latest, self._writer)))
+            self._writer.execute("VACUUM journal")
+        except _SomeAreThere:
+            raise Conflict(f"{self._database.where}: there is an entry {mark.number} already") from None
+        except LOST as error:
+            raise self._database.unavailable(error) from error
+        finally:
+            self._drop_writer()
 
     def examine(self) -> None:
         """The server looks after its own disks."""

@@ -5,7 +5,7 @@ connection writes and checkpoints; others only read.
 """
 
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -201,6 +201,20 @@ class Sqlite(SqliteReader):
     def write_together(self, batches: Iterable[Sequence[Entry | Jot]]) -> None:
         with self._writing():
             self._transact_together(batches)
+
+    def take_out(self, tournaments: Collection[str], mark: Entry) -> None:
+        with self._writing():
+            self._writer.execute("BEGIN IMMEDIATE")
+            for name in tournaments:
+                self._writer.execute("DELETE FROM journal WHERE tournament = ?", (name,))
+            if not self._append([mark], heads([mark], Heads(self._latest))):
+                raise Conflict(f"{self._path}: there is an entry {mark.number} already")
+            self._writer.execute("COMMIT")
+        self._heads.clear()
+        try:
+            self._writer.execute("VACUUM")
+        except sqlite3.Error as error:  # as where the disk has no room for a copy of what is left
+            log.warning("the journal keeps its size, and fills the room in it later", why=str(error))
 
     @contextmanager
     def _writing(self) -> Generator[None]:

@@ -149,6 +149,27 @@ def test_what_is_written_together_is_kept_whole_or_not_at_all(engine: Engine) ->
     assert list(engine.kept()) == rows
 
 
+def test_what_is_taken_out_is_gone_and_nothing_else_and_no_number_comes_again(engine: Engine) -> None:
+    """Catches a new chain that goes on from the head of one that is no more."""
+    names = ("cup", "league", "gone", "")
+    rows = [entry(number, names[number % 4], 1.0, fact) for number, fact in enumerate(EVERY_KIND, 1)]
+    engine.write(rows)
+    mark = entry(len(rows) + 1, "", 2.0, Ordered("somebody", "archive", "gone"))
+    with pytest.raises(Conflict):
+        engine.take_out(["gone"], rows[0])
+    assert list(engine.kept()) == rows
+    engine.take_out(["gone", "nowhere", "cup"], mark)
+    left = [row for row in rows if row.tournament in ("league", "")]
+    assert list(engine.kept()) == [*left, mark]
+    assert engine.last() == mark.number
+    again = [
+        entry(mark.number + 1, "cup", 3.0, OPENED),
+        entry(mark.number + 2, "league", 3.0, Entered("zoe")),
+    ]
+    found = [head.hex() for head in engine.write(again)]
+    assert found == [computed(list(engine.kept(0, name)))[-1] for name in ("cup", "league")]
+
+
 class Unclear:
     """A connection that loses the answer to its next commit."""
 
