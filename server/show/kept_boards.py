@@ -42,6 +42,7 @@ def load(reader: Reader, folder: Path) -> Mapping[str, Board]:
         if found.rules != RULES:
             raise ValueError("it is of another Quintain")
         caches.entry_of(reader, found.number, found.hash)
+        caches.expect_all(reader, found.number, found.boards)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

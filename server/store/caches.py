@@ -4,7 +4,9 @@ Each says up to which entry of the journal it goes, with a hash of that entry. I
 damaged, or of another version or another journal, nothing is lost but time.
 """
 
+from collections.abc import Iterable
 from hashlib import blake2b
+from math import inf
 from pathlib import Path
 
 import msgspec
@@ -37,6 +39,16 @@ def entry_of(reader: Reader, number: int, hash: bytes) -> Entry:
     if entry is None or hash_of(entry) != hash:
         raise ValueError("it is of another journal")
     return entry
+
+
+def expect_all(reader: Reader, number: int, tournaments: Iterable[str]) -> None:
+    """Raise `ValueError` unless all of these were in the journal by that entry, and are there still.
+
+    A tournament that was archived since is not, even if a later one has its name.
+    """
+    first = reader.first()
+    if any(first.get(name, inf) > number for name in tournaments):
+        raise ValueError("some tournaments have been taken out of the journal since")
 
 
 def hash_of(entry: Entry) -> bytes:

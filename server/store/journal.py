@@ -23,18 +23,24 @@ from tournament.store import Jottings
 
 LAST = "SELECT coalesce(max(number), 0) FROM journal"  # in every database
 # From one tournament to the next by the index, as there may be millions of entries.
-LATEST = """
+EACH = """
     WITH RECURSIVE kept (tournament) AS (
         SELECT min(tournament) FROM journal
         UNION ALL
         SELECT (SELECT min(tournament) FROM journal WHERE tournament > kept.tournament)
         FROM kept WHERE kept.tournament IS NOT NULL
     )
+"""
+FIRST = f"""{EACH}
+    SELECT tournament, (SELECT number FROM journal WHERE tournament = kept.tournament ORDER BY number LIMIT 1)
+    FROM kept WHERE tournament IS NOT NULL
+"""  # noqa: S608
+LATEST = f"""{EACH}
     SELECT tournament,
            (SELECT at FROM journal WHERE tournament = kept.tournament ORDER BY number DESC LIMIT 1)
     FROM kept WHERE tournament IS NOT NULL
     ORDER BY (SELECT number FROM journal WHERE tournament = kept.tournament ORDER BY number LIMIT 1)
-"""
+"""  # noqa: S608
 
 
 class Jot(Struct, frozen=True):
@@ -56,6 +62,10 @@ class Reader(Protocol):
 
     def last(self) -> int:
         """The highest number of an entry; 0 where there is none."""
+        ...
+
+    def first(self) -> dict[str, int]:
+        """The number of each tournament's first entry. A later one of its name has a greater one."""
         ...
 
     def latest(self) -> dict[str, float]:

@@ -18,7 +18,7 @@ import structlog
 from server.exits import ConfigError, Failure, Unavailable
 from server.store import schema
 from server.store.copies import whole_or_none
-from server.store.journal import LAST, LATEST, Jot, paged
+from server.store.journal import FIRST, LAST, LATEST, Jot, paged
 from server.store.postgres_database import (
     ENCODING,
     LOST,
@@ -88,6 +88,9 @@ class PostgresReader:
 
     def last(self) -> int:
         return self._read(LAST)[0][0]
+
+    def first(self) -> dict[str, int]:
+        return dict(self._all(FIRST))
 
     def latest(self) -> dict[str, float]:
         return dict(self._all(LATEST))

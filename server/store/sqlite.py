@@ -17,7 +17,7 @@ import structlog
 from server.exits import ConfigError, Failure, Unavailable
 from server.store import private, schema
 from server.store.copies import BESIDE, backups
-from server.store.journal import LAST, LATEST, Jot, over, paged
+from server.store.journal import FIRST, LAST, LATEST, Jot, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
 from server.store.sqlite_database import (
@@ -81,6 +81,9 @@ class SqliteReader:
 
     def last(self) -> int:
         return self._one(LAST)[0]
+
+    def first(self) -> dict[str, int]:
+        return dict(self._all(FIRST))
 
     def latest(self) -> dict[str, float]:
         return dict(self._all(LATEST))

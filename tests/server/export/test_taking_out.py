@@ -11,6 +11,7 @@ import pytest
 
 from server.commands.archive import archive
 from server.commands.keeping import StoreOptions, import_
+from server.commands.kept_tournament import kept_tournament
 from server.exits import DONE, Failure, Misuse
 from server.export.taking_out import take_out
 from server.export.transfer import READINGS, bring_in, leaving
@@ -152,6 +153,16 @@ def test_a_start_from_a_snapshot_does_not_show_what_was_taken_out(
     archive("one", "gone", TABLE, to=str(tmp_path / "one.jsonl"), where=where)
     with closing(beside(where.settings())) as reader:
         assert set(folded(reader, folder / FILE).records) == {"two", "soon"}
+    keep(folder / JOURNAL, [Kept(name, 8.0, Opened("connect-4", "swiss")) for name in ("one", "gone", TABLE)])
+    with closing(beside(where.settings())) as reader:
+        records = folded(reader, folder / FILE).records
+    assert {name for name, each in records.items() if each.opened.game == "connect-4"} == {
+        "one",
+        "gone",
+        TABLE,
+    }
+    assert not any(records[name].entrants for name in ("one", "gone", TABLE))
+    assert kept_tournament(folder, "one")["game"] == "connect-4"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from server.store.sqlite import Sqlite
 from tests.crashes.world import at_once
 from tests.tournament.histories import history
 from tournament import entries
-from tournament.facts import AnyFact, Concluded, Dealt, Froze
+from tournament.facts import HOST, AnyFact, Concluded, Dealt, Froze, Opened, Ordered
 from tournament.score_sheet import Board, board_of
 
 pytestmark = pytest.mark.slow
@@ -141,6 +141,23 @@ async def test_tables_of_another_journal_or_by_other_rules_are_not_shown(
             assert load(other if spoiled == "journal" else engine, tmp_path) == {}
     (said,) = logs
     assert why in said["why"]
+
+
+async def test_the_table_of_what_was_archived_is_not_that_of_the_next_of_its_name(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    with closing(journal(tmp_path, "ladder")) as engine:
+        async with shown(engine, tmp_path) as (show, _):
+            board = await show.board("cup")
+        next_one = Opened("connect-4", "open")
+        engine.write([entries.entry(engine.last() + 1, "other", 0.0, next_one)])
+        save(engine, tmp_path, {"cup": board}, engine.last())
+        engine.take_out(["cup"], entries.entry(engine.last() + 1, HOST, 0.0, Ordered("somebody", "archive")))
+        engine.write([entries.entry(engine.last() + 1, "cup", 0.0, next_one)])
+        with capture_logs() as logs:
+            assert load(engine, tmp_path) == {}
+    (said,) = logs
+    assert "taken out of the journal" in said["why"]
 
 
 async def test_tables_are_written_only_if_one_is_new(tmp_path: Path, autojump_clock: MockClock) -> None:
