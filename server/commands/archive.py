@@ -1,4 +1,4 @@
-"""`quintain archive`: moving tournaments that are over out of a store, which grows otherwise for ever."""
+"""`quintain archive`: moving tournaments that are over out of a store, which otherwise only grows."""
 
 import time
 from contextlib import closing
@@ -26,7 +26,7 @@ def archive(
 
     No host may be using the store. The file is what `quintain export` writes:
     `quintain verify` checks it, and `quintain import` puts its tournaments
-    back. Nothing is deleted from the store before the file is on the disk and
+    back. Nothing is deleted from the store until the file is on the disk and
     has been compared with it. After that, pages, the API and the records of
     bots are without these tournaments. An open table, named as open-GAME,
     begins anew: its ratings start again, and the names of its bots are free.
@@ -44,7 +44,7 @@ def archive(
     to
         A new file, for nobody else to read.
     days
-        All tournaments that are over, or were deleted, and of which nothing was kept for so many days.
+        All tournaments that have been over, or deleted, for at least this many days.
     preview
         Change nothing, and print which tournaments would be archived.
     """
