@@ -77,8 +77,11 @@ class Dealing:
                 player.free()
 
     async def take_up(self) -> None:
-        """Begin the matches that players agreed on, in the order in which they did."""
-        taken = [self._challenges.popleft() for _ in range(int(min(len(self._challenges), self.room)))]
+        """Begin the matches that players agreed on, in the order in which they did, once both have rested."""
+        rested = (each for each in self._challenges if each[0].rested and each[1].rested)
+        taken = [*islice(rested, int(min(len(self._challenges), max(self.room, 0))))]
+        for each in taken:
+            self._challenges.remove(each)
         if taken:
             known, _ = self._record.past()
             rounds = ([(first.name, second.name)] for first, second, _ in taken)

@@ -178,6 +178,7 @@ class Player:
     __slots__ = (
         "_changed",
         "_seats",
+        "address",
         "against",
         "arrival",
         "connection",
@@ -192,6 +193,7 @@ class Player:
         "present",
         "ready",
         "reserved",
+        "rested",
         "retired",
         "seat",
         "taker",
@@ -225,6 +227,10 @@ class Player:
         self.connection: object = None  # its door's, if another process may serve it for a match
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
+        self.address = (
+            ""  # with which bots it shares how much they may play without an end; "": it may play on
+        )
+        self.rested = True  # False: bots of its address have played too much there, so it rests for a while
         self.ready = True  # False: it is dealt nothing before its door says so, or it comes by another one
         self._changed = changed
         self._seats: Seats | None = None
@@ -233,7 +239,7 @@ class Player:
     def move_to(self, place: str | None) -> None:
         """Have it play in another tournament."""
         if place != self.place:
-            before, self.place = self.place, place
+            before, self.place, self.rested = self.place, place, True
             self._changed(self, before)
 
     def meet_only(self, against: str | None) -> None:
@@ -248,6 +254,13 @@ class Player:
             self.ready = ready
             self._changed(self, self.place)
 
+    def set_rested(self, rested: bool) -> None:
+        """Whether it may be dealt to again, after a match without an end."""
+        if rested != self.rested:
+            self.rested = rested
+            if not self.retired:
+                self._changed(self, self.place)
+
     @property
     def engaged(self) -> bool:
         """Whether it plays a match, or one is about to begin for it."""
@@ -256,7 +269,8 @@ class Player:
     @property
     def idle(self) -> bool:
         """Whether it can be dealt a seat now."""
-        return not self.engaged and self.present and self.ready and self.matches_left != 0
+        able = self.ready and self.rested and self.matches_left != 0
+        return self.present and able and not self.engaged
 
     def __aiter__(self) -> AsyncIterator[Seat]:
         """Every seat as it is dealt, until the player retires."""

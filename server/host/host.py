@@ -33,6 +33,7 @@ from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
 from server.host.names import bare, key
 from server.host.opening import OPEN, Opening, check, game_of, taken
+from server.host.pacing import Pacing
 from server.host.placing import Placing
 from server.host.reception import ComeAgain, Out, PlaysElsewhere, Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
@@ -113,6 +114,7 @@ class Host:
         self._forgetting = Forgetting(self.reception, self.roll)
         self.lobby.listen(self._forgetting.hear)
         self.house_players = HousePlayers(self)
+        self.pacing = Pacing(self.lobby, self.limits, lambda: self.guard)
         self.wires = WireLog(self.limits)
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
@@ -122,7 +124,7 @@ class Host:
         self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
         self.roll.is_past = self.untold.is_past
         # Called with every fact, once it is safe.
-        self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear]
+        self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear, self.pacing.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
         self.figures: list[Callable[[], Iterable[Family]]] = []  # figures of other parts, for a monitor
@@ -419,6 +421,7 @@ class Host:
                 partial(self.claims.is_anothers, visit, door),
             )
             self._claim(visit)
+            self.pacing.came(visit.player, peer, endless=found.record.format.endless)
             if shared and not found.record.format.endless:
                 self.placing.expect_alone(visit.player)
             if practises and found.record.name.startswith(OPEN):

@@ -77,6 +77,18 @@ def test_who_goes_from_one_table_to_another_is_free_at_the_other_alone() -> None
     assert lobby.idle("connect-4", "ladder", anybody, choosy=True) == []
 
 
+def test_who_has_to_rest_is_free_at_no_table_before_it_has_or_goes_elsewhere() -> None:
+    lobby = Lobby()
+    ann, bob = (lobby.enter(name, "connect-4", "open") for name in ("ann", "bob"))
+    for player in (ann, bob):
+        player.set_rested(False)
+    assert lobby.idle("connect-4", "open", anybody, choosy=False) == []
+    ann.set_rested(True)
+    bob.move_to("cup")
+    assert lobby.idle("connect-4", "open", anybody, choosy=False) == [ann]
+    assert bob.idle
+
+
 def test_nothing_is_remembered_of_a_place_that_everybody_has_left() -> None:
     lobby = Lobby()
     ann = lobby.enter("ann", "connect-4", "ladder-0")

@@ -1,0 +1,144 @@
+"""What bots of one address may play where there is no end: nobody fills the disk, and nobody else waits."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import trio
+from structlog.testing import capture_logs
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.host.reception import Visit
+from server.net.limits import Limits, Rate
+from tests.tournament.world import play
+from tournament.events import Ended
+from tournament.facts import Concluded, Opened
+from tournament.player import Seat
+from tournament.store import Memory
+
+GAME = "tic-tac-toe"
+TABLE = f"open-{GAME}"
+HERE, THERE = "192.0.2.1", "198.51.100.7"
+CREDITS, SECONDS = 8_000, 40.0  # bytes of some ten matches, and then of one in four seconds
+LONG = 10 * SECONDS
+
+
+async def at_once(seat: Seat) -> None:
+    """Play the first legal move, a hundredth of a second after one may."""
+    match = seat.match
+    async for event in match.log.read():
+        if isinstance(event, Ended):
+            return
+        if seat.to_move:
+            await trio.sleep(0.01)
+            seat.play(match.game.write(next(iter(match.position.moves()))))
+
+
+class Hall:
+    def __init__(self, host: Host, store: Memory, nursery: trio.Nursery) -> None:
+        self.host = host
+        self.store = store
+        self._nursery = nursery
+
+    async def come(self, name: str, peer: str, **how: Any) -> Visit:
+        visit = await self.host.arrive(name, GAME, peer=peer, **how)
+        visit.acknowledge()
+        self._nursery.start_soon(play, visit.player, at_once)
+        return visit
+
+    def kept(self, *names: str, tournament: str = TABLE) -> int:
+        """The bytes of all matches that these have played with each other."""
+        facts = (each.fact for each in self.store.kept() if each.tournament == tournament)
+        matches = (each for each in facts if isinstance(each, Concluded) and {*each.players} == {*names})
+        return sum(len(msgspec.json.encode(each)) for each in matches)
+
+
+@asynccontextmanager
+async def hall(**limits: Rate | bool) -> AsyncIterator[Hall]:
+    store, chosen = Memory(), {"table_bytes": Rate(CREDITS, SECONDS)} | limits
+    host = Host(Limits(**chosen), store)  # pyright: ignore[reportArgumentType]
+    async with trio.open_nursery() as nursery:
+        await nursery.start(host.run)
+        yield Hall(host, store, nursery)
+        assert not host.guard.caught
+        nursery.cancel_scope.cancel()
+
+
+async def test_two_bots_of_one_address_keep_no_more_than_their_share_and_as_much_as_that(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches fifty gigabytes a day, of which the host stands still for everybody."""
+    async with hall() as here:
+        for name in ("ann", "bob"):
+            await here.come(name, HERE)
+        await trio.sleep(LONG)
+        kept = here.kept("ann", "bob")
+    share = CREDITS * (1 + LONG / SECONDS)
+    assert 0.9 * share < kept < 1.1 * share
+
+
+async def test_nobody_else_waits_for_them(autojump_clock: MockClock) -> None:
+    async with hall() as here:
+        for name in ("ann", "bob"):
+            await here.come(name, HERE)
+        await trio.sleep(LONG)
+        before = here.kept("ann", "bob")
+        for name in ("cas", "dee"):
+            await here.come(name, THERE)
+        await trio.sleep(1.0)
+        assert here.kept("cas", "dee") > CREDITS / 2, "others play at once, and with each other"
+        assert here.kept("ann", "bob") < before + CREDITS / 4
+
+
+async def test_a_bot_that_comes_again_under_whatever_name_rests_as_the_others_do(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches two that hang up after each match, and are dealt the next one at once."""
+    async with hall() as here:
+        begun = trio.current_time()
+        for number in range(60):
+            visits = [await here.come(f"{name}-{number}", HERE, matches=1) for name in ("ann", "bob")]
+            while any(visit.player.matches_left or visit.player.seat for visit in visits):  # noqa: ASYNC110
+                await trio.sleep(0.01)
+            for visit in visits:
+                visit.leave(for_good=True)
+        took = trio.current_time() - begun
+        kept = sum(here.kept(f"ann-{number}", f"bob-{number}") for number in range(60))
+    share = CREDITS * (1 + took / SECONDS)
+    assert 0.9 * share < kept < 1.1 * share
+
+
+async def test_on_the_own_machine_bots_play_as_fast_as_they_can(autojump_clock: MockClock) -> None:
+    async with hall() as here:
+        for name in ("ann", "bob"):
+            await here.come(name, "127.0.0.1")
+        await trio.sleep(SECONDS)
+        assert here.kept("ann", "bob") > 10 * CREDITS
+
+
+async def test_a_tournament_with_an_end_is_played_without_rests(autojump_clock: MockClock) -> None:
+    """Catches a bot that rests in its cup because of what it, or another, has played at a table."""
+    async with hall() as here:
+        for name in ("ann", "bob"):
+            await here.come(name, HERE, tournament=TABLE)
+        await trio.sleep(LONG)
+        cup = await here.host.open("cup", Opened(GAME, "round-robin", entrants=2))
+        begun = trio.current_time()
+        for name in ("cas", "dee"):
+            await here.come(name, HERE)
+        await cup.finished()
+        assert trio.current_time() - begun < 1.0
+        assert here.kept("cas", "dee", tournament="cup")
+
+
+async def test_the_log_says_once_why_bots_of_an_address_rest(autojump_clock: MockClock) -> None:
+    with capture_logs() as logs:
+        async with hall() as here:
+            for name in ("ann", "bob"):
+                await here.come(name, HERE)
+            await trio.sleep(LONG / 2)
+    (said,) = [each for each in logs if each["event"] == "bots rest between matches"]
+    assert said["address"] == HERE
+    assert said["why"].endswith("more than `limits.table_bytes`, 8,000 bytes in 40 s")
