@@ -21,6 +21,7 @@ from tournament.facts import AnyFact, Concluded
 from tournament.lobby import Lobby
 from tournament.player import Player
 
+BESIDE = 700  # bytes that a match takes besides its end: its pairing, its deal, and its place in indexes
 QUIET = 600.0  # seconds between two lines of the log about one address
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -61,7 +62,7 @@ class Pacing:
             if player.address and player.seat is not None and player.seat.match.name == fact.match
         ]
         if players:
-            size = len(msgspec.json.encode(fact))
+            size = BESIDE + len(msgspec.json.encode(fact))
             for address in {player.address for player in players}:
                 self._spend(address, size)
             for player in players:

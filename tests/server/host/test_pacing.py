@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.host.host import Host
+from server.host.pacing import BESIDE
 from server.host.reception import Visit
 from server.net.limits import Limits, Rate
 from tests.tournament.world import play
@@ -21,7 +22,7 @@ from tournament.store import Memory
 GAME = "tic-tac-toe"
 TABLE = f"open-{GAME}"
 HERE, THERE = "192.0.2.1", "198.51.100.7"
-CREDITS, SECONDS = 8_000, 40.0  # bytes of some ten matches, and then of one in four seconds
+CREDITS, SECONDS = 16_000, 40.0  # bytes of some ten matches, and then of one in three seconds
 LONG = 10 * SECONDS
 
 
@@ -49,10 +50,10 @@ class Hall:
         return visit
 
     def kept(self, *names: str, tournament: str = TABLE) -> int:
-        """The bytes of all matches that these have played with each other."""
+        """The bytes that all matches take that these have played with each other."""
         facts = (each.fact for each in self.store.kept() if each.tournament == tournament)
         matches = (each for each in facts if isinstance(each, Concluded) and {*each.players} == {*names})
-        return sum(len(msgspec.json.encode(each)) for each in matches)
+        return sum(BESIDE + len(msgspec.json.encode(each)) for each in matches)
 
 
 @asynccontextmanager
@@ -141,4 +142,4 @@ async def test_the_log_says_once_why_bots_of_an_address_rest(autojump_clock: Moc
             await trio.sleep(LONG / 2)
     (said,) = [each for each in logs if each["event"] == "bots rest between matches"]
     assert said["address"] == HERE
-    assert said["why"].endswith("more than `limits.table_bytes`, 8,000 bytes in 40 s")
+    assert said["why"].endswith("more than `limits.table_bytes`, 16,000 bytes in 40 s")
