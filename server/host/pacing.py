@@ -6,7 +6,7 @@ their next match. Nobody else waits for them, and nobody rests in a tournament t
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 import structlog
@@ -17,7 +17,7 @@ from server.net.admission import network_of
 from server.net.budgets import MOST
 from server.net.guard import Spawner
 from server.net.limits import Limits
-from tournament.facts import AnyFact, Concluded
+from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
 from tournament.lobby import Lobby
 from tournament.player import Player
 
@@ -43,6 +43,8 @@ class Pacing:
         self._limits = limits
         self._spawner = spawner
         self._spent: OrderedDict[str, Spending] = OrderedDict()  # by address; that which spent last is last
+        # Who pays for a match in play: addresses, by the name under which its tournament is kept, and its own
+        self._playing: dict[tuple[str, str], set[str]] = {}
 
     def came(self, player: Player, peer: str, *, endless: bool) -> None:
         """A bot was let in: it rests if others of its address have played too much, or itself before."""
@@ -51,22 +53,35 @@ class Pacing:
             self._have_rest(player)
 
     def hear(self, tournament: HeldTournament, fact: AnyFact) -> None:
-        """A match without an end was kept: it is paid for, and its players may have to rest after it."""
-        if not isinstance(fact, Concluded) or not tournament.record.format.endless:
+        """A match without an end is paid for when it is kept, and its players may have to rest after it."""
+        record = tournament.record
+        if not record.format.endless:
             return
-        game = tournament.record.opened.game
-        players = [
-            player
-            for name in fact.players
-            for player in self._lobby.named(name, game)
-            if player.address and player.seat is not None and player.seat.match.name == fact.match
-        ]
-        if players:
-            size = BESIDE + len(msgspec.json.encode(fact))
-            for address in {player.address for player in players}:
-                self._spend(address, size)
-            for player in players:
-                self._have_rest(player)
+        game = record.opened.game
+        match fact:
+            case Dealt():  # a bot that is gone before the end pays as well
+                names = record.drawn[fact.pairing].names
+                if addresses := {player.address for player in self._named(names, game) if player.engaged}:
+                    self._playing[record.kept_as, fact.match] = addresses
+            case Concluded():
+                addresses = self._playing.pop((record.kept_as, fact.match), None)
+                players = self._named(fact.players, game)
+                if addresses is None:  # it began before the host was started
+                    addresses = {player.address for player in players if player.seat is not None}
+                size = BESIDE + len(msgspec.json.encode(fact)) if addresses else 0
+                for address in addresses:
+                    self._spend(address, size)
+                for player in players:
+                    self._have_rest(player)
+            case Turned(state=State.DELETED):
+                for which in [each for each in self._playing if each[0] == record.kept_as]:
+                    del self._playing[which]
+            case _:
+                pass
+
+    def _named(self, names: Iterable[str], game: str) -> list[Player]:
+        """Those of these names whose addresses are counted."""
+        return [player for name in names for player in self._lobby.named(name, game) if player.address]
 
     def _spend(self, address: str, size: int) -> None:
         now, rate = trio.current_time(), self._limits.table_bytes

@@ -111,6 +111,25 @@ async def test_a_bot_that_comes_again_under_whatever_name_rests_as_the_others_do
     assert 0.9 * share < kept < 1.1 * share
 
 
+async def test_two_that_hang_up_as_soon_as_they_are_dealt_to_pay_for_that(autojump_clock: MockClock) -> None:
+    """Catches void matches by the thousand, for which nobody pays because nobody is there any more."""
+    async with hall() as here:
+        begun = trio.current_time()
+        for number in range(60):
+            visits = [await here.host.arrive(f"{name}-{number}", GAME, peer=HERE) for name in ("ann", "bob")]
+            for visit in visits:
+                visit.acknowledge()
+            while not all(visit.player.seat for visit in visits):  # noqa: ASYNC110
+                await trio.sleep(0.01)
+            for visit in visits:
+                visit.leave(for_good=True)
+        await trio.sleep(1.0)
+        took = trio.current_time() - begun
+        kept = sum(here.kept(f"ann-{number}", f"bob-{number}") for number in range(60))
+        assert not here.host.pacing._playing, "nothing is remembered of matches that are over"
+    assert kept < 1.1 * CREDITS * (1 + took / SECONDS)
+
+
 async def test_on_the_own_machine_bots_play_as_fast_as_they_can(autojump_clock: MockClock) -> None:
     async with hall() as here:
         for name in ("ann", "bob"):
