@@ -93,12 +93,9 @@ class Pacing:
 
     def _owes(self, address: str) -> float:
         """Seconds for which bots of an address have to rest."""
-        spending = self._spent.get(address)
-        return (
-            0.0
-            if spending is None
-            else spending.whole - trio.current_time() - self._limits.table_bytes.seconds
-        )
+        if (spending := self._spent.get(address)) is None:
+            return 0.0
+        return spending.whole - trio.current_time() - self._limits.table_bytes.seconds
 
     def _have_rest(self, player: Player) -> None:
         if player.rested and self._owes(player.address) > 0:
