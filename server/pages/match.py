@@ -236,12 +236,12 @@ def judged(story: Story, grades: Grades | Estimate | None) -> dict[str, Any] | N
     }
 
 
-def frame(story: Story, ply: int, causes: Causes) -> dict[str, Any]:
-    """One picture of a replay, with what stands beside it."""
+def frame(story: Story, ply: int, drawn: str, causes: Causes) -> dict[str, Any]:
+    """One picture of a replay, `drawn` already, with what stands beside it."""
     played = story.plies[ply - 1] if ply else None
     return {
         "ply": ply,
-        "board": str(story.board(ply)),
+        "board": str(story.on_page(drawn, ply)),
         "move": played.text if played else None,
         "seat": played.seat if played else None,
         "spent": formatting.seconds(played.spent) if played else None,

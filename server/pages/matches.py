@@ -20,7 +20,7 @@ from tournament.facts import Concluded
 from tournament.match import Match
 
 SOON = 0.5  # seconds that a page waits for the grades of a match
-FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
+FRAMES = 262_144  # characters of boards that are drawn for one answer, beyond the first of them
 NOTHING: Mapping[int, Tape] = {}
 
 
@@ -101,7 +101,10 @@ class MatchPages:
         exchange.respond(Response(200, headers, has.encode()))
 
     async def _frames(self, exchange: Exchange, name: str) -> None:
-        """Boards for a replay, some at a time: as many as one answer should hold."""
+        """Boards for a replay, some at a time: as many as one answer should hold.
+
+        A large one is drawn as well, to find that it is large, though the answer only has a link to it.
+        """
         if (found := await self._stories.find(name)) is None:
             self._site.missing(exchange)
             return
@@ -111,8 +114,9 @@ class MatchPages:
         causes = story.causes
         for ply in range(first, len(story.plies) + 1):
             async with self._turns.short:
-                frames.append(match.frame(story, ply, causes))
-            size += len(frames[-1]["board"])
+                drawn = story.drawing(ply)
+                frames.append(match.frame(story, ply, drawn, causes))
+            size += len(drawn)
             if size >= FRAMES:
                 break
         answer = {"from": first, "plies": len(story.plies), "over": story.ended is not None, "frames": frames}

@@ -136,8 +136,11 @@ class Story:
         return self.game.draw(self.positions[ply], self._moves[ply - 1] if ply else None)
 
     def board(self, ply: int) -> Markup:
-        """The board as a page shows it: the drawing itself, or a link to it as a picture if it is large."""
-        drawn = self.drawing(ply)
+        """The board after this many plies, as a page shows it."""
+        return self.on_page(self.drawing(ply), ply)
+
+    def on_page(self, drawn: str, ply: int) -> Markup:
+        """A drawing as a page shows it: itself, or a link to it as a picture if it is large."""
         if drawn.count("<") < LARGE * 1.2:  # few elements of a drawing have an end tag
             return Markup(drawn)  # noqa: S704 - a game's own drawing, which holds nothing that anybody said
         title = f"{self.game.title}, after {plural(ply, 'move')}"
