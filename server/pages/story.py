@@ -65,6 +65,11 @@ class Story:
         """Whether its tournament was deleted, and its page is no more."""
         return self._record.state is State.DELETED
 
+    @property
+    def voided(self) -> bool:
+        """Whether an organiser has voided it after its end."""
+        return self.name in self._record.voided
+
     def knows(self, name: str) -> bool:
         """Whether one of its players has a page."""
         return shows(self._record, name, None if self.ended is None else self.ended.ending)

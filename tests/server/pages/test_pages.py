@@ -573,6 +573,29 @@ async def test_a_voided_match_is_no_victory_among_what_has_just_ended(
     assert "ann wins" not in page
 
 
+@pytest.mark.parametrize("address", ["/", "/tournaments/cup", "/wall", "/wall/cup"])
+async def test_a_board_that_is_still_shown_gives_no_points_once_its_match_is_void(
+    autojump_clock: MockClock, address: str
+) -> None:
+    """Where nothing else is played, the board stays beside those that are."""
+    async with gallery() as here:
+        desk = Desk(await here.hold(entrants=2))
+        await here.come("ann", "bob")
+        await trio.sleep(0.5)
+        await desk.pause()
+        watcher = await here.watch(f"page={address}")
+        await trio.sleep(60.0)
+        await watcher.look()
+        assert '<b class="score">1</b>' in watcher.parts["place-0"]
+        await desk.void("cup-1", "a cable")
+        await trio.sleep(1.0)
+        await watcher.look()
+        page = await here.read(address)
+    for card in (watcher.parts["place-0"], page):
+        assert "score" not in card
+        assert "<span>void</span>" in card
+
+
 async def test_a_bot_is_not_said_to_be_graded_where_nothing_is(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await played(here, "ann", "bob")
