@@ -1,11 +1,13 @@
 """Answers about one match: its page, boards for a replay and for playing by hand, the wire log."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from server.host.grading import estimated
 from server.host.view import View
 from server.host.wire_log import Tape
+from server.host.wire_reader import TapeCopy, copied
 from server.http.exchange import Exchange
 from server.http.wire import NO_STORE, TEXT, Response, json_response, unstored
 from server.net.escaping import in_quotes
@@ -86,9 +88,25 @@ class MatchPages:
             self._site.missing(exchange, f"There is no match {in_quotes(name)}.")
             return
         record, story = found
-        sides = [wire.side(story, seat, tape) for seat, tape in seen.items()]
-        about: dict[str, Any] = {"record": record, "story": story, "sides": sides, "why": why}
-        exchange.respond(unstored(self._site.page("wire.html", exchange, status, **about)))
+
+        def page(tapes: Mapping[int, TapeCopy]) -> Response:
+            sides = [wire.side(story, seat, tape) for seat, tape in tapes.items()]
+            about: dict[str, Any] = {"record": record, "story": story, "sides": sides, "why": why}
+            return unstored(self._site.page("wire.html", exchange, status, **about))
+
+        exchange.respond(await self._said(page, seen) if seen else page({}))
+
+    async def wire_text(self, exchange: Exchange, name: str, seen: Mapping[int, Tape]) -> None:
+        """The same as a text."""
+        exchange.respond(await self._said(partial(wire.as_text, name), seen))
+
+    async def _said(
+        self, told: Callable[[Mapping[int, TapeCopy]], Response], seen: Mapping[int, Tape]
+    ) -> Response:
+        """The answer in which tapes are told, made where matches do not wait for it."""
+        return await self._turns.aside(
+            lambda: partial(told, {seat: copied(tape) for seat, tape in seen.items()})
+        )
 
     async def _edition(self, exchange: Exchange, name: str) -> None:
         """What can be had of a match's page by now: for a page without a stream, and from memory alone."""
