@@ -8,9 +8,13 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+LARGEST = 2**63 - 1  # of whole numbers: messages between processes hold no more bits
+
 Text = Annotated[str, Meta(max_length=500)]
-Figures = Annotated[dict[Annotated[str, Meta(max_length=32)], int | float], Meta(max_length=16)]
-Note = Text | Figures
+Name = Annotated[str, Meta(max_length=32)]
+Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
+Note = Text | Annotated[dict[Name, int | float], Meta(max_length=16)]  # as it is kept …
+Taken = Text | Annotated[dict[Name, Whole | float], Meta(max_length=16)]  # … and as bots may note it
 
 MOST = 20_000  # characters of all notes of a match
 FIGURE = 8  # characters that a figure counts as, besides its name

@@ -7,8 +7,10 @@ gives none away.
 
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from msgspec import Struct
 
 from server.host.host import Host
 from server.host.reception import Guessing
@@ -24,7 +26,7 @@ WRONG = "this is neither the token of a bot in this match nor the organiser's"
 
 # Tokens as they may occur in messages: in JSON, in what was meant to be JSON, in a form or in a header.
 _NAMED = re.compile(
-    r"\b((?:token|session|battleid)[\"']?\s*[:=]\s*)(\"(?:[^\"\\]|\\.)*|'[^']*|[^\s\"'&,}]+)", re.IGNORECASE
+    r"\b((?:token|session|battleid)[\"']?\s*[:=]\s*)(\"(?:[^\"\\]+|\\.)*|'[^']*|[^\s\"'&,}]+)", re.IGNORECASE
 )
 _ID = re.compile(r'("id":")([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})')
 
@@ -84,7 +86,20 @@ class WireReader:
         return dict(sorted(readable.items()))
 
 
-def messages_of(tape: Tape) -> list[dict[str, Any]]:
+class TapeCopy(Struct, frozen=True):
+    """A tape as of one moment, to be read in a thread while more is said."""
+
+    name: str
+    began: float
+    messages: Sequence[Message]
+    omitted: int
+
+
+def copied(tape: Tape) -> TapeCopy:
+    return TapeCopy(tape.name, tape.began, tuple(tape.messages), tape.omitted)
+
+
+def messages_of(tape: Tape | TapeCopy) -> list[dict[str, Any]]:
     """The messages, oldest first: seconds since the match began, who said it, and what."""
     return [
         {

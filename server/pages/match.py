@@ -129,8 +129,8 @@ def state(story: Story) -> object:
     source = story.source
     if not isinstance(source, Match):
         return None, len(source.moves)
-    told = len(source.looked_at().log.events)
-    return source.name, told, source.taken_back, source.result, source.clock.running, source.clock.deadline
+    told, clock = len(source.looked_at().log.events), source.clock
+    return source.name, told, source.taken_back, source.result, story.voided, clock.running, clock.deadline
 
 
 def edition(record: Record, match: str, graded: bool) -> str:
@@ -166,7 +166,7 @@ def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -
 
 def _score(story: Story, seat: int) -> float | None:
     ended = story.ended
-    if ended is None or ended.ending is Ending.VOID:
+    if ended is None or story.voided or ended.ending is Ending.VOID:
         return None
     if ended.winner is None:
         return 0.5 if ended.ending is Ending.PLAYED else 0.0
@@ -175,8 +175,7 @@ def _score(story: Story, seat: int) -> float | None:
 
 def shown(record: Record, story: Story, ply: int | None = None) -> dict[str, Any]:
     """What templates are given about a match as it is now, while they show it after this many plies."""
-    ended, causes = story.ended, story.causes
-    voided = story.name in record.voided
+    ended, causes, voided = story.ended, story.causes, story.voided
     told = causes if ended else before_move(causes, len(story) + 1)
     return {
         "causes": [(cause["at"], in_words(cause, story.players)) for cause in told],
@@ -236,12 +235,12 @@ def judged(story: Story, grades: Grades | Estimate | None) -> dict[str, Any] | N
     }
 
 
-def frame(story: Story, ply: int, causes: Causes) -> dict[str, Any]:
+def frame(story: Story, ply: int, board: Markup, causes: Causes) -> dict[str, Any]:
     """One picture of a replay, with what stands beside it."""
     played = story.plies[ply - 1] if ply else None
     return {
         "ply": ply,
-        "board": str(story.board(ply)),
+        "board": str(board),
         "move": played.text if played else None,
         "seat": played.seat if played else None,
         "spent": formatting.seconds(played.spent) if played else None,

@@ -1,11 +1,13 @@
 """Answers about one match: its page, boards for a replay and for playing by hand, the wire log."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from server.host.grading import estimated
 from server.host.view import View
 from server.host.wire_log import Tape
+from server.host.wire_reader import TapeCopy, copied
 from server.http.exchange import Exchange
 from server.http.wire import NO_STORE, TEXT, Response, json_response, unstored
 from server.net.escaping import in_quotes
@@ -20,7 +22,7 @@ from tournament.facts import Concluded
 from tournament.match import Match
 
 SOON = 0.5  # seconds that a page waits for the grades of a match
-FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
+FRAMES = 262_144  # characters of boards that are drawn for one answer, beyond the first of them
 NOTHING: Mapping[int, Tape] = {}
 
 
@@ -86,9 +88,25 @@ class MatchPages:
             self._site.missing(exchange, f"There is no match {in_quotes(name)}.")
             return
         record, story = found
-        sides = [wire.side(story, seat, tape) for seat, tape in seen.items()]
-        about: dict[str, Any] = {"record": record, "story": story, "sides": sides, "why": why}
-        exchange.respond(unstored(self._site.page("wire.html", exchange, status, **about)))
+
+        def page(tapes: Mapping[int, TapeCopy]) -> Response:
+            sides = [wire.side(story, seat, tape) for seat, tape in tapes.items()]
+            about: dict[str, Any] = {"record": record, "story": story, "sides": sides, "why": why}
+            return unstored(self._site.page("wire.html", exchange, status, **about))
+
+        exchange.respond(await self._said(page, seen) if seen else page({}))
+
+    async def wire_text(self, exchange: Exchange, name: str, seen: Mapping[int, Tape]) -> None:
+        """The same as a text."""
+        exchange.respond(await self._said(partial(wire.as_text, name), seen))
+
+    async def _said(
+        self, told: Callable[[Mapping[int, TapeCopy]], Response], seen: Mapping[int, Tape]
+    ) -> Response:
+        """The answer in which tapes are told, made where matches do not wait for it."""
+        return await self._turns.aside(
+            lambda: partial(told, {seat: copied(tape) for seat, tape in seen.items()})
+        )
 
     async def _edition(self, exchange: Exchange, name: str) -> None:
         """What can be had of a match's page by now: for a page without a stream, and from memory alone."""
@@ -101,7 +119,10 @@ class MatchPages:
         exchange.respond(Response(200, headers, has.encode()))
 
     async def _frames(self, exchange: Exchange, name: str) -> None:
-        """Boards for a replay, some at a time: as many as one answer should hold."""
+        """Boards for a replay, some at a time: as many as one answer should hold.
+
+        A large one is drawn as well, to find that it is large, though the answer only has a link to it.
+        """
         if (found := await self._stories.find(name)) is None:
             self._site.missing(exchange)
             return
@@ -111,8 +132,9 @@ class MatchPages:
         causes = story.causes
         for ply in range(first, len(story.plies) + 1):
             async with self._turns.short:
-                frames.append(match.frame(story, ply, causes))
-            size += len(frames[-1]["board"])
+                board, drawn = story.board_and_size(ply)
+                frames.append(match.frame(story, ply, board, causes))
+            size += drawn
             if size >= FRAMES:
                 break
         answer = {"from": first, "plies": len(story.plies), "over": story.ended is not None, "frames": frames}

@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from server.pages import packing
 
-BATCHES = 64  # of one page that are kept: clients say what they have and what they hide, and may say anything
+BATCHES = 64  # of one page that are kept: clients say what they have and hide, and may say anything …
+ROOM = 262_144  # … and bytes of them, beside the latest: there are hundreds of pages
 
 
 class Event:
@@ -77,6 +78,7 @@ class LivePage:
         self.spectators = 0
         self.left = now  # when the last spectator went, or somebody asked for the page
         self._batches: dict[tuple[int, frozenset[str], bool], bytes] = {}
+        self._size = 0  # bytes of these
 
     def update(self, next_tick: Callable[[], int], now: float) -> Iterator[None]:
         """Note what has changed, in small steps, between which other tasks may run."""
@@ -95,16 +97,18 @@ class LivePage:
     def _changed(self, next_tick: Callable[[], int]) -> int:
         self.latest = next_tick()
         self._batches.clear()
+        self._size = 0
         return self.latest
 
     def batch(self, after: int, hidden: frozenset[str], packs: bool) -> bytes:
         """What to send to a client that has everything up to a tick; made once for all such clients."""
         key = (after, hidden, packs)
         if (found := self._batches.get(key)) is None:
-            if len(self._batches) >= BATCHES:
-                del self._batches[next(iter(self._batches))]
+            while self._batches and (len(self._batches) >= BATCHES or self._size > ROOM):
+                self._size -= len(self._batches.pop(next(iter(self._batches))))
             events = self._since(after, hidden)
             found = self._batches[key] = b"".join(each.packed if packs else each.plain for each in events)
+            self._size += len(found)
         return found
 
     def _since(self, after: int, hidden: Collection[str]) -> Iterator["Event"]:

@@ -75,6 +75,11 @@ class Story:
         """Whether its tournament was deleted, and its page is no more."""
         return self._record.state is State.DELETED
 
+    @property
+    def voided(self) -> bool:
+        """Whether an organiser has voided it after its end."""
+        return self.name in self._record.voided
+
     def knows(self, name: str) -> bool:
         """Whether one of its players has a page."""
         return shows(self._record, name, None if self.ended is None else self.ended.ending)
@@ -158,14 +163,19 @@ class Story:
 
         Words are in its place if the game fails.
         """
+        return self.board_and_size(ply)[0]
+
+    def board_and_size(self, ply: int) -> tuple[Markup, int]:
+        """The same, and how many characters had to be drawn for it."""
         if self.ends_early and ply == len(self.plies):
-            return NO_REPLAY.format(self.game.title)
+            return NO_REPLAY.format(self.game.title), 0
         try:
             drawn = self.drawing(ply)
         except Exception as error:
             self._report(error)
-            return NO_BOARD.format(self.game.title)
+            return NO_BOARD.format(self.game.title), 0
         if drawn.count("<") < LARGE * 1.2:  # few elements of a drawing have an end tag
-            return Markup(drawn)  # noqa: S704 - a game's own drawing, which holds nothing that anybody said
+            return Markup(drawn), len(drawn)  # noqa: S704 - by a game, and with nothing that anybody said
         title = f"{self.game.title}, after {plural(ply, 'move')}"
-        return Markup('<img src="/matches/{}/board.svg?ply={}" alt="{}">').format(self.name, ply, title)
+        picture = Markup('<img src="/matches/{}/board.svg?ply={}" alt="{}">').format(self.name, ply, title)
+        return picture, len(drawn)

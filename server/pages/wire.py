@@ -2,16 +2,20 @@
 
 A token shows who is asking. It comes in a form, and never appears in an address
 or on a page. Browsers are told to keep none of this.
+
+What a bot has said may take long to be shown, and its author may ask for it again and again. So that is done
+in a thread, for one after the other, for as long as they wait for it.
 """
 
 from collections.abc import Awaitable, Mapping
 from typing import Any, Protocol
 
 from server.host.wire_log import Tape
-from server.host.wire_reader import WireReader, messages_of
+from server.host.wire_reader import TapeCopy, WireReader, messages_of
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.sharing import READS
+from server.http.wanted import WhileWanted
 from server.http.wire import NO_STORE, NOSNIFF, TEXT, Headers, Response, takes_only
 from server.net.escaping import safe
 from server.pages.story import Story
@@ -28,6 +32,8 @@ class MatchPages(Protocol):
         seen: Mapping[int, Tape] = ...,
         why: str = ...,
     ) -> None: ...
+
+    async def wire_text(self, exchange: Exchange, name: str, seen: Mapping[int, Tape]) -> None: ...
 
 
 class Pages(Protocol):
@@ -46,11 +52,12 @@ class WirePage:
     def __init__(self, pages: Pages, reader: WireReader) -> None:
         self._pages = pages
         self._reader = reader
+        self._while_wanted = WhileWanted()
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         match exchange.request.method, exchange.request.path.split("/")[1:]:
             case "POST", ["matches", name, "wire"]:
-                return self._give(exchange, name)
+                return self._while_wanted(exchange, self._give(exchange, name))
             case method, ["matches", _, "wire"] if method not in READS:
                 exchange.respond(takes_only(exchange.request, *sorted({*READS, "POST"})))
                 return None
@@ -66,12 +73,12 @@ class WirePage:
             await self._pages.matches.wire(exchange, name, refusal.status, why=str(refusal))
             return
         if asked.get("as") == "text":
-            exchange.respond(as_text(name, tapes))
+            await self._pages.matches.wire_text(exchange, name, tapes)
         else:
             await self._pages.matches.wire(exchange, name, seen=tapes)
 
 
-def side(story: Story, seat: int, tape: Tape) -> dict[str, Any]:
+def side(story: Story, seat: int, tape: TapeCopy) -> dict[str, Any]:
     """One seat's side, for the page."""
     return {
         "name": tape.name,
@@ -81,7 +88,7 @@ def side(story: Story, seat: int, tape: Tape) -> dict[str, Any]:
     }
 
 
-def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
+def as_text(match: str, tapes: Mapping[int, TapeCopy]) -> Response:
     """What was said as a text file, one message a line."""
     lines: list[str] = []
     for seat, tape in tapes.items():
@@ -99,7 +106,7 @@ def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
     return Response(200, headers, "".join(f"{line}\n" for line in lines).encode())
 
 
-def _lines(tape: Tape) -> list[tuple[str, str, str]]:
+def _lines(tape: TapeCopy) -> list[tuple[str, str, str]]:
     return [(f"{each['at']:9.3f}", each["from"], _on_one_line(each["text"])) for each in messages_of(tape)]
 
 

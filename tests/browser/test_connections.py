@@ -1,9 +1,17 @@
-"""A browser has six connections to a host for all of its tabs: pages take no more of them than they need."""
+"""A browser has six connections to a host for all of its tabs: pages take no more of them than they need.
+
+What a page was not sent meanwhile, it is sent once it can be seen again.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Semaphore
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.conftest import visitor
+from tests.browser.bots import Bot
+from tests.browser.conftest import plies, visitor
 from tests.hang import wait_for
 from tests.server.served import Served
 
@@ -16,6 +24,11 @@ Object.defineProperty(document, "visibilityState", { get: () => seen });
 globalThis.become = (state) => { seen = state; document.dispatchEvent(new Event("visibilitychange")); };
 """
 STEPS = 30
+# As the page's own script looks, and after it.
+NOTE_WHAT_IS_IN_VIEW = """() => {
+    const note = (seen) => { window.inView = seen.at(-1).isIntersecting; };
+    new IntersectionObserver(note, { rootMargin: "200px" }).observe(document.getElementById("place-0"));
+}"""
 NOTE_WHAT_IS_SAID = """() => {
     window.said = [];
     const place = document.querySelector("[data-connection]");
@@ -114,3 +127,61 @@ def test_a_key_that_is_held_down_asks_for_the_boards_of_a_match_once(browser: Br
         expect(page.locator("[data-where]")).to_contain_text(f"move {last - STEPS} of {last}")
         assert len(held) == 2
         assert spectator.complaints == []
+
+
+@contextmanager
+def at_the_first_page(browser: Browser, arena: Served) -> Iterator[tuple[Page, Callable[[bool], None]]]:
+    """The page, with the board of the live match in view, and what scrolls it out of view and in again."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.set_viewport_size({"width": 400, "height": 200})
+        page.clock.install()
+        with page.expect_response("**/live?*"):
+            spectator.go(page, "/")
+        expect(page.locator("#place-0 .from")).to_contain_text(f"move {plies(arena)}")
+        page.evaluate(NOTE_WHAT_IS_IN_VIEW)
+
+        def scroll(seen: bool) -> None:
+            page.evaluate(f"scrollTo(0, {0 if seen else 100_000})")
+            wait_for(lambda: page.evaluate("window.inView") == seen)
+            page.clock.run_for(1_000)
+
+        yield page, scroll
+
+
+def test_a_board_that_is_back_in_view_before_the_host_has_answered_goes_on(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """Catches a board that stands still though it is seen, where the way to the host takes a while."""
+    with at_the_first_page(browser, arena) as (page, scroll):
+        held: list[Route] = []
+        page.route("**/live?*", lambda route: held.append(route))
+        scroll(False)
+        wait_for(lambda: page.evaluate("true") and held)
+        assert "hidden=place-0" in held[-1].request.url
+        scroll(True)
+        page.unroute("**/live?*")  # which lets those go on that are held
+        made = plies(arena)
+        live.release()
+        expect(page.locator("#place-0 .from")).to_contain_text(f"move {made + 1}")
+
+
+def test_a_board_that_is_back_in_view_is_as_it_is_by_now_though_it_was_asked_for_in_vain(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """Catches a board that stays as it was when it went out of view: if its match has ended, for good."""
+    with at_the_first_page(browser, arena) as (page, scroll):
+        with page.expect_response("**/live?*hidden=place-0*"):
+            scroll(False)
+        made = plies(arena)
+        live.release()
+        wait_for(lambda: plies(arena) > made)
+        visiting = Bot(arena.tcp, "visiting", "quoridor")
+        expect(page.locator("#tables")).to_contain_text("visiting")  # and with it all that is in view
+        visiting.leave()
+        page.route("**/live?*", lambda route: route.abort())
+        scroll(True)
+        expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+        page.unroute("**/live?*")
+        page.clock.run_for(5_000)
+        expect(page.locator("#place-0 .from")).to_contain_text(f"move {made + 1}")

@@ -1,14 +1,17 @@
 """What bots note with their moves: kept with them, within bounds, and not written where there is nothing."""
 
+import sys
+
 import msgspec
 import pytest
 
 from games.catalogue import catalogue
 from games.game import Illegal
+from server.pages.match import noted
 from tournament.events import Ending
 from tournament.facts import Concluded
 from tournament.match import Match
-from tournament.notes import FIGURE, MOST, Note, Noted, size
+from tournament.notes import FIGURE, LARGEST, MOST, Note, Noted, Taken, size
 from tournament.thinking import UNTOLD
 
 NOTES: tuple[Note, ...] = ("a fork", {"tokens": 120, "score": -0.5})
@@ -52,3 +55,18 @@ def test_what_is_kept_can_be_read_back(note: Note) -> None:
     notes = (Noted(3, 1, note),)
     fact = Concluded("m-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "so", (1.0, 0.0), notes=notes)
     assert msgspec.json.decode(msgspec.json.encode(fact), type=Concluded) == fact
+
+
+@pytest.mark.parametrize("figure", [LARGEST, -LARGEST, sys.float_info.max, sys.float_info.min])
+def test_the_largest_figures_that_may_be_noted_fit_into_messages_and_on_pages(figure: float) -> None:
+    note = msgspec.json.decode(msgspec.json.encode({"tokens": figure}), type=Taken)
+    fact = Concluded("m-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "so", (1.0, 0.0), notes=(Noted(1, 0, note),))
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(fact), type=Concluded) == fact
+    assert noted(note).startswith("tokens ")
+
+
+@pytest.mark.parametrize("figure", [LARGEST + 1, -LARGEST - 1, 10**400])
+def test_no_larger_whole_number_may_be_noted(figure: int) -> None:
+    """Catches a note with which a bot ended the process that played its match."""
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(msgspec.json.encode({"tokens": figure}), type=Taken)

@@ -44,18 +44,19 @@ let retry;
 let ahead = page ? Number(page.dataset.now) - performance.now() / 1000 : 0; // the host's time less ours, in s
 let running = true; // whether clocks go on: not where nobody knows whether they do on the host
 const hidden = new Set(); // boards that are scrolled out of view
-const missed = new Set(); // and those that are in view again
+const missed = new Set(); // and those that are in view again, until they have come
+let told; // which were hidden when the stream was asked for
 
 function connect() {
   clearTimeout(retry);
   stream?.close();
   const query = new URLSearchParams({ page: page.dataset.live, tournament: page.dataset.tournament, after });
-  if (hidden.size) query.set("hidden", [...hidden].join());
+  told = outOfView();
+  if (told) query.set("hidden", told);
   if (missed.size) query.set("missed", [...missed].join());
-  missed.clear();
   heard = performance.now();
   stream = new EventSource(`/live?${query}`);
-  stream.addEventListener("open", () => { tries = 0; say(""); });
+  stream.addEventListener("open", () => { tries = 0; say(""); tell(); });
   stream.addEventListener("error", () => {
     const answered = stream.readyState === EventSource.CLOSED; // with something else than a stream
     if (document.visibilityState === "visible") again(answered);
@@ -63,6 +64,7 @@ function connect() {
   stream.addEventListener("part", (event) => {
     const { place, html } = JSON.parse(event.data);
     const element = document.getElementById(place);
+    missed.delete(place);
     if (takers.has(place)) takers.get(place)(html);
     else if (element?.contains(pressed)) held.set(element, html);
     else if (element) show(element, html);
@@ -137,6 +139,13 @@ function tick() {
   }
 }
 
+const outOfView = () => [...hidden].sort().join();
+
+/** Tell the host which boards are in view, if that has changed; while it is being asked, as soon as it answers. */
+function tell() {
+  if (outOfView() !== told && stream?.readyState === EventSource.OPEN) connect();
+}
+
 function watch() {
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -144,14 +153,9 @@ function watch() {
       else if (hidden.delete(target.id)) missed.add(target.id);
     }
     clearTimeout(watching);
-    watching = setTimeout(() => {
-      const now = [...hidden].sort().join();
-      if (now !== told && stream?.readyState === EventSource.OPEN) connect();
-      told = now;
-    }, 300);
+    watching = setTimeout(tell, 300);
   }, { rootMargin: "200px" });
   let watching;
-  let told = "";
   document.querySelectorAll("[data-board]").forEach((each) => seen.observe(each));
 }
 

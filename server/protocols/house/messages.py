@@ -22,7 +22,7 @@ from server.host.misfits import UNREADABLE, misfit, unreadable
 from tournament.causes import moved_by
 from tournament.events import Ended, Ending, Fault
 from tournament.match import Match
-from tournament.notes import Note
+from tournament.notes import Taken
 from tournament.player import Seat
 
 PROTOCOL = 1
@@ -74,7 +74,7 @@ class Move(FromBot, frozen=True):
     match: str | None = None
     ply: Count | None = None
     spent: Annotated[float, Meta(ge=0, le=MOST_SPENT)] | None = None  # seconds that the bot has thought
-    note: Note | None = None  # kept with the move, and shown when the match is over
+    note: Taken | None = None  # kept with the move, and shown when the match is over
 
 
 class Resign(FromBot, frozen=True):

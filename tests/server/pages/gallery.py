@@ -11,6 +11,7 @@ import trio
 import trio.testing
 
 from games import hexagondots
+from server.host.boards import Run
 from server.host.host import Host
 from server.host.wire_reader import WireReader
 from server.http.routes import routed
@@ -133,10 +134,10 @@ def unchunked(received: bytes) -> tuple[bytes, bytes]:
 
 
 @asynccontextmanager
-async def gallery(limits: Limits | None = None) -> AsyncIterator[Gallery]:
+async def gallery(limits: Limits | None = None, run: Run = at_once) -> AsyncIterator[Gallery]:
     async with hosting({}, limits) as (host, nursery):
         addresses = Addresses("127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7080")
-        pages = Pages(host, addresses, run=at_once, timer=trio.current_time, limits=limits)
+        pages = Pages(host, addresses, run=run, timer=trio.current_time, limits=limits)
         doors = (
             HexagonDots(host, hexagondots.GAME),
             Api(host, TOKEN),

@@ -14,6 +14,7 @@ from server.export.verify import verify
 from server.host.boards import WAIT
 from server.host.host import STOPPING
 from server.host.names import LONGEST
+from server.host.opening import OF_A_GROUP
 from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits
@@ -92,6 +93,18 @@ async def drain(server: Server) -> None:
     """In a moment, have it stop."""
     await trio.sleep(1.0)
     server.http.drain(STOPPING)
+
+
+@pytest.mark.parametrize("length", [OF_A_GROUP, OF_A_GROUP + 1])
+async def test_the_form_takes_every_group_that_the_api_takes(length: int, autojump_clock: MockClock) -> None:
+    """Catches a group for whose page no browser can ask, because its address is too long."""
+    async with sitting() as here:
+        browser = await here.log_in()
+        form = await browser.read("/admin/create")
+        fields = {"name": "cup", "game": "tic-tac-toe", "format": "swiss", "group": "g" * length}
+        answer = await browser.send(form, "/admin/create", 303 if length == OF_A_GROUP else 400, **fields)
+    if length > OF_A_GROUP:
+        assert "at most 64 characters, and this one has 65" in answer.body.decode()
 
 
 @pytest.mark.parametrize(

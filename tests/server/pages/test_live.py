@@ -1,7 +1,7 @@
 """The stream that keeps pages up to date: no gaps, few frames, and nobody pays for whoever does not read."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from server.net.limits import Limits
 from server.pages.live import LINGERS, MOST, REST, Live
-from server.pages.parts import BATCHES, LivePage, Look
+from server.pages.parts import BATCHES, ROOM, LivePage, Look
 from server.pages.projector import ProjectorLook
 from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery
 from tests.server.transcripts import hosting
@@ -612,10 +612,13 @@ def test_whoever_has_items_of_a_list_that_begins_anew_is_sent_all_of_it() -> Non
     assert '"html":"e","from":5' in sent(5)
 
 
-def test_what_is_kept_to_be_sent_again_is_bounded_however_many_places_clients_go_on_from() -> None:
+@pytest.mark.parametrize("items", ["abc", ["a" * 100] * 500, ["a" * 1000] * 500])
+def test_what_is_kept_to_be_sent_again_is_bounded_however_many_places_clients_go_on_from(
+    items: Sequence[str],
+) -> None:
     """On a page that does not change, so that nothing else clears it."""
     look = Growing()
-    look.list += map(Markup, "abc")
+    look.list += map(Markup, items)
     shown = LivePage(look, 0.0)
     for _ in shown.update(lambda: 10 * BATCHES, 0.0):
         pass
@@ -623,6 +626,7 @@ def test_what_is_kept_to_be_sent_again_is_bounded_however_many_places_clients_go
     sent = {shown.batch(after, hidden, False) for after in range(10 * BATCHES) for hidden in hides}
     assert len(sent) == 1, "all are sent the whole list"
     assert len(shown._batches) <= BATCHES
+    assert sum(map(len, shown._batches.values())) <= ROOM + len(*sent)
 
 
 class Heavy(Look):

@@ -23,6 +23,7 @@ from server.pages import files, formatting, game, match, protocols, rendering
 from server.pages.fair_share import ALONE, REST, FairShare
 from server.pages.formatting import FEW
 from server.pages.home import summaries
+from server.pages.matches import FRAMES
 from server.pages.rendering import part
 from server.pages.story import Story
 from server.protocols.catalogue import dialects
@@ -572,6 +573,29 @@ async def test_a_voided_match_is_no_victory_among_what_has_just_ended(
     assert "ann wins" not in page
 
 
+@pytest.mark.parametrize("address", ["/", "/tournaments/cup", "/wall", "/wall/cup"])
+async def test_a_board_that_is_still_shown_gives_no_points_once_its_match_is_void(
+    autojump_clock: MockClock, address: str
+) -> None:
+    """Where nothing else is played, the board stays beside those that are."""
+    async with gallery() as here:
+        desk = Desk(await here.hold(entrants=2))
+        await here.come("ann", "bob")
+        await trio.sleep(0.5)
+        await desk.pause()
+        watcher = await here.watch(f"page={address}")
+        await trio.sleep(60.0)
+        await watcher.look()
+        assert '<b class="score">1</b>' in watcher.parts["place-0"]
+        await desk.void("cup-1", "a cable")
+        await trio.sleep(1.0)
+        await watcher.look()
+        page = await here.read(address)
+    for card in (watcher.parts["place-0"], page):
+        assert "score" not in card
+        assert "<span>void</span>" in card
+
+
 async def test_a_bot_is_not_said_to_be_graded_where_nothing_is(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await played(here, "ann", "bob")
@@ -629,6 +653,23 @@ async def test_a_replay_is_given_in_pieces_that_have_every_position(autojump_clo
     assert len(boards) == plies + 1
     assert len(set(boards)) == len(boards)
     assert answers > 1
+
+
+async def test_one_answer_has_as_many_positions_of_a_replay_as_are_drawn_in_a_moment(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches pictures of which all are drawn for one answer, because it has only links to them."""
+    async with gallery() as here:
+        await here.hold(entrants=2, game="hexagon-dots", options={"rows": 31, "cols": 31})
+        await here.come("ann", "bob", game="hexagon-dots")
+        await trio.sleep(30.5)
+        told = json.loads(await here.read("/matches/cup-1/frames"))
+        drawn = [
+            len(await here.read(f"/matches/cup-1/board.svg?ply={each['ply']}")) for each in told["frames"]
+        ]
+    assert all(each["board"].startswith("<img") for each in told["frames"])
+    assert 1 < len(drawn) < told["plies"]
+    assert sum(drawn[:-1]) < 2 * FRAMES
 
 
 async def test_a_board_of_thousands_of_elements_is_one_picture_on_a_page(autojump_clock: MockClock) -> None:

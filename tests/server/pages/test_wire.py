@@ -13,13 +13,16 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
+from server.host.boards import Run, Work
 from server.host.wire_reader import NOT_KEPT, Unreadable
+from server.http.wanted import LINGER
 from server.net.limits import Limits, Rate
 from server.protocols.api.wire_log import STATUS
 from server.protocols.dialect import Channel
 from server.protocols.house.talk import HouseTalk
 from server.protocols.santorini_memo import Memo
 from tests.server.pages.gallery import TOKEN, Gallery, gallery
+from tests.server.transcripts import at_once
 from tests.server.web import Answer, get
 
 HERS, HIS = "ann's own, to be kept", "bob's own, to be kept"
@@ -32,9 +35,9 @@ def ignore(*_: object) -> None:
 
 
 @asynccontextmanager
-async def played(limits: Limits | None = None) -> AsyncIterator[Gallery]:
+async def played(limits: Limits | None = None, run: Run = at_once) -> AsyncIterator[Gallery]:
     """Ann, who said something that is no move, and Bob at a table, where she has resigned."""
-    async with gallery(limits) as here:
+    async with gallery(limits, run) as here:
         bots = [HouseTalk(Channel(here.host, ignore, ignore, "192.0.2.1")) for _ in range(2)]
         for bot, name, token in zip(bots, ("ann", "bob"), (HERS, HIS), strict=True):
             hello = {"type": "hello", "name": name, "game": "santorini", "token": token}
@@ -159,6 +162,54 @@ async def test_the_log_of_a_bot_without_a_token_is_the_organisers_alone(autojump
         assert (await ask(here, "")).status == 401
         assert (await ask(here, "None")).status == 403
         assert said(await ask(here, TOKEN, "?seat=1"))["name"] == "bob"
+
+
+@pytest.mark.parametrize("form", ["page", "text"])
+async def test_what_was_said_is_put_in_words_where_nobody_waits_for_it(
+    form: str, autojump_clock: MockClock
+) -> None:
+    """Catches a bot whose author had all matches stand still: what it says may be made to take long."""
+    begun, free = trio.Event(), trio.Event()
+
+    async def run(work: Work) -> Any:
+        begun.set()
+        await free.wait()
+        return work()
+
+    async with played(run=run) as here, trio.open_nursery() as nursery:
+
+        async def read() -> None:
+            assert (await send(here, HERS, **{"as": form})).status == 200
+            assert free.is_set()
+
+        nursery.start_soon(read)
+        await begun.wait()
+        assert (await here.ask("/healthz")).status == 200
+        assert (await send(here, "wrong")).status == 403
+        free.set()
+
+
+async def test_nobody_waits_for_what_was_said_to_clients_that_have_hung_up(autojump_clock: MockClock) -> None:
+    worked = list[float]()
+
+    async def run(work: Work) -> Any:
+        worked.append(trio.current_time())
+        await trio.sleep(1.0)
+        return work()
+
+    async with played(run=run) as here:
+        body = urlencode({"token": HERS}).encode()
+        request = get(f"/matches/{MATCH}/wire", f"Content-Length: {len(body)}", method="POST") + body
+        for _ in range(50):
+            client = here.server.connect()
+            await client.end.send_all(request)
+            await trio.testing.wait_all_tasks_blocked()
+            await client.end.aclose()
+        await trio.sleep(2 * LINGER)
+        begun = trio.current_time()
+        assert (await send(here, HERS)).status == 200
+    assert len(worked) < 5
+    assert begun <= worked[-1]
 
 
 async def test_the_page_shows_every_message_as_text_and_no_token(autojump_clock: MockClock) -> None:

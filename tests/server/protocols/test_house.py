@@ -1150,6 +1150,14 @@ async def test_a_note_stands_beside_its_move_when_the_match_is_over_and_is_shown
         ({"note": 7}, "note: expected a text or an object, not 7"),
         ({"note": {"depth": "deep"}}, "note: expected a number each time, not a text"),
         (
+            {"note": {"tokens": 2**63}},
+            "note: expected a whole number of 9223372036854775807 or less each time, not that",
+        ),
+        (
+            {"note": {"tokens": -(10**400)}},
+            "note: expected a whole number of -9223372036854775807 or more each time, not that",
+        ),
+        (
             {"note": {str(n): n for n in range(17)}},
             "note: expected an object of at most 16 fields, not one of 17",
         ),
