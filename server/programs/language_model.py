@@ -66,7 +66,7 @@ class Endpoint:
     """The server at which a model is asked."""
 
     def __init__(self, base_url: str, model: str, key: str | None) -> None:
-        if (parts := http_parts(base_url)) is None or not can_be_sent(parts.path) or " " in parts.path:
+        if (parts := http_parts(base_url)) is None:
             raise Misuse(f"expected an address such as http://127.0.0.1:11434/v1, not {base_url!r}")
         self._parts = parts
         self._model = model

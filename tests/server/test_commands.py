@@ -143,6 +143,10 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("standings", "friday", "--csv", "--trf"), 2, "--csv and --trf do not go together"),
         (("standings", "friday", "--url", "nowhere"), 2, "expected an address"),
         (("standings", "friday", "--url", "http://[::1"), 2, "expected an address"),
+        (("standings", "friday", "--url", "http://games..example"), 2, "expected an address"),
+        (("standings", "friday", "--url", "http://127.0.0.1:1/a b"), 2, "expected an address"),
+        (("standings", "friday", "--url", "http://127.0.0.1:1\n"), 2, "expected an address"),
+        (("standings", "friday", "--url", "http://127.0.0.1:1/ä"), 2, "expected an address"),
         (("bot", "first", "--game", "quoridor", "--url", "tcp://[::1"), 2, "expected an address"),
         (
             ("tournament", "show", "", "--url", "http://127.0.0.1:1"),
