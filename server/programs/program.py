@@ -23,8 +23,9 @@ from typing import IO, Any
 import msgspec
 
 from server.exits import Failure, Misuse
-from server.net.escaping import json_line
+from server.net.escaping import in_quotes, json_line
 
+SHOWN = 200  # bytes of a program's first line
 LONGEST = 65536  # bytes of a line: the longest move is below 200
 LAST_WORDS = 5  # lines of standard error that are kept, to show when it has ended
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
@@ -70,7 +71,7 @@ class Program:
                     f"{command}: cannot be started: it is run without a shell; to set a variable, write: "
                     f"env {command}"
                 ) from None
-            raise Failure(f"{command}: cannot be started: {error.strerror}") from None
+            raise Failure(f"{command}: cannot be started: {why_not(_split(command)[0], error)}") from None
         if POLLS and self._process.stdin is not None:
             os.set_blocking(self._process.stdin.fileno(), False)
         self._follow(self._process.stdout, self._take_answers)
@@ -226,6 +227,17 @@ def how_ended(code: int) -> str:
         return f"was ended by {signal.Signals(-code).name}"
     except ValueError:  # most real-time signals have no name
         return f"was ended by signal {-code}"
+
+
+def why_not(program: str, error: OSError) -> str:
+    """Why a program cannot be started; of a missing interpreter the system says that the file is missing."""
+    with contextlib.suppress(OSError):
+        if isinstance(error, FileNotFoundError) and Path(program).is_file():
+            with open(program, "rb") as file:
+                line = file.readline(SHOWN).decode("utf-8", "replace").rstrip("\n")
+            if line.startswith("#!"):
+                return f"its first line, {in_quotes(line)}, names a program that is not here"
+    return error.strerror or str(error)
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:

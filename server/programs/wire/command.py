@@ -11,7 +11,7 @@ from typing import IO
 from msgspec import Struct
 
 from server.exits import Failure
-from server.programs.program import how_ended, kill
+from server.programs.program import how_ended, kill, why_not
 
 EXIT_TIMEOUT = 0.5  # seconds for a process that has hung up to end, too
 LAST_WORDS = 5  # lines of standard error
@@ -48,7 +48,7 @@ class Command:
                 start_new_session=True,  # Ctrl-C is ours to deal with
             )
         except OSError as error:
-            raise Failure(f"{words[0]}: cannot be started: {error.strerror}") from None
+            raise Failure(f"{words[0]}: cannot be started: {why_not(words[0], error)}") from None
         self._reader = threading.Thread(target=self._read, args=(self._process.stderr,), daemon=True)
         self._reader.start()
 

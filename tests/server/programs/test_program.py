@@ -185,6 +185,16 @@ def test_what_cannot_be_started_is_said(words: str, why: str) -> None:
         Program(words)
 
 
+@pytest.mark.parametrize("line", ["#!/no/such/interpreter", "#!/bin/sh\r"])
+def test_a_missing_interpreter_is_told_from_a_missing_program(line: str, tmp_path: Path) -> None:
+    """The second one is how a script begins that was written with the ends of lines of another system."""
+    script = tmp_path / "bot.sh"
+    script.write_text(f"{line}\necho 3\n", newline="")
+    script.chmod(0o755)
+    with pytest.raises(Failure, match=r"its first line, .*, names a program that is not here"):
+        Program(str(script))
+
+
 @pytest.mark.parametrize("name", catalogue())
 def test_a_brain_finds_its_position_whatever_it_is_asked_next(name: str) -> None:
     """Going on, another match, the same question again, and one from the middle: always a legal move."""
