@@ -26,9 +26,9 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
+from server import failing_game
 from server.commands import COMMANDS
 from server.exits import FAILED, INTERRUPTED, MISUSED, Failure, first_of
-from server.log_writer import tell_traceback
 from server.programs.printing import printing
 from server.version import own_version
 
@@ -71,7 +71,7 @@ def main() -> None:
     """Run, and leave with the right code: a line for what is somebody else's fault, a traceback for ours."""
     code: int | None = FAILED
     _open_missing_streams()
-    sys.excepthook = tell_traceback
+    sys.excepthook = failing_game.told
     output: object = sys.stdout
     if isinstance(output, TextIOWrapper):
         output.reconfigure(errors="backslashreplace")  # a letter that it does not have is no reason to fail

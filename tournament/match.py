@@ -612,20 +612,27 @@ class Match:
         self._decided(self, verdict)
 
 
+class Unsound(ValueError):
+    """A game has written a move, or decided something, that can be neither kept nor told."""
+
+
 def expect_sound(written: object, after: Any) -> None:
-    """Raise an error if a move, or what came of it, can be neither kept nor told, by a fault of the game's.
+    """Raise `Unsound` if a move, or what came of it, can be neither kept nor told, by a fault of the game's.
 
     Here it costs one match. In the store or in another process it would cost all of them.
     """
-    _encoder.encode(written)
     outcome: Outcome | None = after.outcome
+    try:
+        _encoder.encode(written)
+        if outcome is not None:
+            outcome.why.encode()
+    except (OverflowError, TypeError, ValueError) as error:
+        raise Unsound(f"a move or an outcome cannot be written: {error}") from error
     if outcome is None:
         if after.turn not in (0, 1):
-            raise ValueError(f"the seat to move is 0 or 1, not {after.turn!r}")
+            raise Unsound(f"the seat to move is 0 or 1, not {after.turn!r}")
     elif outcome.winner is not None and (type(outcome.winner) is bool or outcome.winner not in (0, 1)):
-        raise ValueError(f"the winner is None, 0 or 1, not {outcome.winner!r}")
-    else:
-        outcome.why.encode()
+        raise Unsound(f"the winner is None, 0 or 1, not {outcome.winner!r}")
 
 
 def announce_at_once(match: Match, verdict: Ended) -> None:

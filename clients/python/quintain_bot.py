@@ -452,9 +452,11 @@ def _address(url: str) -> _Address:
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError:  # a port that is none, or half of a pair of brackets
+        (parts.hostname or "").encode("idna")
+    except ValueError:  # a port that is none, half of a pair of brackets, or a name with two dots in a row
         parts, port = urlsplit(""), None
-    if parts.scheme not in PORTS or not parts.hostname:
+    sendable = url.isprintable() and " " not in url and parts.path.isascii()
+    if parts.scheme not in PORTS or not parts.hostname or not sendable:
         raise ValueError(
             "expected an address like tcp://127.0.0.1:8000, ws://… or http://…, not " + repr(url)
         )

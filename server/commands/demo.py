@@ -3,6 +3,7 @@
 import subprocess
 import time
 from collections.abc import Callable
+from itertools import chain
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -100,9 +101,19 @@ def _until_over(
             if any(bot.poll() for bot in bots):
                 note("quintain: a house bot has failed: its own message is above")
                 return False
+            if (void := _void(host, names)) is not None:  # as of a game that fails, again and again
+                note(f"quintain: {void} is void by a fault of the host: its own message is above")
+                return False
             time.sleep(LOOK)
     note(f"quintain: this was not over after {timeout:.0f} s")
     return False
+
+
+def _void(host: ChildHost, names: list[str]) -> str | None:
+    """A match that counts for nothing, by a fault of the host."""
+    with later():
+        found = [host.remote.get("tournaments", name, "matches")["matches"] for name in names]
+    return next((each["match"] for each in chain(*found) if each["fault"] == "host"), None)
 
 
 def _advance(step: Callable[[], None], shown: int, played: int) -> int:

@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from pathlib import Path, PurePath
+from shutil import which
 from typing import Any
 
 from quintain_bot import Leave
@@ -12,7 +13,7 @@ from server.commands.playing import played
 from server.exits import FAILED
 from server.programs.interrupts import Interrupts, later
 from server.programs.match_logs import MatchLogs
-from server.programs.program import Gone, Program
+from server.programs.program import Gone, Program, words_of
 from server.programs.restarting import Restarting
 from server.programs.terminal import note
 
@@ -95,7 +96,7 @@ def play(
             told(str(why))
             raise Leave from None
 
-    hello = {"game": game, "name": name or _called(bot), "url": url, "token": token, "tournament": tournament}
+    hello = {"game": game, "name": name or called(bot), "url": url, "token": token, "tournament": tournament}
     with Interrupts(), ExitStack() as ending:
         if kept is not None:
             ending.callback(kept.close)
@@ -111,8 +112,13 @@ def play(
     return FAILED if lost else code
 
 
-def _called(command: str) -> str:
-    """A bot's default name: that of its file, or the command's last word, as far as names allow it."""
-    stem = PurePath(command.split()[-1] if command.split() else "").stem
+def called(command: str) -> str:
+    """A bot's default name, as far as names allow it: that of its program, or of what an interpreter runs."""
+    first, *others = words_of(command)
+    if which(PurePath(first).name) is None:
+        others = []  # of a program that is not installed all other words are arguments
+    named = [word for word in others if Path(word).is_file()]
+    named += reversed([word for word in others if not word.startswith("-")])
+    stem = PurePath([*named, first][0]).stem
     plain = "".join(letter for letter in stem if letter.isascii() and (letter.isalnum() or letter in "_.-"))
     return plain[:32] or "bot"

@@ -109,9 +109,11 @@ def http_parts(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
         _ = parts.port
-    except ValueError:  # a port that is none, or half of a pair of brackets
+        (parts.hostname or "").encode("idna")
+    except ValueError:  # a port that is none, half of a pair of brackets, or a name with two dots in a row
         return None
-    return parts if parts.scheme in ("http", "https") and parts.hostname else None
+    sendable = url.isprintable() and " " not in url and parts.path.isascii()
+    return parts if parts.scheme in ("http", "https") and parts.hostname and sendable else None
 
 
 def allowed(address: IP, networks: Sequence[Network]) -> bool:

@@ -6,23 +6,47 @@ too, if no host answers, or something else does.
 
 import json
 import time
+from collections.abc import Sequence
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from math import inf
 from pathlib import Path
 from ssl import SSLCertVerificationError
-from typing import Any
+from typing import Any, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from server.exits import Failure, Misuse
 from server.net.addresses import http_parts
 from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
+REDIRECTIONS = range(300, 400)
 TIMEOUT = 30.0  # seconds: a large export takes some
 SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
-_open = build_opener(ProxyHandler({})).open  # a proxy of the environment knows nothing of 127.0.0.1
+TEXTS = ("text/csv", "text/plain", "application/x-ndjson")  # in which a host gives results to commands
+
+
+class _Redirects(HTTPRedirectHandler):
+    """Follows no redirection with the organiser's token: it is not for others, and no order would arrive."""
+
+    def redirect_request(self, req: Request, *args: Any) -> Request | None:
+        return None if req.has_header("Authorization") else super().redirect_request(req, *args)
+
+
+# A proxy of the environment knows nothing of 127.0.0.1.
+_open = build_opener(ProxyHandler({}), _Redirects).open
+
+
+class Answer(dict[str, Any]):
+    """A JSON object from a host. What is not in it shows that something else has answered."""
+
+    def __init__(self, found: dict[str, Any], url: str) -> None:
+        super().__init__(found)
+        self._url = url
+
+    def __missing__(self, key: str) -> Any:
+        raise Failure(f"what answers at {self._url} is not a Quintain host: its answer has no {key!r}")
 
 
 class Remote:
@@ -49,7 +73,7 @@ class Remote:
         return found
 
     def text(self, *path: str, query: str = "") -> str:
-        return self._answer(Request(self._address(path) + query)).decode()  # noqa: S310
+        return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS))  # noqa: S310
 
     def text_for_organiser(self, *path: str) -> str:
         """Like `text`, with the organiser's token, if there is one: an organiser is shown more.
@@ -61,7 +85,7 @@ class Remote:
         token, origin = found
         headers = {"Authorization": f"Bearer {token}"}
         self._answer(Request(self._address(("organiser",)), headers=headers), f"; it was taken from {origin}")  # noqa: S310
-        return self._answer(Request(self._address(path), headers=headers)).decode()  # noqa: S310
+        return self._text(self._answer(Request(self._address(path), headers=headers), texts=TEXTS))  # noqa: S310
 
     def post(self, *path: str, body: dict[str, Any] | None = None) -> Any:
         """Give an order, with the organiser's token."""
@@ -75,12 +99,22 @@ class Remote:
             raise Misuse("expected a name, and got an empty one")
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
-    def _answer(self, request: Request, credentials: str = "") -> bytes:
-        """The answer to a request; `credentials` is added to the message if they are refused."""
+    def _answer(self, request: Request, credentials: str = "", texts: Sequence[str] = ()) -> bytes:
+        """The answer to a request; `credentials` is added to the message if they are refused.
+
+        If there are `texts`, it is of one of these types.
+        """
         try:
             with _opened(request) as answer:
+                if texts and answer.headers.get_content_type() not in texts:
+                    raise self._no_host()
                 return answer.read()
         except HTTPError as error:
+            if error.code in REDIRECTIONS:
+                with error:
+                    to = error.headers.get("Location", "another address")
+                    why = "the organiser's token is not sent on: name the address with --url"
+                    raise Failure(f"{self.url} leads to {to}, and {why}") from None
             kind = Misuse if error.code == HTTPStatus.BAD_REQUEST else Failure
             with error:
                 raise kind(
@@ -102,29 +136,52 @@ class Remote:
 
     def _json(self, answer: bytes) -> Any:
         try:
-            return json.loads(answer)
-        except ValueError:
-            raise Failure(f"what answers at {self.url} is not a Quintain host") from None
+            found: object = json.loads(answer)
+        except (ValueError, RecursionError):
+            raise self._no_host() from None
+        if not isinstance(found, dict):
+            raise self._no_host()
+        return Answer(cast("dict[str, Any]", found), self.url)
+
+    def _text(self, answer: bytes) -> str:
+        try:
+            return answer.decode()
+        except UnicodeDecodeError:
+            raise self._no_host() from None
+
+    def _no_host(self) -> Failure:
+        return Failure(f"what answers at {self.url} is not a Quintain host")
 
     def _organiser(self) -> tuple[str, str]:
         """The organiser's token, and where it is from."""
         if (found := self._token_found()) is None:
             expected = f"--token, {VARIABLE}, or the host's data folder with --data"
-            path = Path(self._data) / TOKEN
-            raise Failure(f"this needs the organiser's token: {expected}; there is none in {path}")
+            raise Failure(f"this needs the organiser's token: {expected}; {self._why_none()}")
         return found
+
+    def _why_none(self) -> str:
+        path = Path(self._data) / TOKEN
+        try:
+            path.read_bytes()
+        except PermissionError as error:  # of a host that another user has started
+            return f"the one in {path} cannot be read: {error.strerror}"
+        except OSError:
+            pass
+        return f"there is none in {path}"
 
     def _token_found(self) -> tuple[str, str] | None:
         """The organiser's token, and where it is from; None if there is none."""
-        if token := (self._token or token_brought()).strip():
-            if not can_be_sent(token):
-                raise Failure("the organiser's token is one line of ASCII, and the one given is not")
-            return token, "--token" if self._token else VARIABLE
         path = Path(self._data) / TOKEN
-        try:
-            return path.read_text(encoding="ascii").strip(), str(path)
-        except (OSError, ValueError):
-            return None
+        if token := (self._token or token_brought()).strip():
+            origin = "--token" if self._token else VARIABLE
+        else:
+            try:
+                token, origin = path.read_text(encoding="utf-8", errors="replace").strip(), str(path)
+            except OSError:
+                return None
+        if not can_be_sent(token):
+            raise Failure(f"the organiser's token is one line of ASCII, and the one from {origin} is not")
+        return token, origin
 
 
 def _opened(request: Request) -> HTTPResponse:

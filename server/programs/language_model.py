@@ -26,6 +26,7 @@ from games.game import Game, Illegal, typed
 from server.exits import Failure, Misuse
 from server.net.addresses import http_parts
 from server.net.escaping import safe
+from server.store.data_folder import can_be_sent
 
 KEY = "OPENAI_API_KEY"  # in the environment, as other programs have it
 TRIES = 5  # answers to one question
@@ -254,4 +255,8 @@ def checked(template: str) -> str:
 
 
 def key() -> str | None:
-    return os.environ.get(KEY) or None
+    """The key in the environment; raises `Misuse`, which does not show it, if no request can carry it."""
+    found = os.environ.get(KEY, "").strip()
+    if not can_be_sent(found):
+        raise Misuse(f"the environment: {KEY}: expected one line of ASCII")
+    return found or None

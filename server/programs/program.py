@@ -23,11 +23,13 @@ from typing import IO, Any
 import msgspec
 
 from server.exits import Failure, Misuse
-from server.net.escaping import json_line
+from server.net.escaping import in_quotes, json_line
 
+SHOWN = 200  # bytes of a program's first line
 LONGEST = 65536  # bytes of a line: the longest move is below 200
 LAST_WORDS = 5  # lines of standard error that are kept, to show when it has ended
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
+LOOK = 0.5  # seconds between two looks at whether a program that says nothing has ended
 VARIABLE = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=")  # that a shell would set for a command
 KEPT = 20  # lines kept of those that nobody asked for
 POLLS = hasattr(select, "poll")  # elsewhere a program that reads nothing holds up its caller
@@ -54,7 +56,7 @@ class Program:
         self._lines = 0  # how many came since the last question
         self._flooded = False
         self._words: deque[str] = deque(maxlen=LAST_WORDS)
-        self._threads: list[threading.Thread] = []
+        self._readers: list[threading.Thread] = []
         try:
             self._process = subprocess.Popen(  # noqa: S603 - to run it is what we were asked for
                 _split(command),
@@ -69,7 +71,7 @@ class Program:
                     f"{command}: cannot be started: it is run without a shell; to set a variable, write: "
                     f"env {command}"
                 ) from None
-            raise Failure(f"{command}: cannot be started: {error.strerror}") from None
+            raise Failure(f"{command}: cannot be started: {why_not(_split(command)[0], error)}") from None
         if POLLS and self._process.stdin is not None:
             os.set_blocking(self._process.stdin.fileno(), False)
         self._follow(self._process.stdout, self._take_answers)
@@ -119,11 +121,8 @@ class Program:
         finally:  # also if an interrupt comes meanwhile
             self.kill()
             self._process.wait()
-            for thread in self._threads:
-                thread.join(EXIT_TIMEOUT)
-            for pipe in (self._process.stdout, self._process.stderr):
-                if pipe is not None:
-                    pipe.close()
+            for reader in self._readers:  # which closes its pipe: whoever else did would wait for it
+                reader.join(EXIT_TIMEOUT)
 
     def kill(self) -> None:
         kill(self._process)
@@ -132,14 +131,25 @@ class Program:
 
     def _answer(self, until: float | None) -> object:
         while True:
-            try:
-                line = self._answers.get(timeout=_left(until))
-            except Empty:
-                raise TimeoutError from None
+            line = self._line(until)
             if line is None:
                 raise Gone(self._how_it_ended())
             if line.strip():
                 return move_in(line)
+
+    def _line(self, until: float | None) -> bytes | None:
+        """The next line; None if the program has ended, even if a process that it has left behind has not."""
+        ended = False
+        while True:
+            left = _left(until)
+            try:
+                return self._answers.get(timeout=LOOK if left is None else min(left, LOOK))
+            except Empty:
+                if ended:
+                    return None
+                if left is not None and left <= LOOK:
+                    raise TimeoutError from None
+                ended = self._process.poll() is not None  # its last lines may be on their way
 
     def _write(self, line: bytes, until: float | None) -> None:
         """Write a line. A program that does not read costs no more time than one that does not answer."""
@@ -175,12 +185,12 @@ class Program:
 
     def _follow(self, pipe: IO[bytes] | None, take: Any) -> None:
         if pipe is not None:
-            thread = threading.Thread(target=take, args=(pipe,), daemon=True)
-            self._threads.append(thread)
-            thread.start()
+            reader = threading.Thread(target=take, args=(pipe,), daemon=True)
+            self._readers.append(reader)
+            reader.start()
 
     def _take_answers(self, pipe: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError), pipe:
             while line := pipe.readline(LONGEST):
                 self._lines += 1
                 if self._lines > MOST:
@@ -191,7 +201,7 @@ class Program:
         self._answers.put(None)
 
     def _take_words(self, pipe: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError), pipe:
             while line := pipe.readline(LONGEST):
                 self._words.append(line.decode("utf-8", "replace").rstrip())
                 if self._errors is not None:
@@ -201,18 +211,33 @@ class Program:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(EXIT_TIMEOUT)
         code = self._process.poll()
-        for thread in self._threads[1:]:
-            thread.join(EXIT_TIMEOUT)
+        for reader in self._readers[1:]:
+            reader.join(EXIT_TIMEOUT)
         if self._flooded:
             return f"{self.command} wrote more than {MOST} lines that nobody had asked for"
         words = f"; its last words: {' / '.join(self._words)}" if self._words else ""
-        match code:
-            case None:
-                return f"{self.command} closed its standard output{words}"
-            case int() if code < 0:
-                return f"{self.command} was ended by {signal.Signals(-code).name}{words}"
-            case _:
-                return f"{self.command} ended with exit code {code}{words}"
+        return f"{self.command} {'closed its standard output' if code is None else how_ended(code)}{words}"
+
+
+def how_ended(code: int) -> str:
+    """How a process with that return code ended."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:  # most real-time signals have no name
+        return f"was ended by signal {-code}"
+
+
+def why_not(program: str, error: OSError) -> str:
+    """Why a program cannot be started; of a missing interpreter the system says that the file is missing."""
+    with contextlib.suppress(OSError):
+        if isinstance(error, FileNotFoundError) and Path(program).is_file():
+            with open(program, "rb") as file:
+                line = file.readline(SHOWN).decode("utf-8", "replace").rstrip("\n")
+            if line.startswith("#!"):
+                return f"its first line, {in_quotes(line)}, names a program that is not here"
+    return error.strerror or str(error)
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:

@@ -379,7 +379,18 @@ def test_what_takes_a_connection_and_says_nothing_is_no_host(
 
 
 @pytest.mark.parametrize(
-    "wrong", ["localhost:8000", "ftp://x", "tcp://", "tcp://x:99999", "tcp://x:a", "tcp://[::1", ""]
+    "wrong",
+    [
+        "localhost:8000",
+        "ftp://x",
+        "tcp://",
+        "tcp://x:99999",
+        "tcp://x:a",
+        "tcp://[::1",
+        "tcp://a..b",
+        "ws://x/a b",
+        "",
+    ],
 )
 def test_an_address_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="expected an address"):

@@ -17,6 +17,7 @@ from cyclopts import CoercionError, CycloptsError, Token
 
 from server.__main__ import command_line
 from server.commands import COMMANDS
+from server.commands.play import called
 from server.commands.tournament import app as tournaments
 from tests.server.run import quintain
 from tests.server.served import ROOT
@@ -143,6 +144,10 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("standings", "friday", "--csv", "--trf"), 2, "--csv and --trf do not go together"),
         (("standings", "friday", "--url", "nowhere"), 2, "expected an address"),
         (("standings", "friday", "--url", "http://[::1"), 2, "expected an address"),
+        (("standings", "friday", "--url", "http://games..example"), 2, "expected an address"),
+        (("standings", "friday", "--url", "http://127.0.0.1:1/a b"), 2, "expected an address"),
+        (("standings", "friday", "--url", "http://127.0.0.1:1\n"), 2, "expected an address"),
+        (("standings", "friday", "--url", "http://127.0.0.1:1/ä"), 2, "expected an address"),
         (("bot", "first", "--game", "quoridor", "--url", "tcp://[::1"), 2, "expected an address"),
         (
             ("tournament", "show", "", "--url", "http://127.0.0.1:1"),
@@ -313,3 +318,24 @@ def test_what_an_encoding_has_no_letters_for_is_printed_all_the_same() -> None:
         )
         assert (run.returncode, run.stderr) == (0, b"")
         assert told in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("./mybot --fast", "mybot"),
+        ("./mybot --depth 3", "mybot"),
+        ("python3 their.py --depth 3", "their"),
+        ("python3 -m their", "their"),
+        ("env DEPTH=4 ./mybot", "mybot"),
+        ("'./my bot' x", "mybot"),
+        ("/bin/cat", "cat"),
+    ],
+)
+def test_a_bot_is_called_what_its_program_is_called(
+    command: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Catches a bot that is called --fast, or 3."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "their.py").touch()
+    assert called(command) == name

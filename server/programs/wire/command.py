@@ -1,7 +1,6 @@
 """The command that starts the client on trial, and how it ended."""
 
 import os
-import signal
 import subprocess
 import threading
 from collections import deque
@@ -12,7 +11,7 @@ from typing import IO
 from msgspec import Struct
 
 from server.exits import Failure
-from server.programs.program import kill
+from server.programs.program import how_ended, kill, why_not
 
 EXIT_TIMEOUT = 0.5  # seconds for a process that has hung up to end, too
 LAST_WORDS = 5  # lines of standard error
@@ -26,12 +25,7 @@ class Exit(Struct, frozen=True):
     words: str  # its last words
 
     def __str__(self) -> str:
-        how = (
-            f"was ended by {signal.Signals(-self.code).name}"
-            if self.code < 0
-            else f"ended with exit code {self.code}"
-        )
-        return how + (f"; its last words: {self.words}" if self.words else "")
+        return how_ended(self.code) + (f"; its last words: {self.words}" if self.words else "")
 
 
 class Command:
@@ -54,7 +48,7 @@ class Command:
                 start_new_session=True,  # Ctrl-C is ours to deal with
             )
         except OSError as error:
-            raise Failure(f"{words[0]}: cannot be started: {error.strerror}") from None
+            raise Failure(f"{words[0]}: cannot be started: {why_not(words[0], error)}") from None
         self._reader = threading.Thread(target=self._read, args=(self._process.stderr,), daemon=True)
         self._reader.start()
 
@@ -74,12 +68,10 @@ class Command:
         """Kill the process, and all that it has started."""
         kill(self._process)
         self._process.wait()
-        self._reader.join(EXIT_TIMEOUT)
-        if self._process.stderr is not None:
-            self._process.stderr.close()
+        self._reader.join(EXIT_TIMEOUT)  # it closes the pipe: whoever else did would wait for it
 
     def _read(self, pipe: IO[bytes]) -> None:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), pipe:
             while line := pipe.readline(LONGEST):
                 if words := line.decode("utf-8", "replace").strip(" \t\r\n^~"):
                     self._words.append(words)

@@ -114,12 +114,50 @@ def answering(*answers: bytes, tls: ssl.SSLContext | None = None) -> Generator[s
         (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"match', "hung up in the middle of its answer"),
         (b'HTTP/1.1 409 No\r\nContent-Length: 99\r\n\r\n{"error', "the host answers with 409 No"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "is not a Quintain host"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "is not a Quintain host"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + b"[" * 60000, "is not a Quintain host"),
     ],
 )
 def test_an_answer_that_no_host_gives_is_a_failure_in_a_sentence(answer: bytes, complaint: str) -> None:
     """Such as that of the TCP port, which somebody may take for the HTTP port."""
     with answering(answer) as address, pytest.raises(Failure, match=complaint):
         Remote(f"http://{address}").get("games")
+
+
+def test_an_answer_without_what_was_asked_for_is_none_of_a_host() -> None:
+    there = b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"status":"ok"}'
+    with answering(there) as address:
+        found = Remote(f"http://{address}").get("games")
+    with pytest.raises(Failure, match="is not a Quintain host: its answer has no 'games'"):
+        found["games"]
+
+
+@pytest.mark.parametrize("kind", [b"text/html", b"application/json", b"text/plain"])
+def test_what_somebody_else_says_is_no_table(kind: bytes) -> None:
+    """Catches the page of another server in the file of a table, and the exit code 0."""
+    page = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: 5\r\n\r\nMac\xdf\n" % kind
+    with answering(page) as address, pytest.raises(Failure, match="is not a Quintain host"):
+        Remote(f"http://{address}").text("tournaments", "friday", "standings", query="?format=csv")
+
+
+@pytest.mark.parametrize("status", [b"301", b"302", b"303", b"307", b"308"])
+def test_the_token_of_an_organiser_goes_nowhere_but_where_it_was_sent(status: bytes) -> None:
+    """Catches an order that a proxy leads to its other port: it arrived as a request to read."""
+    elsewhere = f"{NOBODY}/api/tournaments".encode()
+    leads = b"HTTP/1.1 %b Go\r\nLocation: %b\r\nContent-Length: 0\r\n\r\n" % (status, elsewhere)
+    for ask in (
+        lambda remote: remote.post("tournaments"),
+        lambda remote: remote.text_for_organiser("tournaments", "friday", "export"),
+    ):
+        with answering(leads) as address, pytest.raises(Failure, match=f"leads to {elsewhere.decode()}"):
+            ask(Remote(f"http://{address}", "a token"))
+
+
+def test_a_file_that_holds_no_token_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    (tmp_path / TOKEN).write_text("two\nlines\n")
+    with pytest.raises(Failure, match=f"one line of ASCII, and the one from {tmp_path / TOKEN} is not"):
+        Remote(NOBODY, data=str(tmp_path)).post("tournaments")
 
 
 def test_a_certificate_that_is_not_trusted_is_told_from_a_host_that_is_not_there() -> None:

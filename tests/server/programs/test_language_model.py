@@ -15,7 +15,16 @@ import pytest
 from games.catalogue import catalogue
 from server.exits import Failure, Misuse
 from server.programs import language_model
-from server.programs.language_model import KEY, PROMPT, TRIES, Endpoint, ModelPlayer, Unanswered, checked
+from server.programs.language_model import (
+    KEY,
+    PROMPT,
+    TRIES,
+    Endpoint,
+    ModelPlayer,
+    Unanswered,
+    checked,
+    key,
+)
 from tests.hang import HANG
 from tests.ports import refusing
 from tests.server.run import quintain
@@ -208,13 +217,32 @@ def test_the_key_is_sent_and_nothing_without_one() -> None:
     assert server.keys == ["Bearer secret", None]
 
 
+def test_a_key_may_come_with_the_end_of_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from a file of a system that ends lines with two characters: no request could carry it."""
+    monkeypatch.setenv(KEY, "secret\r\n")
+    assert key() == "secret"
+
+
+@pytest.mark.parametrize("given", ["sec\nret", "schlüssel"])
+def test_a_key_that_no_request_can_carry_is_refused_and_not_shown(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a traceback in the middle of a match, with the key in it."""
+    monkeypatch.setenv(KEY, given)
+    with pytest.raises(Misuse, match=f"{KEY}: expected one line of ASCII") as refused:
+        key()
+    assert given not in str(refused.value)
+
+
 @pytest.mark.parametrize("template", ["$nonsense", "costs $5"])
 def test_a_prompt_with_unknown_names_is_refused_with_those_there_are(template: str) -> None:
     with pytest.raises(Misuse, match=r"a prompt may have \$title"):
         checked(template)
 
 
-@pytest.mark.parametrize("address", ["ftp://here", "here", "http://[::1", "http://here:99999"])
+@pytest.mark.parametrize(
+    "address", ["ftp://here", "here", "http://[::1", "http://here:99999", "http://here/v 1"]
+)
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(Misuse, match="expected an address"):
         Endpoint(address, "m", None)

@@ -1,5 +1,6 @@
 """Programs that are bots, and what they are put through before they play for points."""
 
+import os
 import signal
 import sys
 import time
@@ -14,7 +15,7 @@ from server.programs.contestant import Hired, House, thinking
 from server.programs.local_match import local_match, question
 from server.programs.program import Gone, Program, move_in
 from server.programs.trials import TRIALS, Broke, Ground
-from tests.hang import is_alive
+from tests.hang import HANG, is_alive
 from tests.server.example_programs import command
 from tournament.events import Ending
 from tournament.match import Match
@@ -143,6 +144,7 @@ def test_a_program_that_has_gone_says_how(tmp_path: Path) -> None:
     for source, how in (
         ("raise SystemExit(3)", "ended with exit code 3"),
         ("import os; os.kill(os.getpid(), 9)", "ended by SIGKILL"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGRTMIN + 1)", "ended by signal 35"),
         ("import os, time; os.close(1); time.sleep(30)", "closed its standard output"),
     ):
         (tmp_path / "gone.py").write_text(source)
@@ -152,10 +154,45 @@ def test_a_program_that_has_gone_says_how(tmp_path: Path) -> None:
         program.end()
 
 
+@pytest.mark.parametrize("crashes", [True, False])
+def test_a_process_that_outlives_a_program_holds_nobody_up(crashes: bool, tmp_path: Path) -> None:
+    """It has a session of its own, and both pipes of the program, from which nothing more comes."""
+    running = tmp_path / "running"
+    sleep = f"import time; time.sleep({HANG})"
+    (tmp_path / "forks.py").write_text(
+        "import subprocess, sys\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {sleep!r}], start_new_session=True)\n"
+        f"open({str(running)!r}, 'w').write(str(child.pid))\n"
+        f"if {crashes}: sys.exit('no idea')\n"
+        "for line in sys.stdin: print(3, flush=True)\n"
+    )
+    program = Program(f"{sys.executable} {tmp_path / 'forks.py'}", quiet=True)
+    asked = question(Match(CONNECT4, ("a", "b"), time.monotonic()))
+    if crashes:
+        with pytest.raises(Gone, match="ended with exit code 1; its last words: no idea"):
+            program.ask(asked, HANG)
+    else:
+        assert program.ask(asked, HANG) == 3
+    program.end()
+    child = int(running.read_text())
+    assert is_alive(child)
+    os.kill(child, signal.SIGKILL)
+
+
 @pytest.mark.parametrize(("words", "why"), [("'", "No closing"), ("", "empty"), ("./not-there", "cannot be")])
 def test_what_cannot_be_started_is_said(words: str, why: str) -> None:
     with pytest.raises(Failure, match=why):
         Program(words)
+
+
+@pytest.mark.parametrize("line", ["#!/no/such/interpreter", "#!/bin/sh\r"])
+def test_a_missing_interpreter_is_told_from_a_missing_program(line: str, tmp_path: Path) -> None:
+    """The second one is how a script begins that was written with the ends of lines of another system."""
+    script = tmp_path / "bot.sh"
+    script.write_text(f"{line}\necho 3\n", newline="")
+    script.chmod(0o755)
+    with pytest.raises(Failure, match=r"its first line, .*, names a program that is not here"):
+        Program(str(script))
 
 
 @pytest.mark.parametrize("name", catalogue())
