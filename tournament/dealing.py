@@ -70,6 +70,12 @@ class Dealing:
         first.reserved = second.reserved = True
         self._challenges.append((first, second, options))
 
+    def rest(self) -> None:
+        """Deal nothing for a while: the game has failed. It may do so in many matches at once."""
+        if (now := trio.current_time()) >= self._rests_until:
+            self._rest = min(max(2 * self._rest, FIRST_REST), LONGEST_REST)
+            self._rests_until = now + self._rest
+
     def drop_challenges(self) -> None:
         """Drop the matches that players agreed on and that have not begun."""
         while self._challenges:
@@ -153,8 +159,7 @@ class Dealing:
             else:
                 self._rest = 0.0
         if failed:
-            self._rest = min(max(2 * self._rest, FIRST_REST), LONGEST_REST)
-            self._rests_until = trio.current_time() + self._rest
+            self.rest()
             await self._keep(*not_begun(self._record, failed, self._now()))
             for player in chain.from_iterable(failed.values()):
                 player.free()

@@ -13,7 +13,7 @@ import trio
 from msgspec import UNSET
 
 from games.game import Game
-from tournament.events import Ended
+from tournament.events import HOST_FAILED, Ended
 from tournament.facts import Dealt
 from tournament.kinds import with_the_house
 from tournament.lent import Beginning, Course, Decided, Lent, begun
@@ -60,6 +60,8 @@ class InPlay:
         """`begun` is called with every match that is played here. `Tournament` describes the others."""
         self.matches: dict[str, Match] = {}
         self.decided: Callable[[Match, Ended], None] = lambda match, verdict: None  # called by every match
+        # Called when a match was void by a fault of ours and both players are still here, for the next.
+        self.failed: Callable[[], None] = lambda: None
         self._players: dict[str, Both] = {}
         self._record = record
         self._game = game
@@ -128,7 +130,11 @@ class InPlay:
             match.announce()
             del self.matches[match.name]
             self._timekeeper.forget(match)
-            for player in self._players.pop(match.name):
+            players = self._players.pop(match.name)
+            ended = match.result
+            if ended is not None and ended.why == HOST_FAILED and all(player.present for player in players):
+                self.failed()
+            for player in players:
                 match.when_told(player.free)
 
     def come_home(self, lent: Lent, course: Course) -> tuple[Seat, Seat] | None:

@@ -63,6 +63,8 @@ class Seat:
     ) -> None:
         """Play what a bot sent, `at` the time it was read; raises `Illegal`, in words for its author.
 
+        If the game fails, the match is void, and the bot is told so as its opponent is.
+
         `spent` is how many seconds the bot says it has thought, and `note` is kept with the move.
         """
         match, timekeeper = self.match, self._timekeeper
@@ -75,9 +77,9 @@ class Seat:
             match.play(self.index, sent, now if at is None else at, now, spent, note)
         except Illegal:
             raise
-        except Exception:
-            match.fail(now)  # a fault of the game's code, or of ours
-            raise
+        except Exception as error:  # a fault of the game's code, or of ours
+            match.log.report(error)
+            match.fail(now)
         if match.deadline < timekeeper.due:
             timekeeper.expect(match.deadline)
         timekeeper.moves += 1

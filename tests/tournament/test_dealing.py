@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import pytest
 import trio
 from msgspec import structs
 from trio.testing import MockClock
@@ -17,6 +18,7 @@ from games.game import Game
 from tests.tournament.world import first, play, table, world
 from tournament.events import HOST_FAILED, Ending, Fault
 from tournament.facts import Dealt, State
+from tournament.player import Seat
 
 FOUR = dict.fromkeys(("ann", "bob", "cas", "dee"), first)
 HOUR, AN_HOUR = 3600.0, 3 * (6 + 60)  # seconds; facts of an hour of rests: a draw, a deal and a void at each
@@ -74,6 +76,40 @@ async def test_while_its_game_fails_a_table_tries_less_and_less_often(
         await trio.sleep(90.0)
         played = [fact for fact in here.concluded() if fact.ending is Ending.PLAYED]
         assert len(played) > 5, "and goes on as before"
+
+
+@pytest.mark.parametrize("pairs", [1, 20])
+async def test_while_its_game_fails_at_moves_each_pair_at_a_table_has_one_match_a_second(
+    pairs: int, autojump_clock: MockClock
+) -> None:
+    """Catches the same journal, where both bots stay: they are dealt the next match at once.
+
+    And a table at which many matches fail at once, and that rests for a minute, as if it had tried for long.
+    """
+    game = catalogue()["tic-tac-toe"]
+
+    def read(sent: Any, position: Any) -> Any:
+        raise ZeroDivisionError
+
+    async def at_once(seat: Seat) -> None:
+        if seat.to_move:
+            seat.match.log.report = failures.append
+            seat.play("C")
+
+    failures = list[Exception]()
+    async with table("tic-tac-toe", rules=structs.replace(game, read=read)) as (here, nursery):
+        for number in range(2 * pairs):
+            player = here.come(f"bot-{number}")
+            player.move_to("cup")
+            await here.tournament.enter(player.name)
+        for player in here.lobby.players():
+            nursery.start_soon(play, player, at_once)
+        await trio.sleep(20.5)
+        void = here.concluded()
+        assert len(void) == len(failures) == 21 * pairs
+        assert {(fact.ending, fact.why, fact.fault) for fact in void} == {
+            (Ending.VOID, HOST_FAILED, Fault.HOST)
+        }
 
 
 async def test_those_who_challenged_each_other_are_free_if_their_match_cannot_begin(

@@ -447,8 +447,8 @@ class Guest:
             self._wait_for_return()
 
     def _wait_for_return(self) -> None:
-        """Be away until the bot joins again; at an open table nobody waits for that."""
-        if not self._at_open_table:
+        """Be away until the bot joins again; where there is no end, nobody waits for that."""
+        if not (self._at_open_table or self._is_without_end):
             self.attendance.away()
         elif self.attendance.seat is None:
             self._go()

@@ -1,5 +1,8 @@
 """The bots under each name: which of them is at a game, and which has hung up and may come back.
 
+Names that look alike are one name at a game. A bot comes back under its own, letter for letter: another
+that looks like it is somebody else's.
+
 A name may be in thousands of games that somebody made, and join one more: nothing here looks at all of them.
 """
 
@@ -15,9 +18,10 @@ Bots = dict[Bot, None]  # in the order of adding
 
 class Namesakes:
     def __init__(self) -> None:
-        self._count: dict[str, int] = {}  # by the key of their name, as all of these
+        self._count: dict[str, int] = {}  # by the key of their name, as those at a gate
         self._at: dict[tuple[str, Gate], Bots] = {}  # those who came to a gate, or went on there
-        # Those who hung up, by whether they have a home; whoever has come back is dropped when one is sought
+        # Those who hung up, by their own names and by whether they have a home; whoever has come back is
+        # dropped when one is sought
         self._away: dict[tuple[str, bool], Bots] = {}
 
     def add(self, bot: Bot) -> None:
@@ -33,7 +37,7 @@ class Namesakes:
         for gate in {bot.gate, bot.came_to}:
             _discard(self._at, (name, gate), bot)
         for has_home in (False, True):
-            _discard(self._away, (name, has_home), bot)
+            _discard(self._away, (bot.name, has_home), bot)
 
     def be_at(self, bot: Bot, gate: Gate) -> None:
         """A bot is at a gate, and stays where it came to first, if it plays there."""
@@ -43,7 +47,7 @@ class Namesakes:
         self._at.setdefault((name, gate), {})[bot] = None
 
     def hung_up(self, bot: Bot) -> None:
-        self._away.setdefault((key(bot.name), bot.home is not None), {})[bot] = None
+        self._away.setdefault((bot.name, bot.home is not None), {})[bot] = None
 
     def anybody(self, name: str) -> bool:
         """Whether any bot of that name is here or away."""
@@ -55,14 +59,14 @@ class Namesakes:
     def coming_back(self, name: str, gate: Gate) -> Bot | None:
         """A bot that hung up and goes on with its match; not from another game that somebody made."""
         for bot in self._at.get((key(name), gate), ()):
-            if bot.away and bot.is_at(gate):
+            if bot.away and bot.is_at(gate) and bot.name == name:
                 return bot
         return self._first_away(name, has_home=False) or (
             None if gate.fixed else self._first_away(name, has_home=True)
         )
 
     def _first_away(self, name: str, *, has_home: bool) -> Bot | None:
-        where = key(name), has_home
+        where = name, has_home
         while gone := self._away.get(where):
             bot = next(iter(gone))
             if bot.away:

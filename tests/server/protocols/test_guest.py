@@ -154,6 +154,21 @@ async def test_whoever_hangs_up_before_there_is_a_match_is_dealt_none(autojump_c
         assert await answered(bob)
 
 
+async def test_whoever_hangs_up_on_a_ladder_leaves_nothing_behind(autojump_clock: MockClock) -> None:
+    """Catches ever more memory for names that strangers make up."""
+    async with lists() as here:
+        await open_ladder(here)
+        for number in range(10):
+            client = await here.join(f"nobody {number}")
+            client.end.close()
+        await trio.sleep(1.0)
+        assert not here.arena._guests._guests
+        ann, _ = await here.pair()
+        await ann.flip()
+        await trio.sleep(1.0)
+        assert not here.arena._guests._guests, "nor does whoever has played, and does not join again"
+
+
 @pytest.mark.parametrize("rounds", range(4))
 async def test_whoever_hung_up_and_joins_at_once_is_let_in(rounds: int, autojump_clock: MockClock) -> None:
     """Even if the event loop goes a few rounds before it reads the hang-up, and has the request by then."""

@@ -158,6 +158,27 @@ async def test_whoever_hung_up_comes_back_to_the_game_that_it_joins(autojump_clo
         await dan.turn()
 
 
+@pytest.mark.parametrize("where", ["its own game", "another"])
+@pytest.mark.parametrize("found", [False, True], ids=["made", "found"])
+async def test_a_name_that_looks_like_that_of_whoever_hung_up_does_not_come_back_in_its_place(
+    found: bool, where: str, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that finds itself in the middle of a stranger's game, under a name not its own."""
+    async with table() as here:
+        ann, bob = await here.pair(await here.found() if found else None)
+        await ann.move(SIDES[0])
+        await bob.turn()
+        await ann.hang_up()
+        other = here.bot("Ann")
+        await other.join(ann.game if where == "its own game" else await here.found())
+        status, sentence = await answered(other)
+        assert (status, sentence.startswith(b"the name Ann is taken: ")) == (409, True)
+        back = here.bot("ann")
+        await back.join(ann.game)
+        await bob.move(SIDES[1])
+        assert len(drawn(said(await back.turn()))) == 2
+
+
 async def test_whoever_was_led_back_from_another_address_is_still_in_its_game(
     autojump_clock: MockClock,
 ) -> None:

@@ -9,6 +9,7 @@ import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from games.tictactoe import TicTacToe
 from server.host.host import Host
 from server.protocols.arena.battle import Battle
 from server.protocols.arena.messages import FLIP
@@ -172,6 +173,26 @@ async def test_a_bot_that_could_not_be_told_of_its_match_comes_anew_and_misses_n
             await ann.tell(type="resign")
         assert record.state is State.FINISHED
         assert record.matches[list(record.matches)[-1]].winner == 1
+
+
+async def test_a_bot_whose_move_makes_a_game_fail_is_told_as_its_opponent_is_and_both_play_on(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with room(CUP) as hall:
+        ann, bob = await hall.hello("ann"), await hall.hello("bob")
+        await ann.messages()
+        await bob.messages()
+        with capture_logs(), monkeypatch.context() as planted:
+            plant(planted, TicTacToe, "play", after=False)
+            await ann.tell(type="move", move="NW")
+        expect_counted(hall.host)
+        told = await ann.messages()
+        assert told == await bob.messages()
+        assert [(each["type"], each["ending"], each["fault"]) for each in told] == [("end", "void", "host")]
+        await trio.sleep(1.0)
+        assert [each["type"] for each in await ann.messages()] == ["begin", "turn"]
+        await ann.tell(type="move", move="NW")
+        assert [each["type"] for each in await bob.messages()] == ["begin", "turn", "turn"]
 
 
 async def test_a_bot_that_cannot_be_told_how_its_match_stands_when_it_comes_back_loses_nothing(
