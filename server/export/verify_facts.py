@@ -316,21 +316,13 @@ def decided(record: Record, facts: Sequence[tuple[int, AnyFact]], index: int) ->
         return None if over else _unfinished(record, facts, index)
     if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):
         return None  # what a format without an end draws depends on who was there
-    while not _follows(record, fact):
-        index -= 1
-        if not isinstance(facts[index][1], Concluded):
-            if isinstance(fact, Withdrew):
-                return f"this is not what was done with the results of {fact.name} by the rules of {rules}"
-            if fact.rules != record.format.rules:
-                return other_rules(
-                    f"drawn by version {fact.rules} of the rules of {rules}", record.format.rules
-                )
-            return f"this is not what was drawn by the rules of {rules}"
-        record = Record(record.name, record.opened)
-        for _, earlier in islice(facts, 1, index):
-            if not any(objections(record, earlier, True)) or can_be_added(record, earlier):
-                record.add(earlier)
-    return None
+    if _follows(record, fact) or _followed(record, facts, index, fact):
+        return None
+    if isinstance(fact, Withdrew):
+        return f"this is not what was done with the results of {fact.name} by the rules of {rules}"
+    if fact.rules != record.format.rules:
+        return other_rules(f"drawn by version {fact.rules} of the rules of {rules}", record.format.rules)
+    return f"this is not what was drawn by the rules of {rules}"
 
 
 def other_rules(made: str, known: int) -> str:
@@ -343,6 +335,24 @@ def _follows(record: Record, fact: Drew | Withdrew) -> bool:
     if isinstance(fact, Withdrew):
         return annulled(record, fact.name) == fact.annulled
     return _drawn(record) == fact.pairings
+
+
+def _followed(
+    record: Record, facts: Sequence[tuple[int, AnyFact]], index: int, fact: Drew | Withdrew
+) -> bool:
+    """Whether a decision follows if some of the results directly before it came too late for it."""
+    first = index  # of these results
+    while isinstance(facts[first - 1][1], Concluded):
+        first -= 1
+    if first == index:
+        return False
+    record = Record(record.name, record.opened)
+    for place, (_, earlier) in enumerate(islice(facts, 1, index), 1):
+        if place >= first and _follows(record, fact):
+            return True
+        if not any(objections(record, earlier, True)) or can_be_added(record, earlier):
+            record.add(earlier)
+    return False
 
 
 def _drawn(record: Record) -> tuple[Pairing, ...]:

@@ -1,12 +1,14 @@
 """Which facts are possible after which: those that a host can have kept, and of all others what is wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 import pytest
 from msgspec import structs
 
 from server.export.verify_facts import can_be_added, decided, is_over, objections, opening_objections
+from tests.steps import steps_taken
 from tournament.causes import Returned
 from tournament.events import Ending
 from tournament.facts import (
@@ -313,3 +315,27 @@ def test_only_results_directly_before_a_decision_may_have_come_too_late_for_it()
         facts: Facts = (Opened("tic-tac-toe", "round-robin"), *before, *results, Withdrew("ann", annulled))
         now = record(tuple(fact for fact in facts[1:-1] if fact is not impossible))
         assert decided(now, list(enumerate(facts, 1)), len(facts) - 1) == said, (results, annulled)
+
+
+def as_drawn(names: list[str]) -> Iterator[AnyFact]:
+    yield Drew(
+        tuple([Pairing(number, number, *pair) for number, pair in enumerate(combinations(names, 2), 1)])
+    )
+
+
+def as_won(names: list[str]) -> Iterator[AnyFact]:
+    for number, pair in enumerate(combinations(names, 2), 1):
+        yield structs.replace(WON, match=f"cup-{number}", pairing=number, players=pair)
+
+
+def test_a_decision_that_does_not_follow_takes_as_long_as_there_are_results_before_it() -> None:
+    """Catches a Swiss of 400 by other rules, with which it took half a minute: each step back began anew."""
+
+    def steps_for_each(count: int) -> float:
+        names = [f"bot-{number}" for number in range(count)]
+        before: Facts = (*map(Entered, names), RUNS, *as_drawn(names), *as_won(names))
+        facts = (Opened("tic-tac-toe", "round-robin"), *before, Withdrew("bot-0", True))
+        now = record(before)
+        return steps_taken(lambda: decided(now, list(enumerate(facts, 1)), len(facts) - 1)) / len(facts)
+
+    assert steps_for_each(32) < 2 * steps_for_each(8)
