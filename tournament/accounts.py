@@ -13,7 +13,7 @@ from msgspec import Struct
 from tournament.format import Entrant, Pairing, Result
 from tournament.history import History
 from tournament.pairing import knockout
-from tournament.pairing.drawing import here, seeded
+from tournament.pairing.drawing import here
 from tournament.skill import NEW, Skill, after, says_something
 
 
@@ -121,7 +121,7 @@ class Accounts:
             contests.setdefault((pairing.round, frozenset(pairing.names)), []).append(pairing)
         scores = {result.pairing.number: result.score for result in self.results}
         entrants = list(self.entrants.values())
-        names, seeds = here(entrants), seeded(list(self.of), entrants)
+        names, seeds = frozenset(here(entrants)), knockout.seeds_of(entrants)
         came = {(round, name) for round, pair in contests for name in pair}
         won = Counter[str]()
         for (round, pair), contest in contests.items():

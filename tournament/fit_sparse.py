@@ -171,6 +171,9 @@ class Sparse:
                     as_first = 2 * pair + (player > other)
                     for slot, first in ((as_first, self.advantage), (as_first ^ 1, -self.advantage)):
                         information[number, at] -= meetings.different[slot] * _variance(ahead + first)
+        # Games between these may say more than a curve, which is an average where strengths are unsure.
+        least = self.prior / 4 - information.sum(axis=1) + information.diagonal()
+        np.fill_diagonal(information, np.maximum(information.diagonal(), least))
         inverse = np.linalg.inv(information)
         scale = np.sqrt(np.array([self.variance[player] for player in contenders]) / inverse.diagonal())
         return (inverse * np.outer(scale, scale)).astype(np.float64)

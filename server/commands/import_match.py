@@ -47,7 +47,8 @@ def import_match(file: File, /, *, json: Flag = False) -> int:
     else:
         from server.commands.results import listed
 
-        say(listed(shown))
+        if shown:  # and not only a format that there is not
+            say(listed(shown))
         for why in findings:
             say(f"it does not follow: {safe(why)}")
     return FAILED if findings else DONE

@@ -9,15 +9,15 @@ and the move in words where a game has them. Lines that begin with # are for peo
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from games.catalogue import catalogue
 from games.game import BadOption, Illegal, Pace, quoted, typed
 from server.export.json_views import causes_shown, match_shown, moment
+from server.export.read import Moment, seconds
 from server.export.words import LAST, before_move, in_words
 from tournament.events import Ended, Ending
 from tournament.facts import Concluded, Opened
@@ -30,6 +30,8 @@ NO_WINNER = "nobody has won"
 LONGEST = 4_000_000  # characters of a file that is read back
 MOVE = re.compile(r" *[0-9]+ \|")
 PLAIN = re.compile(r"[^\s\"#|]([^#|\"]*[^\s\"#|])?")
+
+Round = Annotated[int, Meta(ge=1, le=2**53 - 1)]  # any program can read such a number from JSON
 
 
 class BadText(ValueError):
@@ -146,7 +148,7 @@ class _Told:
 
     def as_json(self, key: str, kind: Any) -> Any:
         try:
-            return msgspec.json.decode(self(key).encode(), type=kind)
+            return msgspec.json.decode(self(key).encode(errors="surrogatepass"), type=kind)
         except (msgspec.DecodeError, RecursionError) as error:
             raise BadText(f"{key}: {error}") from None
 
@@ -154,11 +156,13 @@ class _Told:
         if (value := self.optional(key)) is None:
             return None
         try:
-            return round(datetime.fromisoformat(value).timestamp(), 3)
+            found = seconds(msgspec.convert(value, Moment))
+            moment(found)  # so that it can be shown: in UTC, it may be in the year 0
         except ValueError:
             raise BadText(
                 f"{key}: expected a time like 2026-03-01T12:00:00.000Z, not {quoted(value)}"
             ) from None
+        return found
 
 
 def _read(told: _Told, played: list[tuple[int, str]]) -> ReadMatch:
@@ -187,7 +191,7 @@ def _read(told: _Told, played: list[tuple[int, str]]) -> ReadMatch:
         began=told.when("began"), ended=told.when("ended"),
         versions=(told.optional("version 1"), told.optional("version 2")),
     )  # fmt: skip
-    return ReadMatch(told("tournament"), told.as_json("round", int), opened, over)
+    return ReadMatch(told("tournament"), told.as_json("round", Round), opened, over)
 
 
 def _ending(told: _Told) -> Ending:

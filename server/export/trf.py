@@ -40,11 +40,11 @@ def trf(record: Record) -> str:
     if record.format.endless:
         raise NotInTrf(f"TRF is a table of rounds, and {_kind(record)} has none: take CSV")
     columns = _columns(record)
-    _fits(record, len(columns))
+    order = list(dict.fromkeys(columns.values()))
+    _fits(record, len(order))
     entrants = record.entrants
     ranks = {name: rank for rank, name in enumerate(seeded(entrants, entrants.values()), 1)}
     cells = _cells(record, columns, ranks)
-    order = list(dict.fromkeys(columns.values()))
     by_name = {row.name: row for row in record.standings()}
     lines = list(_header(record, columns, order))
     for name, rank in ranks.items():

@@ -4,6 +4,7 @@ If only the result of the facts is known and not the facts themselves, their ord
 says less: that is what `in_order` is for.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -42,11 +43,16 @@ from tournament.facts import (
     Withdrew,
 )
 from tournament.format import OPEN, Pairing, formats
+from tournament.pairing.decide import aim_objection
 from tournament.record import Record
 from tournament.refusals import has_withdrawn
+from tournament.rounds import objection as clock_objection
 from tournament.sealing import commitment
+from tournament.sizes import EARLIEST, LATEST, SEED, YEARS
 
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
+DIGEST = re.compile("[0-9a-f]{64}")
+SCORES = ((1, 0), (0, 1), (0.5, 0.5), (0, 0), None)
 TURNS = {
     (State.REGISTERING, State.RUNNING),
     (State.RUNNING, State.PAUSED),
@@ -70,6 +76,11 @@ def opening_objections(opened: AnyFact | None) -> Iterator[str]:
         yield unwanted
     if opened.format not in formats():
         yield f"there is no format {quoted(opened.format)}; there are: {', '.join(formats())}"
+    else:
+        yield from filter(
+            None, (aim_objection(opened.format, opened.entrants, opened.terms.aim), clock_objection(opened))
+        )
+    yield from _moment_objections(opened)
     if opened.terms.rounds is not None and not 1 <= opened.terms.rounds <= ROUNDS:
         yield f"a tournament has 1 to {ROUNDS} rounds, not {opened.terms.rounds}"
 
@@ -77,6 +88,7 @@ def opening_objections(opened: AnyFact | None) -> Iterator[str]:
 def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
     """Why a fact cannot come now. The moves of a match are not replayed here."""
     out_of_play = in_order and record.state is not State.RUNNING
+    yield from _moment_objections(fact)
     match fact:
         case Opened():
             yield f"{record.name} was opened before"
@@ -151,8 +163,35 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
                 yield "a seed is chosen once, and before anybody enters"
         case Revealed():
             yield from _seed_objections(record, fact)
-        case Claimed() | Seated() | Released() | Called() | Ordered() | Chose():
+        case Claimed(digest=digest):
+            if not DIGEST.fullmatch(digest):
+                yield f"a token has a SHA-256 for its digest, in hexadecimal, and not {quoted(digest)}"
+        case Seated() | Released() | Called() | Ordered() | Chose():
             pass  # no result depends on who owns a name, or who did something
+
+
+def _moment_objections(fact: AnyFact) -> Iterator[str]:
+    for when in _moments(fact):
+        if not EARLIEST <= when < LATEST:
+            yield f"{when:g} is no time of the years {YEARS[0]} to {YEARS[1]}, in seconds since 1970"
+
+
+def _moments(fact: AnyFact) -> Iterator[float]:
+    """The wall times of which a fact tells."""
+    match fact:
+        case Opened(start_at=start_at, rounds_at=rounds_at):
+            if start_at is not UNSET:
+                yield start_at
+            yield from rounds_at or ()
+        case RoundBegan(at=at):
+            yield at
+        case Dealt(when=float() | int() as when) | Voided(at=float() | int() as when):
+            yield when
+        case Concluded(began=began, ended=ended, cause=causes):
+            yield from (each for each in (began, ended) if each is not None)
+            yield from (cause.at for cause in causes)
+        case _:
+            pass
 
 
 def _round_objections(record: Record, round: int) -> Iterator[str]:
@@ -204,7 +243,7 @@ def is_over(record: Record) -> bool:
 def _pairing_objections(record: Record, pairing: Pairing, number: int, in_order: bool) -> Iterator[str]:
     if pairing.number != number:
         yield f"pairing {number} is expected here, not {pairing.number}"
-    if pairing.round < 1:
+    if not 1 <= pairing.round <= SEED:
         yield f"there is no round {pairing.round}"
     if pairing.first == pairing.second:
         yield f"{quoted(pairing.first)} cannot meet itself"
@@ -226,6 +265,10 @@ def _concluded_objections(record: Record, fact: Concluded, in_order: bool) -> It
             yield f"{quoted(match)} has moves and was never dealt"
     elif record.dealt[match] != number:
         yield f"{match} was dealt for pairing {record.dealt[match]}, not {number}"
+    if fact.winner not in (0, 1, None):
+        yield f"the winner is 0, 1 or null, not {fact.winner}"
+    if fact.score not in SCORES:
+        yield f"no match has the score {fact.score}"
     if number in record.drawn and fact.players != record.drawn[number].names:
         names = " against ".join(map(quoted, record.drawn[number].names))
         yield f"pairing {number} is {names}, and not {' against '.join(map(quoted, fact.players))}"
@@ -273,21 +316,13 @@ def decided(record: Record, facts: Sequence[tuple[int, AnyFact]], index: int) ->
         return None if over else _unfinished(record, facts, index)
     if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):
         return None  # what a format without an end draws depends on who was there
-    while not _follows(record, fact):
-        index -= 1
-        if not isinstance(facts[index][1], Concluded):
-            if isinstance(fact, Withdrew):
-                return f"this is not what was done with the results of {fact.name} by the rules of {rules}"
-            if fact.rules != record.format.rules:
-                return other_rules(
-                    f"drawn by version {fact.rules} of the rules of {rules}", record.format.rules
-                )
-            return f"this is not what was drawn by the rules of {rules}"
-        record = Record(record.name, record.opened)
-        for _, earlier in islice(facts, 1, index):
-            if not any(objections(record, earlier, True)) or can_be_added(record, earlier):
-                record.add(earlier)
-    return None
+    if _follows(record, fact) or _followed(record, facts, index, fact):
+        return None
+    if isinstance(fact, Withdrew):
+        return f"this is not what was done with the results of {fact.name} by the rules of {rules}"
+    if fact.rules != record.format.rules:
+        return other_rules(f"drawn by version {fact.rules} of the rules of {rules}", record.format.rules)
+    return f"this is not what was drawn by the rules of {rules}"
 
 
 def other_rules(made: str, known: int) -> str:
@@ -300,6 +335,24 @@ def _follows(record: Record, fact: Drew | Withdrew) -> bool:
     if isinstance(fact, Withdrew):
         return annulled(record, fact.name) == fact.annulled
     return _drawn(record) == fact.pairings
+
+
+def _followed(
+    record: Record, facts: Sequence[tuple[int, AnyFact]], index: int, fact: Drew | Withdrew
+) -> bool:
+    """Whether a decision follows if some of the results directly before it came too late for it."""
+    first = index  # of these results
+    while isinstance(facts[first - 1][1], Concluded):
+        first -= 1
+    if first == index:
+        return False
+    record = Record(record.name, record.opened)
+    for place, (_, earlier) in enumerate(islice(facts, 1, index), 1):
+        if place >= first and _follows(record, fact):
+            return True
+        if not any(objections(record, earlier, True)) or can_be_added(record, earlier):
+            record.add(earlier)
+    return False
 
 
 def _drawn(record: Record) -> tuple[Pairing, ...]:

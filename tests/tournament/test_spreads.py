@@ -17,7 +17,7 @@ from tournament.format import Pairing, Result
 from tournament.meetings import Meetings
 from tournament.posterior import ADVANTAGE
 from tournament.priors import Normal
-from tournament.ratings import ELO, Rating, Ratings
+from tournament.ratings import ELO, Rating, Ratings, probability_first
 from tournament.strength import Strength, strengths
 
 pytestmark = pytest.mark.slow
@@ -56,6 +56,26 @@ def test_strengths_of_a_large_field_are_what_exact_draws_say(event: str) -> None
         assert WIDTH[0] < width(found) / width(right) < WIDTH[1]
         assert found.first == pytest.approx(right.first, abs=FIRST)
     assert sum(map(width, large.values())) == pytest.approx(sum(map(width, exact.values())), rel=WIDTHS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_have_equal_chances_to_be_the_strongest_even_after_one_game_each(seed: int) -> None:
+    """Catches somebody who was certainly the strongest, for a win against a hub that 29 others beat, too."""
+    random = Random(seed)
+    results = list[Result]()
+    for number in range(320):
+        names, won = random.sample(("hub", f"bot {number}"), 2), random.random() < 0.91
+        score = (1.0, 0.0) if won == (names[0] == "hub") else (0.0, 1.0)
+        results.append(Result(Pairing(number, 1, *names), score, True, b"%d" % number))
+    likely = probability_first(Ratings(results).fit())
+    assert sum(likely.values()) == pytest.approx(1)
+    chances = [
+        likely[name]
+        for result in results
+        for name, score in zip(result.pairing.names, result.score, strict=True)
+        if name != "hub" and score == 1
+    ]
+    assert chances == pytest.approx([sum(chances) / len(chances)] * len(chances), abs=0.02)
 
 
 def test_a_fit_of_all_does_not_depend_on_what_was_fitted_before() -> None:

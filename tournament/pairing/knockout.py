@@ -21,10 +21,9 @@ Contest = list[Pairing]  # the pairings of the same two in a round; empty where 
 def draw(
     entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
 ) -> list[Pairing]:
-    names = here(entrants)
     if not drawn:
-        return numbered(drawn, [meetings(bracket(seeded(names, entrants)), Sides(), terms)], 1)
-    round = last_round(drawn)
+        return numbered(drawn, [meetings(bracket(seeded(here(entrants), entrants)), Sides(), terms)], 1)
+    names, round = frozenset(here(entrants)), last_round(drawn)
     contests = bracketed(drawn, round)
     scores = {result.pairing.number: result.score for result in results}
     played = [contest for contest in contests if contest and contest[-1].number in scores]
@@ -34,10 +33,16 @@ def draw(
         return numbered(drawn, [again], round)
     if unfinished(drawn, results) or len(contests) == 1:
         return []
-    seeds = seeded((entrant.name for entrant in entrants), entrants)
+    seeds = seeds_of(entrants)
     winners = [winner(contest, scores, names, seeds) if contest else None for contest in contests]
     slots = [name if name in names else None for name in winners]
     return numbered(drawn, [meetings(slots, Sides(drawn), terms)], round + 1)
+
+
+def seeds_of(entrants: Sequence[Entrant]) -> Mapping[str, int]:
+    """By name, how many entrants are seeded before it."""
+    names = seeded((entrant.name for entrant in entrants), entrants)
+    return {name: place for place, name in enumerate(names)}
 
 
 def bracket(seeds: Sequence[str]) -> list[str | None]:
@@ -84,7 +89,7 @@ def undecided(contest: Contest, score: Score, names: Collection[str]) -> bool:
 
 
 def winner(
-    contest: Contest, scores: Mapping[int, Score], names: Collection[str], seeds: Sequence[str]
+    contest: Contest, scores: Mapping[int, Score], names: Collection[str], seeds: Mapping[str, int]
 ) -> str:
     """The winner; after a draw, or if both have lost, the better seed of those who have not gone."""
     last = contest[-1]
@@ -94,7 +99,7 @@ def winner(
     if second > first:
         return last.second
     left = [name for name in last.names if name in names]
-    return min(left or last.names, key=seeds.index)
+    return min(left or last.names, key=seeds.__getitem__)
 
 
 def plan(count: int, terms: Terms) -> list[int]:

@@ -1,8 +1,13 @@
 """A match that was read back is judged by the rules, its clocks and its ending."""
 
 import re
+from pathlib import Path
+
+import pytest
 
 from games.catalogue import catalogue
+from server.commands.import_match import import_match
+from server.exits import FAILED
 from server.export.match_import import checked
 from server.export.match_text import read, text
 from tests.server.export.test_match_text import played, record
@@ -22,3 +27,17 @@ def test_a_format_that_is_not_there_is_a_finding() -> None:
     game = catalogue()["tic-tac-toe"]
     _, findings = checked(read(text(record(game), played(game)).replace("round-robin", "swindle")))
     assert findings == ["there is no format swindle"]
+
+
+def test_what_cannot_be_played_again_is_told_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, file = catalogue()["tic-tac-toe"], tmp_path / "cup-1.txt"
+    written = text(record(game), played(game))
+    for spoilt in (
+        written.replace("round-robin", "swindle"),
+        re.sub(r"0\.\d{6} s", "9999.000000 s", written),
+    ):
+        file.write_text(spoilt)
+        assert import_match(str(file)) == FAILED
+        assert "it does not follow: " in capsys.readouterr().out

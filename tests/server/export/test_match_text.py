@@ -97,7 +97,14 @@ def test_each_cause_is_told_once_between_the_moves_where_it_happened() -> None:
         ("  2 | player 2", "  3 | player 2", "expected move 2, of player 2"),
         ("  2 | player 2", "  2 | player 1", "expected move 2, of player 2"),
         ("  2 | player 2 |", "  2 | player 2 | e99 |", "line "),
+        ("options: {}", 'options: "\\ud800"', "options: "),
         ("began: 2026", "began: yesterday 2026", "expected a time"),
+        (".125Z", ".125", "expected a time"),  # which would be another one on each machine
+        ("began: 2026-02-02T02:40:00.125Z", "began: 0001-01-01T00:00:00+14:00", "expected a time"),
+        ("began: 2026-02-02T02:40:00.125Z", "began: 9999-12-31T23:59:59-14:00", "expected a time"),
+        ("began: 2026-02-02T02:40:00.125Z", "began: 9999-12-31T23:59:59.9999Z", "expected a time"),
+        ("round: 1", "round: -1", "round: "),
+        ("round: 1", "round: 99999999999999999999", "round: "),
         ("\n\n", "\nsomething else\n", "expected a key with its value, or a move"),
     ],
 )

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.export.trf import NotInTrf, trf
+from server.export.trf import LARGEST, NotInTrf, trf
 from tests.server.export.bbppairings.events import EVENTS, event, falsified, kept
 from tests.tournament.holding import Held, field, toss
 from tournament.events import Ending
 from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Withdrew
-from tournament.format import Entrant, Terms, formats
+from tournament.format import Entrant, Pairing, Terms, formats
 from tournament.record import Record
 
 DAY = 1_767_225_600.0  # 2026-01-01
@@ -220,6 +220,19 @@ def test_where_the_format_has_no_place_for_a_tournament_it_is_refused() -> None:
         best.conclude(best.open[0], (float(best.open[0].first == "p0"), float(best.open[0].first != "p0")))
     with pytest.raises(NotInTrf, match="p0 has 100"):
         trf(recorded(best))
+
+
+def test_how_many_rounds_there_are_decides_whether_it_fits_and_not_how_many_matches() -> None:
+    """Catches a Swiss of 500 that was refused because of its 2,750 matches."""
+    held = Held(formats()["round-robin"], field(150))
+    assert len(held.advance()) * len(held.entrants) > LARGEST
+    assert read(trf(recorded(held))).about["XXR"] == "149"
+    long = Record("cup", Opened("connect-4", "swiss"))
+    for number in range(1_000):
+        long.add(Entered(f"bot {number}"))
+    long.add(Drew(tuple([Pairing(round, round, "bot 0", "bot 1") for round in range(1, 1_002)])))
+    with pytest.raises(NotInTrf, match="1000 entrants and 1001 rounds are too many"):
+        trf(long)
 
 
 def test_a_long_name_is_cut_and_moves_no_column() -> None:

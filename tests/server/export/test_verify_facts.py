@@ -1,17 +1,21 @@
 """Which facts are possible after which: those that a host can have kept, and of all others what is wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 import pytest
 from msgspec import structs
 
 from server.export.verify_facts import can_be_added, decided, is_over, objections, opening_objections
+from tests.steps import steps_taken
+from tournament.causes import Returned
 from tournament.events import Ending
 from tournament.facts import (
     Admitted,
     AnyFact,
     CheckedIn,
+    Claimed,
     Concluded,
     Dealt,
     Described,
@@ -30,7 +34,7 @@ from tournament.facts import (
     Voided,
     Withdrew,
 )
-from tournament.format import OPEN, Pairing, Terms
+from tournament.format import OPEN, Aim, Pairing, Terms
 from tournament.record import Record
 from tournament.sealing import commitment
 
@@ -49,6 +53,7 @@ VOID = structs.replace(WON, winner=None, ending=Ending.VOID, why="a cable", scor
 TABLE = {"format": OPEN}
 CHECKED_IN = {"check_in": 60.0}
 BY_THE_CLOCK = {"round_every": 60.0}
+NO_DIGEST = 'a token has a SHA-256 for its digest, in hexadecimal, and not "token"'
 
 
 def record(before: Facts, opened: Mapping[str, Any] = {}) -> Record:
@@ -95,6 +100,11 @@ ALWAYS: list[tuple[Facts, AnyFact, list[str], Mapping[str, Any]]] = [
         ['pairing 1 is "ann" against "bob", and not "bob" against "ann"'],
         {},
     ),
+    (DEALT, structs.replace(WON, winner=2), ["the winner is 0, 1 or null, not 2"], {}),
+    (DEALT, structs.replace(WON, score=(1e308, 0.0)), ["no match has the score (1e+308, 0.0)"], {}),
+    ((*ENTERED, RUNS), Drew((Pairing(1, 2**53, "ann", "bob"),)), ["there is no round 9007199254740992"], {}),
+    (ENTERED, Claimed("ann", "ab" * 32), [], {}),
+    (ENTERED, Claimed("ann", "token"), [NO_DIGEST], {}),
     (DRAWN, RoundBegan(1, 0.0), ["no round begins by the clock here"], {}),
     (DRAWN, RoundBegan(1, 0.0), [], BY_THE_CLOCK),
     (DRAWN, RoundBegan(2, 0.0), ["round 1 is expected here, not 2"], BY_THE_CLOCK),
@@ -223,6 +233,24 @@ def test_a_fact_is_possible_exactly_where_a_host_can_have_kept_it(
         assert list(objections(record(before, opened), fact, in_order)) == said
 
 
+@pytest.mark.parametrize("when", [-1.0, 1e11, 1e18, 1e308])
+def test_no_fact_tells_of_a_time_that_nobody_can_be_shown(when: float) -> None:
+    """Catches a file that was imported and never exported again: its times were in no year that there is."""
+    told: tuple[tuple[Facts, AnyFact, Mapping[str, Any]], ...] = (
+        (DRAWN, RoundBegan(1, when), BY_THE_CLOCK),
+        (DRAWN, Dealt("cup-1", 1, at=when), {}),
+        (DEALT, structs.replace(WON, began=when), {}),
+        (DEALT, structs.replace(WON, ended=when), {}),
+        (DEALT, structs.replace(WON, cause=(Returned(when, 0, 0),)), {}),
+        (PLAYED, Voided("cup-1", "?", at=when), {}),
+    )
+    said = f"{when:g} is no time of the years 1970 to 2999, in seconds since 1970"
+    for before, fact, opened in told:
+        assert list(objections(record(before, opened), fact, True)) == [said], fact
+    for times in ({"start_at": when}, {"rounds_at": (when,)}):
+        assert said in list(opening_objections(Opened("tic-tac-toe", "swiss", **times)))
+
+
 @pytest.mark.parametrize(("before", "fact", "said", "opened"), IN_ORDER)
 def test_what_is_wrong_with_an_order_is_said_only_where_the_order_is_known(
     before: Facts, fact: AnyFact, said: list[str], opened: Mapping[str, Any]
@@ -240,6 +268,8 @@ def test_what_is_wrong_with_an_order_is_said_only_where_the_order_is_known(
         (Opened("tic-tac-toe", "swiss", terms=Terms(rounds=10_001)), ["1 to 10000 rounds, not 10001"]),
         (Opened("chess", "cup"), ['there is no game "chess"', 'there is no format "cup"']),
         (Opened("tic-tac-toe", "swiss", options={"size": 3}), ['Tic-Tac-Toe has no option "size"']),
+        (Opened("tic-tac-toe", "decide", terms=Terms(aim=Aim(confidence=1.0))), ["less than 1, not 1"]),
+        (Opened("tic-tac-toe", "swiss", round_every=0.0), ["round_every: expected more than 0 seconds"]),
         (RUNS, ["the first fact of a tournament is that it was opened"]),
         (None, ["the first fact of a tournament is that it was opened"]),
     ],
@@ -285,3 +315,27 @@ def test_only_results_directly_before_a_decision_may_have_come_too_late_for_it()
         facts: Facts = (Opened("tic-tac-toe", "round-robin"), *before, *results, Withdrew("ann", annulled))
         now = record(tuple(fact for fact in facts[1:-1] if fact is not impossible))
         assert decided(now, list(enumerate(facts, 1)), len(facts) - 1) == said, (results, annulled)
+
+
+def as_drawn(names: list[str]) -> Iterator[AnyFact]:
+    yield Drew(
+        tuple([Pairing(number, number, *pair) for number, pair in enumerate(combinations(names, 2), 1)])
+    )
+
+
+def as_won(names: list[str]) -> Iterator[AnyFact]:
+    for number, pair in enumerate(combinations(names, 2), 1):
+        yield structs.replace(WON, match=f"cup-{number}", pairing=number, players=pair)
+
+
+def test_a_decision_that_does_not_follow_takes_as_long_as_there_are_results_before_it() -> None:
+    """Catches a Swiss of 400 by other rules, with which it took half a minute: each step back began anew."""
+
+    def steps_for_each(count: int) -> float:
+        names = [f"bot-{number}" for number in range(count)]
+        before: Facts = (*map(Entered, names), RUNS, *as_drawn(names), *as_won(names))
+        facts = (Opened("tic-tac-toe", "round-robin"), *before, Withdrew("bot-0", True))
+        now = record(before)
+        return steps_taken(lambda: decided(now, list(enumerate(facts, 1)), len(facts) - 1)) / len(facts)
+
+    assert steps_for_each(32) < 2 * steps_for_each(8)
