@@ -62,7 +62,7 @@ def _goes_on(record: Record) -> str:
     if not record.format.endless:
         return f"is not over, but {record.state}: end or delete it first, on the running host"
     if record.dealt:
-        return f"has matches in play: {', '.join(sorted(record.dealt))}; start the host again to end them"
+        return f"has matches in play, such as {min(record.dealt)}: start the host again to end them"
     return ""
 
 

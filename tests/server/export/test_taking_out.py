@@ -169,7 +169,7 @@ def test_a_start_from_a_snapshot_does_not_show_what_was_taken_out(
     ("name", "why"),
     [
         ("soon", "soon is not over, but registering: end or delete it first, on the running host"),
-        (TABLE, f"{TABLE} has matches in play: {IN_PLAY.match}; start the host again to end them"),
+        (TABLE, f"{TABLE} has matches in play, such as {IN_PLAY.match}: start the host again to end them"),
         ("nowhere", "there is no tournament 'nowhere'; there are: one, two, gone, "),
     ],
 )
