@@ -75,4 +75,7 @@ def archive(
             path = Path(to)
             take_out(engine, folder, kept, path, known_signer(folder), share)
             say(f"{path}: {path.stat().st_size:,} bytes")
+            for each in found.tournament:
+                if each.name in kept:
+                    note(f"quintain: the configuration has {each.name}: the next start opens it anew")
     return DONE

@@ -105,6 +105,18 @@ def test_what_has_a_name_again_is_left_as_it_is(where: StoreOptions, folder: Pat
     assert kept(where) == before
 
 
+def test_what_the_next_start_would_open_anew_is_said(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "quintain.toml").write_text('[[tournament]]\nname = "one"\ngame = "tic-tac-toe"\n')
+    where = StoreOptions(data=str(folder), config=str(tmp_path / "quintain.toml"))
+    archive("two", to=str(tmp_path / "two.jsonl"), where=where)
+    assert not capsys.readouterr().err
+    archive("one", to=str(tmp_path / "one.jsonl"), where=where)
+    said = "quintain: the configuration has one: the next start opens it anew"
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
 def test_no_number_of_an_entry_is_used_again(where: StoreOptions, folder: Path, tmp_path: Path) -> None:
     """Catches webhooks that are not told of what has the numbers of what was taken out."""
     with closing(beside(where.settings())) as reader:
