@@ -109,7 +109,7 @@ class Presence:
         playing = (name for number in record.dealt.values() for name in record.drawn[number].names)
         players = chain.from_iterable(self._lobby.named(name, self._game) for name in playing)
         for player in chain(players, self._lobby.players(self._game)):
-            if player.present and not player.idle and self._plays_here(player):
+            if player.present and player.rested and not player.idle and self._plays_here(player):
                 entrant = self._entrant(player.name)
                 if entrant is not None and not entrant.gone:
                     yield structs.replace(entrant, free=False)

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
+import pytest
 import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
@@ -14,6 +15,7 @@ from server.host.pacing import BESIDE
 from server.host.reception import Visit
 from server.net.limits import Limits, Rate
 from tests.tournament.world import play
+from tournament.desk import Desk
 from tournament.events import Ended
 from tournament.facts import Concluded, Opened
 from tournament.player import Seat
@@ -80,17 +82,24 @@ async def test_two_bots_of_one_address_keep_no_more_than_their_share_and_as_much
     assert 0.9 * share < kept < 1.1 * share
 
 
-async def test_nobody_else_waits_for_them(autojump_clock: MockClock) -> None:
-    async with hall() as here:
+@pytest.mark.parametrize("format", ["open", "ladder"])
+async def test_nobody_else_waits_for_them(format: str, autojump_clock: MockClock) -> None:
+    """Catches two on a ladder who do not meet again, because there are others, who rest."""
+    async with hall(table_bytes=Rate(CREDITS, SECONDS * 100)) as here:
+        where = TABLE if format == "open" else "up"
+        if format != "open":
+            await here.host.open(where, Opened(GAME, format))
         for name in ("ann", "bob"):
-            await here.come(name, HERE)
+            await here.come(name, HERE, tournament=where)
+        if format != "open":
+            await Desk(here.host.tournaments[where]).start()
         await trio.sleep(LONG)
-        before = here.kept("ann", "bob")
+        before = here.kept("ann", "bob", tournament=where)
         for name in ("cas", "dee"):
-            await here.come(name, THERE)
+            await here.come(name, THERE, tournament=where)
         await trio.sleep(1.0)
-        assert here.kept("cas", "dee") > CREDITS / 2, "others play at once, and with each other"
-        assert here.kept("ann", "bob") < before + CREDITS / 4
+        assert here.kept("cas", "dee", tournament=where) > CREDITS / 2, "others play, and with each other"
+        assert here.kept("ann", "bob", tournament=where) == before
 
 
 async def test_a_bot_that_comes_again_under_whatever_name_rests_as_the_others_do(
