@@ -13,7 +13,7 @@ from server.pages import tables
 from server.pages.board_grid import BoardGrid
 from server.pages.fair_share import FairShare
 from server.pages.rendering import part
-from server.pages.usage import usage
+from server.pages.usage import latest, usage
 from tournament.record import Record
 from tournament.score_sheet import Board
 
@@ -93,10 +93,16 @@ def stamp(record: Record) -> object:
 def parts_of(tournament: HeldTournament, board: Board) -> Callable[[], Parts]:
     """A function that makes the tables from what is looked up now."""
     record, public = tournament.record, tournament.record.public
+    matches = latest(public)
     seen: dict[str, dict[str, Any]] = {
         "progress": tables.progress(record, board, len(tournament.matches), tournament.eta()),
-        "standings": tables.standings(public, board) | {"whole": False, "usage": usage(public)},
+        "standings": tables.standings(public, board) | {"whole": False},
         "crosstable": tables.crossed(public, board),
         "schedule": tables.around_now(record) | {"whole": False},
     }
-    return lambda: {name: part(name, each) for name, each in seen.items()}
+
+    def made() -> Parts:
+        seen["standings"]["usage"] = usage(public, matches)
+        return {name: part(name, each) for name, each in seen.items()}
+
+    return made

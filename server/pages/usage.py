@@ -4,10 +4,13 @@ Any bot may note these figures with its moves, as `quintain bot llm` does; other
 of the matches. The matches that count are the latest, which the record remembers with their notes.
 """
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from server.host.appearances import shows
 from tournament.record import Record
+from tournament.remembered import Remembered
 
 FIGURES = ("tokens", "seconds", "tries", "by_lot")
 
@@ -24,11 +27,15 @@ class Used(Struct):
     known: bool = True  # whether it has a page
 
 
-def usage(record: Record) -> list[Used]:
-    """What each bot that noted it used, in alphabetical order."""
+def latest(record: Record) -> list[Remembered]:
+    """The matches that count, to be looked through in a thread: they may have hundreds of notes each."""
+    return [record.matches[name] for name in record.recent]
+
+
+def usage(record: Record, matches: Iterable[Remembered]) -> list[Used]:
+    """What each bot that noted it used in these matches, in alphabetical order."""
     found: dict[str, Used] = {}
-    for name in record.recent:
-        over = record.matches[name]
+    for over in matches:
         for noted in over.notes:
             if isinstance(noted.note, dict) and not noted.note.keys().isdisjoint(FIGURES):
                 bot = over.players[noted.seat]

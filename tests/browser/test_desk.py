@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.bots import Bot
 from tests.browser.conftest import ELSEWHERE, Visitor, look_at, visitor
@@ -184,3 +184,27 @@ def test_axe_finds_nothing_at_the_desk(browser: Browser, host: Served, axe: str)
 
 def decided(host: Served, cup: str) -> int:
     return host.get(f"/api/tournaments/{cup}")[1]["played"]
+
+
+def test_a_button_that_is_tapped_twice_gives_its_order_once(browser: Browser, host: Served) -> None:
+    """Catches a link that is spent without opening the desk: of two answers, a browser takes the last."""
+    with visitor(browser, host.http) as organiser:
+        page = organiser.open(another_link(host))
+        button = page.get_by_role("button", name="Open the desk").bounding_box()
+        assert button is not None
+        answered: list[int] = []
+
+        def tap() -> None:
+            page.mouse.click(button["x"] + 5, button["y"] + 5)
+
+        def answer_after_another_tap(route: Route) -> None:
+            answer = route.fetch(max_redirects=0)
+            answered.append(answer.status)
+            if len(answered) == 1:
+                tap()
+            route.fulfill(response=answer)
+
+        page.route("**/admin/login", answer_after_another_tap)
+        tap()
+        expect(page.get_by_role("heading", name="Tournaments")).to_be_visible()
+        assert (answered, organiser.complaints) == ([303], [])

@@ -107,13 +107,13 @@ def test_no_name_is_a_name_and_a_version_of_somebody_else() -> None:
 async def test_the_page_of_a_bot_has_a_version_where_one_is_said(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await here.hold(entrants=2)
-        for name, version in (("ann", "<1>"), ("bob", None)):
+        for name, version in (("ann", "<1>\u202e"), ("bob", None)):
             visit = await here.host.arrive(name, GAME, version=version)
             here.nursery.start_soon(play, visit.player, first)
         await trio.sleep(100.0)
         browser = await here.log_in()
         page = await browser.read("/bots/ann")
-        assert "Latest version: <b>&lt;1&gt;</b>, strength" in page
+        assert "Latest version: <b><bdi>&lt;1&gt;\u202e</bdi></b>, strength" in page, "which it does not turn"
         assert "version" not in await browser.read("/bots/bob")
 
 
