@@ -810,6 +810,17 @@ def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop:
         assert errors == f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000\n"
 
 
+@pytest.mark.parametrize("language", ["c", "cpp", "go", "rust"])  # others find the home
+def test_without_a_home_the_token_is_kept_where_the_bot_is(language: str, workshop: Workshop) -> None:
+    """As in some containers, and under some service managers. Catches a folder that is called (null)."""
+    needed(language)
+    alone = ("env", "-u", "HOME", "-u", "XDG_STATE_HOME")
+    out, _ = workshop.start(language, url="tcp://127.0.0.1:1", under=alone).communicate(timeout=HANG)
+    path = out.splitlines()[0].removeprefix("the token is kept in ")
+    assert path.removeprefix("./") == f".local/state/quintain-bot/127.0.0.1-connect-4-{language}-bot"
+    assert (workshop.folder / language / path).read_text()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_address_that_leads_nowhere_is_told_in_a_line(language: str, workshop: Workshop) -> None:
     """Catches a traceback: of half a pair of brackets, and of a library that does not take every name."""
