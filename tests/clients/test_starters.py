@@ -245,6 +245,21 @@ def test_standings_that_were_frozen_before_a_bot_came_are_no_trouble_for_it(
     assert out.splitlines()[-1] == "cup is over: this bot is not in its standings"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is full")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_disk_that_is_full_costs_no_match(language: str, workshop: Workshop, script: Script) -> None:
+    """Catches a traceback in the middle of a tournament: of a line for the author, whose log had no room."""
+    needed(language)
+    full = ("sh", "-c", 'exec "$@" > /dev/full', "sh")
+    workshop.start(language, script.port, name=f"{language}-full", under=full)
+    script.accept()
+    script.say(welcome(script.hear()))
+    rows = [{"rank": 1, "name": f"{language}-full", "points": 0.0}]
+    script.say({"type": "standings", "tournament": "cup", "final": True, "rows": rows})
+    assert script.hear() == {"type": "bye"}
+    script.hang_up()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     language: str, workshop: Workshop, script: Script
