@@ -182,7 +182,7 @@ class Program:
                     self._answers.put(None)
                     return
                 if line.strip() and len(self.unasked) < KEPT:
-                    self.unasked.append(line.decode("utf-8", "replace").rstrip())
+                    self.unasked.append(words_in(line))
 
     def _follow(self, pipe: IO[bytes] | None, take: Any) -> None:
         if pipe is not None:
