@@ -8,11 +8,11 @@ import json
 import time
 from collections.abc import Sequence
 from http import HTTPStatus
-from http.client import HTTPException, HTTPResponse, IncompleteRead
+from http.client import HTTPException, HTTPMessage, HTTPResponse, IncompleteRead
 from math import inf
 from pathlib import Path
 from ssl import SSLCertVerificationError
-from typing import Any, cast
+from typing import IO, Any, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
@@ -30,8 +30,12 @@ TEXTS = ("text/csv", "text/plain", "application/x-ndjson")  # in which a host gi
 class _Redirects(HTTPRedirectHandler):
     """Follows no redirection with the organiser's token: it is not for others, and no order would arrive."""
 
-    def redirect_request(self, req: Request, *args: Any) -> Request | None:
-        return None if req.has_header("Authorization") else super().redirect_request(req, *args)
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        if req.has_header("Authorization"):
+            return None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 # A proxy of the environment knows nothing of 127.0.0.1.
