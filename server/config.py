@@ -206,10 +206,12 @@ def _is_there(path: Path) -> bool:
 
 def _of_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors put a mark at the beginning
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # not TOML, or not UTF-8
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: expected text in UTF-8") from None
+    except ValueError as error:  # not TOML
         raise ConfigError(f"{path}: {error}") from None
 
 

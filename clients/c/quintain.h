@@ -44,7 +44,7 @@ static void quintain_remember(struct quintain *bot, const char *host)
     char path[4096];
     const char *home = getenv("HOME"), *states = getenv("XDG_STATE_HOME");
     unsigned long long random[2];
-    const int folder = snprintf(path, sizeof path, "%.3000s%s/quintain-bot/", states && *states ? states : home,
+    const int folder = snprintf(path, sizeof path, "%.3000s%s/quintain-bot/", states && *states ? states : home ? home : ".",
                                 states && *states ? "" : "/.local/state");
     for (char *slash = path; (slash = strchr(slash + 1, '/')); *slash = '/')
         *slash = '\0', mkdir(path, 0700);

@@ -23,6 +23,7 @@ export async function play(game, choose, options = {}) {
   const [url, name] = [new URL(address), options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot"];
   const [token, place] = await remembered(`${bare(url.hostname)}-${game}-${name}`);
   const bot = { choose, url, welcomed: false, failures: 0, lost: 0 };
+  if (isNode) process.stdout.on("error", () => {}); // a full disk costs no match
   bot.say = options.quiet ? () => {} : (line) => console.log(line);
   bot.say(`the token is kept in ${place}`);
   bot.hello = { type: "hello", protocol: 1, name, game, token };

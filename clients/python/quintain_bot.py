@@ -331,7 +331,8 @@ class _Teller:
         log.log(level, "%s", shown)
         if not self.quiet:
             encoding = sys.stdout.encoding or "utf-8"
-            print(shown.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+            with contextlib.suppress(OSError):  # a full disk, or a terminal that is gone, costs no match
+                print(shown.encode(encoding, "backslashreplace").decode(encoding), flush=True)
 
     def connected(self, address: _Address, welcome: Message) -> None:
         place = welcome.get("tournament") or "the open table"

@@ -152,6 +152,6 @@ module Quintain
     def result(winner) = { nil => "void", "draw" => "drawn", @begun["you"] => "won" }.fetch(winner, "lost")
     def send_message(message) = write("#{JSON.generate(message)}\n")
     def write(line) = (@socket.write(line) rescue nil) # the connection has ended: what is read next says why
-    def say(line) = @quiet || puts(line)
+    def say(line) = @quiet || (puts(line) rescue nil) # a full disk costs no match
   end
 end

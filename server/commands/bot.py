@@ -98,9 +98,11 @@ def _template(file: Path | None) -> str:
     if file is None:
         return language_model.PROMPT
     try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Misuse(f"the prompt {file} cannot be read: {error}") from None
+        return file.read_text(encoding="utf-8-sig")  # some editors put a mark at the beginning
+    except OSError as error:
+        raise Misuse(f"the prompt {file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Misuse(f"the prompt {file} cannot be read: expected text in UTF-8") from None
 
 
 def _called(model: str) -> str:

@@ -11,6 +11,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator
+from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -45,24 +46,25 @@ HEADINGS = Invited.__struct_fields__
 
 def listed(text: str) -> list[Invited]:
     """The bots on a list; raises `Failure`, which names a line that is wrong."""
-    written = text.removeprefix("\ufeff").splitlines()
+    written = text.removeprefix("\ufeff")
     divider = next((each for each in DIVIDERS if "name" in _headings(written, each)), ",")
-    lines = [*csv.reader(written, delimiter=divider, strict=True)]
+    reader = csv.reader(StringIO(written, newline=""), delimiter=divider, strict=True)
+    lines = [(reader.line_num, line) for line in reader]  # a cell may have several lines
     headings = _headings(written, divider)
     named = "name" in headings
-    if not named and any(len(line) > 1 for line in lines):
+    if not named and any(len(line) > 1 for _, line in lines):
         raise Failure("expected a line of headings with name among them, or one name per line")
     for place, heading in enumerate(headings if named else ()):
         if heading and (heading not in HEADINGS or heading in headings[:place]):
             expected = f"expected the headings {', '.join(HEADINGS)}, each once at most"
             raise Failure(f"line 1: {expected}, not {quoted(heading)}")
     found: dict[str, tuple[int, Invited]] = {}  # by the name, as the host compares names
-    for number, line in enumerate(lines[1:] if named else lines, 2 if named else 1):
+    for number, line in lines[1:] if named else lines:
         cells = [each.strip() for each in line]
         about: dict[str, str] = {}
         for heading, cell in zip_longest(headings if named else ["name"], cells, fillvalue=""):
             if heading:
-                about[heading] = cell
+                about[heading] = cell if heading == "name" else " ".join(cell.split())
             elif cell:
                 raise Failure(f"line {number}: {quoted(cell)} has no heading above it")
         if not any(about.values()):
@@ -91,8 +93,9 @@ def listed(text: str) -> list[Invited]:
     return [one for _, one in found.values()]
 
 
-def _headings(written: list[str], divider: str) -> list[str]:
-    return [each.strip().lower() for line in csv.reader(written[:1], delimiter=divider) for each in line]
+def _headings(written: str, divider: str) -> list[str]:
+    first = next(csv.reader(StringIO(written, newline=""), delimiter=divider), [])
+    return [each.strip().lower() for each in first]
 
 
 def read(path: Path) -> list[Invited]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import quintain_bot
 
-from server.exits import DONE, Failure, Misuse
+from server.exits import DONE, FAILED, Failure, Misuse
 from server.export.words import table_in_words
 from server.net.escaping import json_line
 from server.programs.report import standings_table
@@ -24,7 +24,8 @@ def played(
 ) -> int:
     """Play on a host with the client that authors of bots use, and tell what happens."""
     client = logging.getLogger("quintain_bot")
-    client.addHandler(_Lines())
+    lines = _Lines()
+    client.addHandler(lines)
     client.setLevel(logging.WARNING if as_json else logging.INFO)
     heard = _print_json if as_json else _print_standings
     try:
@@ -39,14 +40,23 @@ def played(
         raise Failure(f"{record}: cannot be written: {error.strerror}") from None
     except (quintain_bot.Refused, quintain_bot.Unreachable) as error:
         raise Failure(str(error)) from None
-    return DONE
+    return FAILED if lines.unwritten else DONE
 
 
 class _Lines(logging.Handler):
-    """Prints what the client says; problems, such as a lost connection, are no results."""
+    """Prints what the client says; problems, such as a lost connection, are no results.
+
+    A disk that is full costs lines, but no match.
+    """
+
+    unwritten = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        (note if record.levelno >= logging.WARNING else say)(record.getMessage())
+        try:
+            (note if record.levelno >= logging.WARNING else say)(record.getMessage())
+        except Failure as failure:
+            self.unwritten = True
+            note(f"quintain: {failure}")
 
 
 def _print_json(message: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from inspect import getdoc, signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import msgspec
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
@@ -285,6 +286,6 @@ def _option(text: str) -> tuple[str, Any]:
     if not equals:
         raise Misuse(f"an option is NAME=VALUE, not {text!r}")
     try:
-        return name, reading.loads(value)
-    except ValueError:
+        return name, msgspec.json.decode(value)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):  # it is a text
         return name, value

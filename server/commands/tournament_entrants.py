@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from cyclopts import Parameter
@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from server.commands.flags import Flag
 from server.commands.hosts import DeskOptions
 from server.commands.tournament_answers import order, tell
-from server.exits import DONE, Misuse
+from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
 from server.net.hosts import is_oneself
 from server.programs.terminal import note, say
@@ -61,10 +61,15 @@ def enter(
         return _invite_all(desk or DeskOptions(), name, from_, invitations, json)
     if not bot:
         raise Misuse("expected one bot or more to enter")
-    answers = [
-        (desk or DeskOptions()).remote().post("tournaments", name, "enter", body={"name": each, **said})
-        for each in bot
-    ]
+    answers = list[Any]()
+    for each in bot:
+        try:
+            remote = (desk or DeskOptions()).remote()
+            answers.append(remote.post("tournaments", name, "enter", body={"name": each, **said}))
+        except Failure:
+            if answers:
+                note(f"quintain: in {name} now: {', '.join(bot[: len(answers)])}; but not {each}")
+            raise
     tell(answers[-1], json)
     return DONE
 

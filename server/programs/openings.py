@@ -82,7 +82,7 @@ def listed(game: Game[Any, Any], path: str) -> list[Opening]:
     lines that begin with # are for people.
     """
     try:
-        lines = Path(path).read_text("utf-8").splitlines()
+        lines = Path(path).read_text("utf-8-sig").splitlines()  # some editors put a mark at the beginning
     except OSError as error:
         raise Misuse(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

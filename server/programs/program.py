@@ -27,7 +27,8 @@ from server.net.escaping import in_quotes, json_line
 
 SHOWN = 200  # bytes of a program's first line
 LONGEST = 65536  # bytes of a line: the longest move is below 200
-LAST_WORDS = 5  # lines of standard error that are kept, to show when it has ended
+LAST_WORDS = 5  # lines of standard error that are kept, to show when it has ended …
+WIDEST = 200  # … and characters of each
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
 LOOK = 0.5  # seconds between two looks at whether a program that says nothing has ended
 VARIABLE = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=")  # that a shell would set for a command
@@ -181,7 +182,7 @@ class Program:
                     self._answers.put(None)
                     return
                 if line.strip() and len(self.unasked) < KEPT:
-                    self.unasked.append(line.decode("utf-8", "replace").rstrip())
+                    self.unasked.append(words_in(line))
 
     def _follow(self, pipe: IO[bytes] | None, take: Any) -> None:
         if pipe is not None:
@@ -203,7 +204,7 @@ class Program:
     def _take_words(self, pipe: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError), pipe:
             while line := pipe.readline(LONGEST):
-                self._words.append(line.decode("utf-8", "replace").rstrip())
+                self._words.append(words_in(line))
                 if self._errors is not None:
                     self._errors(line)
 
@@ -217,6 +218,12 @@ class Program:
             return f"{self.command} wrote more than {MOST} lines that nobody had asked for"
         words = f"; its last words: {' / '.join(self._words)}" if self._words else ""
         return f"{self.command} {'closed its standard output' if code is None else how_ended(code)}{words}"
+
+
+def words_in(line: bytes) -> str:
+    """A line of standard error, as far as a sentence can repeat it: a program may write no ends of lines."""
+    words = line[: 4 * WIDEST].decode("utf-8", "replace").rstrip()
+    return words if len(words) <= WIDEST else f"{words[:WIDEST]}…"
 
 
 def how_ended(code: int) -> str:

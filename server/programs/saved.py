@@ -6,7 +6,7 @@ with the number of the line.
 """
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -17,6 +17,11 @@ from games.game import Pace
 from server.exits import Failure, Misuse
 from server.net.escaping import json_line, safe
 from server.programs.tally import Played
+
+try:
+    import fcntl
+except ImportError:  # not a Unix
+    fcntl = None
 
 T = TypeVar("T")
 FIXED = ("game", "players", "pace", "plies", "openings", "seed", "think")  # as long as a series goes on
@@ -87,19 +92,44 @@ def keeping(path: str | None, before: Saved, *, onto: bool) -> "Generator[Callab
 
 
 def _onto(path: str, before: Saved) -> IO[bytes]:
-    file = open(path, "r+b", buffering=0)  # noqa: SIM115 - whoever called closes it
-    file.truncate(before.whole)
-    file.seek(before.whole)
+    with ExitStack() as failing:
+        file = failing.enter_context(open(path, "r+b", buffering=0))
+        _lock(file, path)
+        file.seek(before.whole)
+        if b"\n" in file.read():  # somebody has kept matches since it was read
+            raise _in_use(path)
+        file.truncate(before.whole)
+        file.seek(before.whole)
+        failing.pop_all()
     return file
 
 
 def _afresh(path: str, before: Saved) -> IO[bytes]:
-    if Path(path).is_file() and Path(path).stat().st_size:
-        raise Misuse(f"{path}: there is something in it already; --resume {path} would go on with it")
-    file = open(path, "wb", buffering=0)  # noqa: SIM115 - whoever called closes it
-    for each in (before.terms, *before.matches):
-        _write(file, _line(each))
+    with ExitStack() as failing:
+        file = failing.enter_context(open(path, "ab", buffering=0))
+        _lock(file, path)
+        if Path(path).is_file() and Path(path).stat().st_size:
+            raise Misuse(f"{path}: there is something in it already; --resume {path} would go on with it")
+        for each in (before.terms, *before.matches):
+            _write(file, _line(each))
+        failing.pop_all()
     return file
+
+
+def _lock(file: IO[bytes], path: str) -> None:
+    """Raise `Failure` if another command keeps matches in that file: each would overwrite the other's."""
+    if fcntl is None or not Path(path).is_file():
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise _in_use(path) from None
+    except OSError:
+        pass  # some network disks know no locks
+
+
+def _in_use(path: str) -> Failure:
+    return Failure(f"{path}: another command keeps matches there, perhaps one that is stopped")
 
 
 def _keep(file: IO[bytes], path: str, played: Played) -> None:

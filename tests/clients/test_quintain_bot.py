@@ -3,8 +3,11 @@
 import ast
 import base64
 import contextlib
+import errno
 import hashlib
+import io
 import json
+import os
 import socket
 import ssl
 import subprocess
@@ -137,6 +140,27 @@ def test_a_tournament_over_each_transport_returns_its_standings(
         assert standings is not None
         assert (standings["tournament"], len(standings["rows"])) == (cup, 3)
         assert all(row["played"] == 2 for row in standings["rows"])
+
+
+class Full(io.StringIO):
+    """A file on a disk without room."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_disk_that_is_full_costs_no_match(host: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches an exception in the middle of a match: the log of the bot had no room for a line."""
+    ends: list[str] = []
+
+    def heard(message: dict[str, Any]) -> None:
+        if message["type"] == "end":
+            ends.append(message["ending"])
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    where = {"game": "connect-4", "name": "full", "url": url(host), "against": "first"}
+    quintain_bot.run(open_column, **where, matches=1, heard=heard)
+    assert ends == ["played"]
 
 
 @ipv6

@@ -245,6 +245,21 @@ def test_standings_that_were_frozen_before_a_bot_came_are_no_trouble_for_it(
     assert out.splitlines()[-1] == "cup is over: this bot is not in its standings"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is full")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_disk_that_is_full_costs_no_match(language: str, workshop: Workshop, script: Script) -> None:
+    """Catches a traceback in the middle of a tournament: of a line for the author, whose log had no room."""
+    needed(language)
+    full = ("sh", "-c", 'exec "$@" > /dev/full', "sh")
+    workshop.start(language, script.port, name=f"{language}-full", under=full)
+    script.accept()
+    script.say(welcome(script.hear()))
+    rows = [{"rank": 1, "name": f"{language}-full", "points": 0.0}]
+    script.say({"type": "standings", "tournament": "cup", "final": True, "rows": rows})
+    assert script.hear() == {"type": "bye"}
+    script.hang_up()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     language: str, workshop: Workshop, script: Script
@@ -808,6 +823,17 @@ def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop:
         _, errors = bot.communicate(timeout=HANG)
         assert bot.returncode == 1
         assert errors == f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000\n"
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "go", "rust"])  # others find the home
+def test_without_a_home_the_token_is_kept_where_the_bot_is(language: str, workshop: Workshop) -> None:
+    """As in some containers, and under some service managers. Catches a folder that is called (null)."""
+    needed(language)
+    alone = ("env", "-u", "HOME", "-u", "XDG_STATE_HOME")
+    out, _ = workshop.start(language, url="tcp://127.0.0.1:1", under=alone).communicate(timeout=HANG)
+    path = out.splitlines()[0].removeprefix("the token is kept in ")
+    assert path.removeprefix("./") == f".local/state/quintain-bot/127.0.0.1-connect-4-{language}-bot"
+    assert (workshop.folder / language / path).read_text()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

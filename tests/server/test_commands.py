@@ -26,6 +26,7 @@ SUBCOMMANDS = tuple(name for name in tournaments if not name.startswith("-"))
 PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
 DOCUMENTED = (ROOT / "docs/command-line.md").read_text()
 DECIDE = ("--game", "quoridor", "--format", "decide", "--entrants", "4")
+OPTION = ("tournament", "create", "x", "--game", "quoridor", "--token", "any")
 NOT_UTF8 = os.fsdecode(b"caf\xe9")
 GIVEN = {"--game": "quoridor", "--brain": "greedy"}  # to flags that do not take any word
 PLAYS = ("play", "--game", "quoridor", "--bot", "cat", "--token", "sixteen-or-more-of-it")
@@ -142,6 +143,11 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("admin-link", "--url", "http://127.0.0.1:1", "--data", "/nowhere"), 1, "there is none in /nowhere"),
         (("standings", "friday", "--json", "--csv"), 2, "--json and --csv do not go together"),
         (("standings", "friday", "--csv", "--trf"), 2, "--csv and --trf do not go together"),
+        (
+            (*OPTION, "--option", f"stuck={'[' * 100_000}", "--url", "http://127.0.0.1:1"),
+            1,
+            "no host answers",
+        ),
         (("standings", "friday", "--url", "nowhere"), 2, "expected an address"),
         (("standings", "friday", "--url", "http://[::1"), 2, "expected an address"),
         (("standings", "friday", "--url", "http://games..example"), 2, "expected an address"),

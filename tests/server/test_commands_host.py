@@ -254,6 +254,33 @@ def test_the_demo_holds_a_tournament_in_every_game_and_ends_with_the_standings()
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is full")
+def test_a_disk_that_is_full_costs_a_bot_no_match(host: Served, tmp_path: Path) -> None:
+    """Both bots play on, and end with the code for what could not be written."""
+    places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
+    where = ("--url", f"tcp://127.0.0.1:{host.tcp}", "--game", "santorini", "--matches", "1")
+    with open("/dev/full", "w") as full:
+        bots = [
+            subprocess.Popen(
+                [sys.executable, "-m", "server", "bot", "random", *where, "--name", name],
+                env=os.environ | {"PYTHONPATH": places, "XDG_STATE_HOME": str(tmp_path)},
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for name in ("full-one", "full-two")
+        ]
+    for bot in bots:
+        _, errors = bot.communicate(timeout=HANG)
+        assert (bot.returncode, errors) == (
+            1,
+            "quintain: standard output cannot be written: No space left on device\n",
+        )
+    listed = host.get("/api/tournaments/open-santorini/matches")[1]["matches"]
+    assert [each["ending"] for each in listed if "full-one" in each["players"]] == ["played"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("play", "--bot"), ("check",), ("check", "--wire")])
 def test_whatever_a_command_has_started_ends_with_it_at_a_sigterm(
     words: tuple[str, ...], host: Served, tmp_path: Path
@@ -373,6 +400,9 @@ def test_names_are_entered_in_a_tournament_by_invitation_before_it_begins_by_a_c
     assert "by invitation: only bots that are invited, or entered by name, take part\n" in told
     assert "missing: ann, since" in told
     assert "by invitation" in quintain("tournament", "show", "closed", "--data", str(host.data))[1]
+    code, _, errors = desk("tournament", "enter", "closed", "cas", "Draw", "dan")
+    assert code != 0
+    assert errors.startswith("quintain: in closed now: cas; but not Draw\nquintain: ")
     assert desk("tournament", "delete", "closed")[0] == 0
 
 

@@ -266,6 +266,14 @@ def test_what_looks_after_a_host_is_checked_before_it_starts(file: Path, content
         settings(None, {}, {})
 
 
+def test_a_file_may_begin_with_the_mark_of_an_editor_and_has_to_be_text(file: Path) -> None:
+    file.write_bytes(b'\xef\xbb\xbfbind = "10.0.0.1"\r\n')
+    assert settings(None, {}, {}).bind == "10.0.0.1"
+    file.write_bytes('bind = "10.0.0.1"\n'.encode("utf-16"))
+    with pytest.raises(ConfigError, match=r"^quintain\.toml: expected text in UTF-8$"):
+        settings(None, {}, {})
+
+
 def test_a_file_that_was_asked_for_has_to_be_there(file: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing.toml: cannot be read"):
         settings("nothing.toml", {}, {})

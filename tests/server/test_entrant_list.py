@@ -23,6 +23,9 @@ def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
     assert listed("\ufeffname\r\nann\r\nbob\r\n") == [Invited("ann"), Invited("bob")]
     assert listed("name,\nann,\n") == [Invited("ann")], "a spreadsheet may add an empty column"
     assert listed("ann\nbob\n") == [Invited("ann"), Invited("bob")]
+    assert listed('name,affiliation\nann,"ETH\r\nZürich"\n') == [Invited("ann", "ETH Zürich")], (
+        "two lines in a cell"
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,6 +38,8 @@ def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
         ("name\nann\nhost\n", "line 3: host is a reserved word"),
         ("ann\nann\u200b\n", r"line 2: .* U\+200B, character 4 of this one"),
         ("name,contact\n,ann@example\n", "line 2: expected a name"),
+        ('name\n"an\nna"\n', r"line 3: .* U\+000A, character 3 of this one"),
+        ("name\nann\x0bbob\n", r"line 2: .* U\+000B, character 4 of this one"),
         ("name,affilation\nann,ETH\n", 'headings name, affiliation, contact, .*, not "affilation"'),
         ("name,Name\nann,bob\n", 'line 1: .* each once at most, not "name"'),
         ("name,\nann,\nbob,ETH\n", 'line 3: "ETH" has no heading above it'),

@@ -11,7 +11,7 @@ from typing import IO
 from msgspec import Struct
 
 from server.exits import Failure
-from server.programs.program import how_ended, kill, why_not
+from server.programs.program import how_ended, kill, why_not, words_in
 
 EXIT_TIMEOUT = 0.5  # seconds for a process that has hung up to end, too
 LAST_WORDS = 5  # lines of standard error
@@ -73,5 +73,5 @@ class Command:
     def _read(self, pipe: IO[bytes]) -> None:
         with suppress(OSError, ValueError), pipe:
             while line := pipe.readline(LONGEST):
-                if words := line.decode("utf-8", "replace").strip(" \t\r\n^~"):
+                if words := words_in(line).strip(" \t\r\n^~"):
                     self._words.append(words)

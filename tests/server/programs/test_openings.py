@@ -86,6 +86,12 @@ def test_a_line_of_short_moves_is_the_opening_that_they_are(
     assert listed(game, str(path)) == [tuple(map(game.write, moves))]
 
 
+def test_a_file_may_begin_with_the_mark_of_an_editor(tmp_path: Path) -> None:
+    path = tmp_path / "openings"
+    path.write_bytes(b"\xef\xbb\xbf3 3\r\n")
+    assert listed(CONNECT4, str(path)) == [(3, 3)]
+
+
 def test_the_openings_of_a_file_come_in_turn_and_then_again(tmp_path: Path) -> None:
     (tmp_path / "three").write_text("3\n3 3\n2 4 1\n")
     openings = in_turn(listed(CONNECT4, str(tmp_path / "three")))

@@ -154,6 +154,17 @@ def test_a_program_that_has_gone_says_how(tmp_path: Path) -> None:
         program.end()
 
 
+def test_the_last_words_of_a_program_are_a_few_however_much_it_has_written(tmp_path: Path) -> None:
+    """Catches megabytes on a terminal, of a program that writes no end of a line."""
+    (tmp_path / "loud.py").write_text("import sys; sys.stderr.write('x' * 300_000); sys.exit('no idea')")
+    program = Program(f"{sys.executable} {tmp_path / 'loud.py'}", quiet=True)
+    with pytest.raises(Gone) as gone:
+        program.ask(question(Match(CONNECT4, ("a", "b"), time.monotonic())), HANG)
+    program.end()
+    assert "ended with exit code 1; its last words: xxx" in str(gone.value)
+    assert len(str(gone.value)) < 1500
+
+
 @pytest.mark.parametrize("crashes", [True, False])
 def test_a_process_that_outlives_a_program_holds_nobody_up(crashes: bool, tmp_path: Path) -> None:
     """It has a session of its own, and both pipes of the program, from which nothing more comes."""

@@ -57,6 +57,21 @@ def test_a_torn_line_goes_even_if_it_is_longer_than_what_comes(tmp_path: Path) -
     assert saved(str(path)).matches == [ONE, TWO, THREE]
 
 
+@pytest.mark.parametrize("onto", [True, False])
+def test_two_do_not_keep_matches_in_one_file_at_a_time(onto: bool, tmp_path: Path) -> None:
+    """Catches two that go on with the same file: each wrote over what the other had kept."""
+    path = kept(tmp_path / "series")
+    before = saved(path)
+    with keeping(path, before, onto=True) as keep:
+        with pytest.raises(Failure, match="another command keeps matches there"):
+            keeping(path, before, onto=onto).__enter__()
+        keep(THREE)
+    assert saved(path).matches == [ONE, TWO, THREE]
+    with pytest.raises(Failure, match="another command keeps matches there"):
+        keeping(path, before, onto=True).__enter__()  # it has ended since, and what it has kept is there
+    assert saved(path).matches == [ONE, TWO, THREE]
+
+
 def test_a_match_that_found_room_only_in_part_is_not_kept(tmp_path: Path) -> None:
     """Catches a file in which the next match, when there is room again, is in the middle of a line."""
     path = tmp_path / "series"
