@@ -105,6 +105,11 @@ class Seat:
         self._timekeeper.expect(self.match.deadline)
 
     @property
+    def now(self) -> float:
+        """The time by a clock that stands still whenever the host does."""
+        return trio.current_time() - self._timekeeper.stalled
+
+    @property
     def early_grace(self) -> float:
         """Seconds that the player may be gone because it has not moved yet; infinite where it has."""
         return self.match.early_grace(self.index)

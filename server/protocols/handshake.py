@@ -26,6 +26,7 @@ from server.net.hosts import host_and_path
 from server.net.limits import Limits
 from server.net.proxies import HEADER
 from server.net.wire import Wire
+from tournament.timekeeper import TOLERANCE
 
 # With the spaces around a value: looking for where they begin takes seconds where there are thousands.
 HOST = re.compile(rb"^host:([^\r\n]*)\r?$", re.IGNORECASE | re.MULTILINE)
@@ -91,6 +92,10 @@ async def shake_hands(
     if view.gone:
         return Refused(b"")
     if deadline.cancelled_caught:
+        if not view.begun and trio.current_time() - deadline.deadline > TOLERANCE:
+            return await shake_hands(
+                wire, spoken, limits, objection
+            )  # the host stood still: it may lie unread
         return Refused(_refusal(408, f"a handshake takes {limits.handshake_seconds:g} s at most"))
     if view.too_long:
         return Refused(_refusal(431, f"the head of a request has {limits.head_bytes} bytes at most"))
@@ -115,6 +120,7 @@ class _View(trio.abc.Stream):
         self.gone = False
         self.too_long = False
         self.strange = ""  # what came instead of a request
+        self.begun = False  # whether anything came
         self.answered = trio.Event()  # set when the library's answer is complete
         self.let_go: Callable[[], None] = lambda: None
         self._wire = wire
@@ -156,6 +162,7 @@ class _View(trio.abc.Stream):
                 self.gone = True
                 return b""
             came += received
+            self.begun = True
             head = came.removeprefix(EMPTY)
             if REQUEST.match(head) is None:
                 self.strange = safe(ascii(head.partition(b"\n")[0])[1:])

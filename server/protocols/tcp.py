@@ -32,6 +32,7 @@ from server.protocols.dialect import (
     told_anew,
 )
 from server.protocols.passable import Passable, linger
+from tournament.timekeeper import TOLERANCE
 
 NO_END = b"a line ends with \\n, and the end of the first one did not come in time\n"
 
@@ -125,6 +126,9 @@ class Connection(Passable):
             return False
         if self._arriving:
             self._expected_by = now + self._host.limits.hello_seconds
+            return False
+        if now - self._expected_by > TOLERANCE:  # the host stood still: what came in time may lie unread
+            self._expected_by = now + TOLERANCE
             return False
         if self._talk is None and self._lines.unread:
             self._outbox.put(NO_END)

@@ -50,6 +50,7 @@ from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Leaves, Talk, leads_away, may_go, told_anew
 from server.protocols.handshake import Refused, shake_hands
 from server.protocols.passable import Passable, linger
+from tournament.timekeeper import TOLERANCE
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -225,6 +226,8 @@ class Connection(Passable):
         if now >= self._expected_by:
             if self._talk is not None and self._talk.attendance.state is State.ARRIVING:
                 self._expected_by = now + seconds  # the host is slow to let it in
+            elif now - self._expected_by > TOLERANCE:  # the host stood still: its hello may lie unread
+                self._expected_by = now + TOLERANCE
             else:
                 self._expected_by = inf
                 self._close(POLICY, f"a bot says hello within {seconds:g} s")

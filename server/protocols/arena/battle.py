@@ -68,7 +68,7 @@ class Battle:
         self.seat = seat
         self.match = seat.match
         self.started = False  # whether the stream was opened: then a bot is there
-        self.expected: float | None = None  # until when the clock waits for that
+        self.expected: float | None = None  # until when the clock waits for that, by the seat's time
         self.over = trio.Event()  # set when nothing more will be told
         self.told: list[bytes] = []  # every event so far
         self._sides = sides
@@ -95,15 +95,20 @@ class Battle:
         Having come back by that, it need not have its stream open yet.
         """
         if not self.started:
-            self.expect(trio.current_time() + self._limits.away_seconds)
+            self.expect(self._limits.away_seconds)
         self._tape = extras.get("tape", NO_TAPE)
         self._opened, self._ended = extras.get("opened", _nothing), extras.get("ended", _nothing)
         self._elsewhere = extras.get("elsewhere", _never)
 
-    def expect(self, until: float) -> None:
-        """Have the clock wait for the stream to be opened, but no longer than until that time."""
-        self.expected = until
-        self.seat.hold(until - trio.current_time())
+    def expect(self, seconds: float) -> None:
+        """Have the clock wait for the stream to be opened, but no longer than that."""
+        self.seat.hold(seconds)
+        self.expected = self.seat.now + seconds
+
+    def expect_as_before(self) -> None:
+        """Have the clock wait again, no longer than it would have waited."""
+        if self.expected is not None and not self.started:
+            self.expect(self.expected - self.seat.now)
 
     @property
     def _rival(self) -> "Battle | None":

@@ -157,7 +157,7 @@ class Evaluations:
         host.timekeeper.watch(match)
         seat = Seat(match, 1 - house, host.timekeeper)
         battle = self._enrol(seat, name=name, wronged=partial(case.wronged, match))
-        battle.expect(trio.current_time() + host.limits.start_seconds)
+        battle.expect(host.limits.start_seconds)
         run.begun.set()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._invite, run.bot, battle)

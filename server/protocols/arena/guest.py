@@ -355,7 +355,7 @@ class Guest:
         seconds = limits.start_seconds if reachable else limits.away_seconds
         if self.url is None:  # otherwise it may have to wake up
             seconds = min(seconds, seat.early_grace)
-        self._open(seat, self._next_battle()).expect(trio.current_time() + seconds)
+        self._open(seat, self._next_battle()).expect(seconds)
         self._note_called()
         self._let_know()
 
@@ -371,8 +371,8 @@ class Guest:
         battle = self._battle
         if battle is None or battle.seat is not seat:
             self._open(seat)
-        elif battle.expected is not None and not battle.started:
-            battle.expect(battle.expected)  # coming back has started its clock
+        else:
+            battle.expect_as_before()  # coming back has started its clock
         if not self._is_recalled:
             self._let_know()
 
@@ -403,7 +403,7 @@ class Guest:
             if battle.expected is not None and not knows and not battle.over.is_set():
                 if invited:
                     # Its turn to be invited may have come late.
-                    battle.expect(trio.current_time() + self._host.limits.start_seconds)
+                    battle.expect(self._host.limits.start_seconds)
                 else:
                     battle.seat.leave()
             await battle.over.wait()

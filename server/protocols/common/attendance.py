@@ -385,9 +385,9 @@ class Attendance(Taker):
         """
         self.happens(Happening.HUNG_UP)
         self._log("crashed" if self._on_its_turn else "away")
-        self._away_since = trio.current_time()
         if self.seat is not None:
             self.seat.hold(min(self._grace, self.seat.early_grace), lost=True)
+            self._away_since = self.seat.now
         elif self.visit is not None:
             self.visit.leave()
 
@@ -397,11 +397,12 @@ class Attendance(Taker):
             raise Impossible("a bot without a seat has nothing to come back to: it comes anew")
         self.happens(Happening.CAME_BACK)
         self._log("returned")
-        if not seat.match.awaits_return(seat.index):
-            self._grace = max(0.0, self._grace - (trio.current_time() - self._away_since))
-        elif self.visit is not None:
-            self.visit.player.back()  # it was the host that was away
+        host_was_away = seat.match.awaits_return(seat.index)
+        if host_was_away and self.visit is not None:
+            self.visit.player.back()
         seat.here()
+        if not host_was_away:
+            self._grace = max(0.0, self._grace - (seat.now - self._away_since))
 
     def silent(self) -> None:
         """The bot has been silent and may be gone: nothing is dealt to it until it is heard."""

@@ -112,11 +112,13 @@ class HouseHttp:
 
     async def _sweep(self) -> None:
         try:
+            last = trio.current_time()
             while self._sessions:
                 await trio.sleep(SWEEP)
                 now = trio.current_time()
                 for session in tuple(self._sessions.values()):
-                    session.sweep(now)
+                    session.sweep(now, last)
+                last = now
         finally:
             self._sweeping = False
 
@@ -224,15 +226,18 @@ class Session:
         self._look()
         exchange.on_gone(lambda: self._gone(exchange))
 
-    def sweep(self, now: float) -> None:
-        """Do what is due."""
+    def sweep(self, now: float, last: float) -> None:
+        """Do what is due. A bot is gone only if that was so at the `last` look too.
+
+        After the host has stood still, what the bot said in time lies unread in its socket at the first look.
+        """
         if self._stream is not None and now >= self._until:
             self._until = now + self._limits.heartbeat_seconds
             self._stream.put(b": still here\n\n")
         elif self._poll is not None and now >= self._until:
             self._stop_listening()
             self._look()
-        elif not (self._listening or self._opening) and now >= self._deadline:
+        elif not (self._listening or self._opening) and last >= self._deadline:
             if self._house is None:
                 self._forget(self)
             else:

@@ -215,10 +215,14 @@ class Place:
 
     # Who is there
 
-    def sweep(self, now: float, forget: Callable[["Place"], None]) -> None:
-        """Check whether the model is still there; `forget` the place if not."""
+    def sweep(self, now: float, last: float, forget: Callable[["Place"], None]) -> None:
+        """Check whether the model is still there; `forget` the place if not.
+
+        It is gone only if that was so at the `last` look too: after the host has stood still, a call that
+        came in time lies unread in its socket at the first look.
+        """
         limits, silence = self.host.limits, 0.0 if self._waits else now - self._heard
-        if silence >= limits.model_seconds:
+        if silence - (now - last) >= limits.model_seconds:
             if self.over is None:
                 log.info("gone", peer=self.origin, why="silence")
                 self._hang_up("nothing was heard from the model for too long")

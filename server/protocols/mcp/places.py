@@ -70,10 +70,12 @@ class Places:
 
     async def _sweep(self) -> None:
         try:
+            last = trio.current_time()
             while self._all:
                 await trio.sleep(SWEEP)
                 now = trio.current_time()
                 for place in tuple(self._all):
-                    place.sweep(now, self.forget)
+                    place.sweep(now, last, self.forget)
+                last = now
         finally:
             self._sweeping = False

@@ -445,6 +445,27 @@ async def test_whoever_hangs_up_while_its_match_is_dealt_may_come_back_for_a_whi
         assert endings(here, "cup") == [(None, Ending.VOID)]
 
 
+async def test_the_time_in_which_the_host_keeps_nothing_is_not_counted_for_whoever_has_yet_to_come(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that joins again, is told its battle, and has lost it before it can open the stream."""
+    limits = Limits()
+    async with lists(CUP, limits) as here:
+        clients = [await here.join(name, token=OWN + name) for name in ("ann", "bob")]
+        _, bob = [Fighter(here, await answered(client)) for client in clients]
+        await bob.start()
+        here.host.timekeeper.pause("the disk is full")
+        await trio.sleep(2 * limits.start_seconds)
+        here.host.timekeeper.resume("the disk is full")
+        await trio.sleep(limits.start_seconds - 1.0)
+        again = await answered(await here.join("ann", token=OWN + "ann"))
+        await trio.sleep(0.9)
+        assert endings(here, "cup") == []
+        await Fighter(here, again).start()
+        await trio.sleep(1.0)
+        assert endings(here, "cup") == []
+
+
 async def test_whoever_joins_again_has_as_long_to_come_as_before(autojump_clock: MockClock) -> None:
     """Catches a match that is dealt to somebody who is here again, before its request is."""
     async with lists(DOUBLE) as here:

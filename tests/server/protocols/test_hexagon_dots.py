@@ -596,6 +596,35 @@ async def test_half_a_minute_in_a_match_is_all_that_a_bot_may_be_away(autojump_c
         assert await bob.heard() is None, "and may come again, as everybody who waits"
 
 
+async def test_the_time_in_which_the_host_keeps_nothing_is_no_absence(autojump_clock: MockClock) -> None:
+    """Catches a match that is lost by a blink, because its bot had hung up while the host's disk was full."""
+    settings = {"tournament": "cup", "game": "hexagon-dots", "format": "round-robin", "entrants": "2"}
+    async with table({**settings, "bank": "600"}) as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        for bot in (ann, bob):
+            await bot.join(await here.found())
+        if playing(here, "ann").names[0] == "bob":
+            ann, bob = bob, ann
+        await ann.turn()
+        await sides_drawn(ann, bob, 2)
+
+        async def be_away(seconds: float, meanwhile: float = 0.0) -> None:
+            await bob.hang_up()
+            await trio.sleep(seconds)
+            if meanwhile:
+                here.host.timekeeper.pause("the disk is full")
+                await trio.sleep(meanwhile)
+                here.host.timekeeper.resume("the disk is full")
+            await bob.move(SIDES[1])
+
+        await be_away(GRACE - 10.0, meanwhile=GRACE)
+        await be_away(0.0, meanwhile=GRACE)
+        await be_away(9.9)
+        assert await bob.heard() is None, "it waits, and has lost nothing"
+        await be_away(0.2)
+        assert scores(await bob.end()) == [0, "disqualified"], "its own absences add up"
+
+
 async def test_whoever_comes_back_a_moment_too_late_is_told_the_end_at_once(
     autojump_clock: MockClock,
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -461,6 +462,28 @@ async def test_a_bot_that_is_not_heard_of_is_gone_and_can_come_back(autojump_clo
         assert begin["match"] == "cup-1"
         await ann.tell(type="move", move="C")
         assert [turn["ply"] for turn in await bob.news("turn")] == [1]
+
+
+@pytest.mark.parametrize("thinks", [False, True], ids=["after the welcome", "on its turn"])
+async def test_the_time_for_which_the_host_stood_still_is_no_silence(
+    thinks: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a bot whose request lay unread in its socket, and that was then told it had been silent."""
+    async with hall(CUP | {"bank": "1000"}) as (_, come):
+        if thinks:
+            ann, bob = await pair(come)
+            await bob.listen()
+            await trio.sleep(55.0)
+        else:
+            ann = come()
+            await ann.hello("ann")
+        autojump_clock.jump(30.0)
+        await trio.testing.wait_all_tasks_blocked()
+        await ann.tell(type="move", move="C") if thinks else await ann.tell(type="state")
+        if not thinks:
+            await trio.sleep(61.5)
+            answer = await ann.ask("GET", f"{ann.session}?after=9")
+            assert answer.status == 410, "it was not heard of after that"
 
 
 async def test_a_bot_that_stays_away_has_lost(autojump_clock: MockClock) -> None:

@@ -658,6 +658,19 @@ async def test_there_are_no_more_models_than_the_limit(autojump_clock: MockClock
         assert (await client.call("join", **BOB)).told["type"] == "welcome"
 
 
+async def test_a_model_is_not_silent_while_the_host_stands_still(autojump_clock: MockClock) -> None:
+    async with served() as (host, connect):
+        client = Client(await connect())
+        await client.call("join", **ANN)
+        await client.close()
+        await trio.sleep(host.limits.model_seconds - 5)
+        autojump_clock.jump(60.0)
+        await trio.testing.wait_all_tasks_blocked()
+        client = Client(await connect())
+        assert (await client.call("wait", seconds=1, token=ANN["token"])).told == {"type": "waiting"}
+        await client.close()
+
+
 async def test_where_models_are_too_many_one_that_is_silent_at_the_open_table_makes_way(
     autojump_clock: MockClock,
 ) -> None:

@@ -241,6 +241,22 @@ async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_cloc
         assert len(await bob.messages("turn")) == 1
 
 
+@pytest.mark.parametrize("said", ["", "A"], ids=["nothing", "half a name"])
+async def test_whoever_said_its_name_while_the_host_stood_still_is_let_in(
+    said: str, autojump_clock: MockClock
+) -> None:
+    """Catches an event without those who were just coming when its machine stood still for some seconds."""
+    async with room() as hall:
+        ann, silent = await hall.come(), await hall.come()
+        await ann.send(said.encode())
+        autojump_clock.jump(2 * hall.host.limits.hello_seconds)
+        await ann.say("nn" if said else "Ann")
+        assert await ann.lines() == []
+        assert [player.name for player in hall.host.lobby.players()] == ["Ann"]
+        await trio.sleep(1.0)
+        assert await silent.lines() == ["[closed]"], "and whoever said nothing is not waited for"
+
+
 async def test_whoever_is_let_in_at_the_very_end_of_the_time_is_in(autojump_clock: MockClock) -> None:
     """Five times, because it is by chance which task runs first."""
     for _ in range(5):

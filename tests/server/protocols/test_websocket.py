@@ -703,6 +703,21 @@ async def test_the_house_waits_5_seconds_for_a_hello_that_it_can_accept_and_the_
         assert not ann.over
 
 
+async def test_whoever_shakes_hands_or_says_hello_while_the_host_stands_still_is_let_in(
+    autojump_clock: MockClock,
+) -> None:
+    async with door() as (host, connect):
+        new, ann, silent = await connect(), await come_in(connect, b"/play"), await come_in(connect, b"/play")
+        autojump_clock.jump(2 * host.limits.hello_seconds)
+        await trio.testing.wait_all_tasks_blocked()
+        await new.send(head())
+        await ann.say("hello", name="ann", game="tic-tac-toe")
+        assert new.answer.startswith(b"HTTP/1.1 101 ")
+        assert [message["type"] for message in ann.messages()] == ["welcome"]
+        await trio.sleep(1.0)
+        assert silent.code == 1008, "and whoever says nothing is not waited for"
+
+
 async def test_that_the_host_is_slow_to_let_a_bot_in_is_not_the_bots_fault(autojump_clock: MockClock) -> None:
     async with door(Limits(hello_seconds=5.0), store=SlowToEnter()) as (_, connect):
         ann = await come_in(connect, b"/play")
