@@ -187,7 +187,7 @@ class Forecast:
             return record.open.later.items()
         last = record.drawn.get(record.last_drawn)
         begun = 0 if last is None else last.round
-        sizes = record.format.plan(len(record.entrants), record.opened.terms)
+        sizes = record.format.plan(record.taken_part, record.opened.terms)
         return enumerate(sizes[begun:], begun + 1)
 
     def _longest(self, matches: int, length: float) -> float:

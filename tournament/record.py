@@ -448,6 +448,11 @@ class Record:
         return len(self.entrants) - len(self.out)
 
     @property
+    def taken_part(self) -> int:
+        """How many take part or have: whoever was taken out counts if anything was drawn for it."""
+        return self.contestants + sum(name in self.results.numbers for name in [*self.out])
+
+    @property
     def counted(self) -> int:
         """How many entrants it has: while it takes them, those it would begin with; then everybody listed."""
         return self.contestants if self.state is State.REGISTERING else len(self.entrants)

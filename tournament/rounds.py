@@ -36,9 +36,9 @@ def begins_at(record: Record, round: int) -> float:
 
 
 def rounds_of(record: Record) -> int:
-    """How many rounds there are with those who have entered or may; 0 where that is not known."""
+    """How many rounds there are for those who took part or may; 0 where that is not known."""
     opened, format = record.opened, record.format
-    entrants = record.contestants
+    entrants = record.taken_part
     if record.state is State.REGISTERING:
         entrants = max(entrants, opened.entrants or 0)
     last = record.drawn.get(record.last_drawn)

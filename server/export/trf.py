@@ -130,7 +130,7 @@ def _header(record: Record, columns: Mapping[int, Column], order: Sequence[Colum
     yield f"122 {_pace(opened.pace or catalogue()[opened.game].pace)}"
     yield f"{'132':91}" + "  ".join(f"{_day(began.get(column))[2:]:8}" for column in order)
     plan = record.format.plan
-    planned = () if plan is None else plan(len(record.entrants), record.terms)
+    planned = () if plan is None else plan(record.taken_part, record.terms)
     yield f"XXR {max(len(planned), len(order), 1)}"
 
 

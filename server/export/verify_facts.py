@@ -48,7 +48,7 @@ from tournament.record import Record
 from tournament.refusals import has_withdrawn
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import commitment
-from tournament.sizes import EARLIEST, LATEST, SEED, YEARS
+from tournament.sizes import EARLIEST, LATEST, SEED, YEARS, largest
 
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 DIGEST = re.compile("[0-9a-f]{64}")
@@ -311,6 +311,11 @@ def decided(record: Record, facts: Sequence[tuple[int, AnyFact]], index: int) ->
     """
     _, fact = facts[index]
     rules = f"a {record.format.name}"
+    if fact == Turned(State.FINISHED) or isinstance(fact, Drew):
+        most = largest(record.format, record.terms)
+        if record.contestants > most and not record.format.endless:
+            found = f"{rules} has {most} entrants at most, and this has {record.contestants}"
+            return f"{found}: it is not drawn anew"
     if fact == Turned(State.FINISHED):
         over = record.format.endless or record.ended_early or not _drawn(record)
         return None if over else _unfinished(record, facts, index)

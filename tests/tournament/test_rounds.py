@@ -10,9 +10,21 @@ import trio
 from trio.testing import MockClock
 
 from games.game import Pace
+from server.export.trf import trf
 from tests.tournament.world import Behaviour, World, first, play, silent
 from tournament.events import Ending
-from tournament.facts import Concluded, Dealt, Drew, Entered, Opened, RoundBegan, State, Turned
+from tournament.facts import (
+    Concluded,
+    Dealt,
+    Drew,
+    Entered,
+    NoShow,
+    Opened,
+    RoundBegan,
+    State,
+    Turned,
+    Withdrew,
+)
 from tournament.format import Pairing
 from tournament.record import Record
 from tournament.rounds import begins_at, coming, objection, planned
@@ -257,6 +269,34 @@ def test_the_plan_has_a_time_for_every_round(format: str, rounds: int) -> None:
     known.add(RoundBegan(1, 1003.7))
     assert coming(known) == (2, 1063.0)
     assert begins_at(known, 3) == 1123.0
+
+
+@pytest.mark.parametrize("format", ["swiss", "knockout"])
+@pytest.mark.parametrize("absent", [0, 1, 2])
+@pytest.mark.parametrize("leaving", [0, 1, 2, 9])
+def test_as_many_rounds_are_told_of_as_are_held_whoever_does_not_come_or_leaves(
+    format: str, absent: int, leaving: int
+) -> None:
+    """Catches a Swiss of 17 that two left: nobody was told any more of its last two rounds."""
+    opened = Opened("tic-tac-toe", format, start_at=0.0, round_every=MINUTE, check_in=MINUTE)
+    known = record(opened, 17)
+    for fact in (*(NoShow(f"bot-{number}") for number in range(absent)), Turned(State.RUNNING)):
+        known.add(fact)
+    said: list[tuple[int, float] | None] = []
+    while drawn := known.format.draw([*known.entrants.values()], *known.past(), known.terms):
+        said.append(coming(known))
+        for fact in (RoundBegan(len(said), MINUTE * len(said)), Drew(tuple(drawn))):
+            known.add(fact)
+        for number in [*known.open]:
+            match, names = (
+                known.match_name(number),
+                (known.drawn[number].first, known.drawn[number].second or ""),
+            )
+            known.add(Concluded(match, number, names, 0, Ending.RESIGNED, "so", (1.0, 0.0)))
+        for name in [name for name in known.entrants if name not in known.out][: leaving * (len(said) == 1)]:
+            known.add(Withdrew(name, annulled=False))
+    assert [each and each[0] for each in (*said, coming(known))] == [*range(1, len(said) + 1), None]
+    assert f"\r\nXXR {len(said)}\r\n" in trf(known)
 
 
 def test_rounds_beyond_the_last_time_begin_when_the_one_before_is_over() -> None:

@@ -317,6 +317,21 @@ def test_only_results_directly_before_a_decision_may_have_come_too_late_for_it()
         assert decided(now, list(enumerate(facts, 1)), len(facts) - 1) == said, (results, annulled)
 
 
+@pytest.mark.parametrize(
+    ("format", "terms", "most"),
+    [("gauntlet", Terms(rounds=10_000), 200), ("round-robin", Terms(), 1414), ("swiss", Terms(), 2000)],
+)
+def test_what_no_host_can_hold_is_not_drawn_anew(format: str, terms: Terms, most: int) -> None:
+    """Catches a file of a megabyte whose draw would have taken several gigabytes of memory."""
+    entered = [Entered(f"bot-{number}") for number in range(most + 1)]
+    before = (*entered, RUNS, Drew((Pairing(1, 1, "bot-0", "bot-1"),)))
+    facts = list(enumerate((Opened("tic-tac-toe", format, terms=terms), *before), 1))
+    opened = {"format": format, "terms": terms}
+    said = f"a {format} has {most} entrants at most, and this has {most + 1}: it is not drawn anew"
+    assert decided(record(before[:-1], opened), facts, len(facts) - 1) == said
+    assert decided(record(before, opened), [*facts, (len(facts) + 1, ENDS)], len(facts)) == said
+
+
 def as_drawn(names: list[str]) -> Iterator[AnyFact]:
     yield Drew(
         tuple([Pairing(number, number, *pair) for number, pair in enumerate(combinations(names, 2), 1)])
