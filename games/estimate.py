@@ -6,7 +6,7 @@ marked down for it. So this says something about a bot over many matches, and li
 about any one move.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -88,7 +88,8 @@ def in_words(slip: Slip, player: str) -> str:
 
 def _more_moves(position: Any, most: int) -> bool:
     """Whether there are more than `most` legal moves."""
-    return next(islice(position.moves(), most, None), None) is not None
+    moves: Iterable[Any] = position.moves()
+    return any(True for _ in islice(moves, most, most + 1))
 
 
 def _worth(game: Game[Any, Any], position: Any, depth: int, seat: int, stop: Stop) -> float | None:
