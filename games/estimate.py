@@ -6,7 +6,8 @@ marked down for it. So this says something about a bot over many matches, and li
 about any one move.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -43,7 +44,8 @@ def estimate(
     """Grades moves as the game writes them; None where perfect play is known, or where nothing can be told.
 
     Each move may use its share of `most` and what the moves before it left over, so the same match has
-    the same estimate on every machine.
+    the same estimate on every machine. Where that is less than one position for each legal move, none is
+    looked at: nothing would come of it, and on the largest boards it would take minutes.
     """
     if game.solver is not None or game.evaluate is None:
         return None
@@ -61,8 +63,12 @@ def estimate(
         seat: int = position.turn
         allowed = most * (ply + 1) // len(moves)
         after = position.play(game.read(move, position))
-        best = _worth(game, position, DEPTH, seat, stop)
-        came = _worth(game, after, DEPTH - 1, seat, stop)
+        if _more_moves(position, allowed - spent):
+            best = came = None
+            spent = allowed
+        else:
+            best = _worth(game, position, DEPTH, seat, stop)
+            came = _worth(game, after, DEPTH - 1, seat, stop)
         position = after
         if best is None or came is None:
             ungraded, spent = ungraded + 1, min(spent, allowed)
@@ -78,6 +84,12 @@ def estimate(
 def in_words(slip: Slip, player: str) -> str:
     """`ann may have gone wrong at move 17`, where the first move is 1."""
     return f"{player} may have gone wrong at move {slip.ply + 1}"
+
+
+def _more_moves(position: Any, most: int) -> bool:
+    """Whether there are more than `most` legal moves."""
+    moves: Iterable[Any] = position.moves()
+    return any(True for _ in islice(moves, most, most + 1))
 
 
 def _worth(game: Game[Any, Any], position: Any, depth: int, seat: int, stop: Stop) -> float | None:

@@ -20,6 +20,7 @@ from server.http.wire import NO_STORE, NOSNIFF, TEXT, Headers, Response, takes_o
 from server.net.escaping import safe
 from server.pages.story import Story
 from server.protocols.api import wire_log
+from server.protocols.api.export_places import ExportPlaces
 
 
 class MatchPages(Protocol):
@@ -53,6 +54,7 @@ class WirePage:
         self._pages = pages
         self._reader = reader
         self._while_wanted = WhileWanted()
+        self._places = ExportPlaces()  # nobody waits for more than one request of each network
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         match exchange.request.method, exchange.request.path.split("/")[1:]:
@@ -72,10 +74,11 @@ class WirePage:
         except HttpError as refusal:
             await self._pages.matches.wire(exchange, name, refusal.status, why=str(refusal))
             return
-        if asked.get("as") == "text":
-            await self._pages.matches.wire_text(exchange, name, tapes)
-        else:
-            await self._pages.matches.wire(exchange, name, seen=tapes)
+        async with self._places.one(exchange.request.peer):
+            if asked.get("as") == "text":
+                await self._pages.matches.wire_text(exchange, name, tapes)
+            else:
+                await self._pages.matches.wire(exchange, name, seen=tapes)
 
 
 def side(story: Story, seat: int, tape: TapeCopy) -> dict[str, Any]:

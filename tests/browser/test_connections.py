@@ -185,3 +185,24 @@ def test_a_board_that_is_back_in_view_is_as_it_is_by_now_though_it_was_asked_for
         page.unroute("**/live?*")
         page.clock.run_for(5_000)
         expect(page.locator("#place-0 .from")).to_contain_text(f"move {made + 1}")
+
+
+def test_two_fingers_on_a_page_bring_nothing_back_that_was_there_before(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
+    """Catches a board that goes back by a move when they are lifted."""
+    with at_the_first_page(browser, arena) as (page, _):
+        made = plies(arena)
+        page.dispatch_event("#place-0 article", "pointerdown")
+        live.release()
+        wait_for(lambda: plies(arena) > made)
+        visiting = Bot(arena.tcp, "two fingers", "quoridor")
+        expect(page.locator("#tables")).to_contain_text("two fingers")  # and with it all that was before
+        page.dispatch_event("#tables", "pointerdown")
+        visiting.leave()
+        live.release()
+        latest = page.locator("#place-0 .from")
+        expect(latest).to_contain_text(f"move {made + 2}")
+        page.dispatch_event("#tables", "pointerup")
+        page.clock.run_for(1_000)
+        assert f"move {made + 2}" in latest.inner_text()

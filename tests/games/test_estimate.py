@@ -12,6 +12,7 @@ from games.estimate import DEPTH, NEAR, SLIP, Estimate, Slip, estimate, in_words
 from games.game import Game
 from tests.effort import tries
 from tests.games.play import each_game
+from tests.steps import steps_taken
 
 pytestmark = pytest.mark.slow
 
@@ -108,3 +109,19 @@ def test_there_is_one_where_there_is_no_solver_and_something_to_go_by(game: Game
     assert (estimate(game, {}, ()) is None) is (game.solver is not None or game.evaluate is None)
     assert estimate(structs.replace(game, solver=None, evaluate=None), {}, ()) is None
     assert estimate(tictactoe.GAME, {}, ("C",)) is None
+
+
+@pytest.mark.parametrize("share", [10, 100])
+def test_where_not_even_every_move_can_be_looked_at_none_is(share: int) -> None:
+    """Catches minutes for a match on the largest board, of which nearly no move was graded after all."""
+    game, options, lots = hexagondots.GAME, {"rows": 17, "cols": 17}, Random(1)
+    position, moves, legal = game.opening(options), list[Any](), 0
+    for _ in range(5):
+        found = list(position.moves())
+        move, legal = lots.choice(found), legal + len(found)
+        moves.append(game.write(move))
+        position = position.play(move)
+    found = list[Estimate | None]()
+    steps = steps_taken(lambda: found.append(estimate(game, options, moves, share * len(moves))))
+    assert found == [Estimate((0, 0), (0, 0), len(moves), DEPTH, ())]
+    assert steps < 20 * legal

@@ -26,6 +26,7 @@ const held = new Map(); // parts that came meanwhile, by the element that they b
 
 function press({ target }) {
   clearTimeout(pressing);
+  release(); // what came while another finger was down
   pressed = target;
   pressing = setTimeout(release, PRESS);
 }

@@ -1,4 +1,7 @@
-"""Places for those who export large tournaments: a few at once, and one for each network."""
+"""Places for those who export large tournaments: a few at once, and one for each network.
+
+So are those for whoever reads what was said in a match (`server/pages/wire.py`).
+"""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

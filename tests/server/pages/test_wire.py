@@ -62,10 +62,10 @@ async def ask(here: Gallery, token: str | None, query: str = "", match: str = MA
     return await here.ask(f"/api/matches/{match}/wire{query}", *headers)
 
 
-async def send(here: Gallery, token: str, match: str = MATCH, **more: str) -> Answer:
+async def send(here: Gallery, token: str, match: str = MATCH, peer: str = "192.0.2.1", **more: str) -> Answer:
     body = urlencode({"token": token} | more).encode()
     request = get(f"/matches/{match}/wire", f"Content-Length: {len(body)}", method="POST") + body
-    return await here.server.connect().ask(request, "POST")
+    return await here.server.connect(peer=peer).ask(request, "POST")
 
 
 def said(answer: Answer) -> Any:
@@ -210,6 +210,24 @@ async def test_nobody_waits_for_what_was_said_to_clients_that_have_hung_up(autoj
         assert (await send(here, HERS)).status == 200
     assert len(worked) < 5
     assert begun <= worked[-1]
+
+
+async def test_whoever_reads_what_was_said_waits_for_one_request_of_others_at_most(
+    autojump_clock: MockClock,
+) -> None:
+    worked = list[float]()
+
+    async def run(work: Work) -> Any:
+        worked.append(trio.current_time())
+        await trio.sleep(1.0)
+        return work()
+
+    async with played(run=run) as here, trio.open_nursery() as nursery:
+        for _ in range(20):
+            nursery.start_soon(send, here, HERS)
+        await trio.testing.wait_all_tasks_blocked()
+        assert (await send(here, HIS, peer="198.51.100.1")).status == 200
+        assert len(worked) == 2
 
 
 async def test_the_page_shows_every_message_as_text_and_no_token(autojump_clock: MockClock) -> None:
