@@ -73,7 +73,9 @@ class Dealing:
         self._challenges.append((first, second, options))
 
     def rest(self) -> None:
-        """Deal nothing for a while: the game has failed."""
+        """Deal nothing for a while: the game has failed. More that fails meanwhile makes that no longer."""
+        if self.goes_on < inf:
+            return
         self._rest = min(max(2 * self._rest, FIRST_REST), LONGEST_REST)
         self._rests_until = trio.current_time() + self._rest
 

@@ -77,7 +77,7 @@ async def test_while_its_game_fails_a_table_tries_less_and_less_often(
         assert len(played) > 5, "and goes on as before"
 
 
-async def test_while_its_game_fails_at_moves_a_table_has_one_match_a_second(
+async def test_while_its_game_fails_at_moves_a_table_begins_matches_once_a_second(
     autojump_clock: MockClock,
 ) -> None:
     """Catches the same journal, where both bots stay: they are dealt the next match at once."""
@@ -93,14 +93,14 @@ async def test_while_its_game_fails_at_moves_a_table_has_one_match_a_second(
 
     failures = list[Exception]()
     async with table("tic-tac-toe", rules=structs.replace(game, read=read)) as (here, nursery):
-        for name in ("ann", "bob"):
+        for name in FOUR:
             player = here.come(name)
             player.move_to("cup")
             await here.tournament.enter(name)
             nursery.start_soon(play, player, at_once)
         await trio.sleep(60.5)
         void = here.concluded()
-        assert len(void) == len(failures) == 61
+        assert len(void) == len(failures) == 2 * 61, "however many fail together"
         assert {(fact.ending, fact.why, fact.fault) for fact in void} == {
             (Ending.VOID, HOST_FAILED, Fault.HOST)
         }
