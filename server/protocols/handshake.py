@@ -92,8 +92,8 @@ async def shake_hands(
     if view.gone:
         return Refused(b"")
     if deadline.cancelled_caught:
-        if not view.begun and trio.current_time() - deadline.deadline > TOLERANCE:
-            # The host stood still: the request may lie unread.
+        stood_still = trio.current_time() - deadline.deadline > TOLERANCE
+        if stood_still and not view.begun:  # what came in time may lie unread
             return await shake_hands(wire, spoken, limits, objection)
         return Refused(_refusal(408, f"a handshake takes {limits.handshake_seconds:g} s at most"))
     if view.too_long:

@@ -87,6 +87,8 @@ class Guests:
             guest = Guest(self, where, peer)
         with self._coming_to(where, url):
             visit = await guest.arrive(peer, asked, unheard)
+        if (before := self._guests.get(where)) is not None and before is not guest:
+            before.lose_name()
         self._guests[where] = guest
         guest.enter(visit, exchange, url)
         self._send_away_later(guest)
@@ -489,6 +491,10 @@ class Guest:
             self._note_called()
         self.attendance.lost(for_good=for_good)
         self._guests.forget(self)
+
+    def lose_name(self) -> None:
+        """Go, away as it is: another has come under its name, whose token was never seen to arrive."""
+        self.attendance.lost()
 
     def _answer(self, response: Response) -> None:
         """Answer the request that is held, if there is one."""

@@ -15,6 +15,7 @@ from server.host.secrets import token_digest
 from server.host.untold import LATE
 from server.net.limits import Limits
 from server.protocols.arena.messages import FLIP
+from server.protocols.common.tournament_end import TournamentEnds
 from tests.server.protocols.interrupted import Late
 from tests.server.protocols.knight import Knight
 from tests.server.protocols.lists import (
@@ -167,6 +168,21 @@ async def test_whoever_hangs_up_on_a_ladder_leaves_nothing_behind(autojump_clock
         await ann.flip()
         await trio.sleep(1.0)
         assert not here.arena._guests._guests, "nor does whoever has played, and does not join again"
+
+
+async def test_whoever_joins_and_hangs_up_again_and_again_leaves_nothing_behind(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches ever more memory for one name: without its token, each request comes from somebody else."""
+    async with lists({**CUP, "entrants": "3"}) as here:
+        waiting: list[int] = []
+        for _ in range(3):
+            client = await here.join("ann")
+            client.end.close()
+            await trio.testing.wait_all_tasks_blocked()
+            (ends,) = [each for each in here.host.on_fact if isinstance(each, TournamentEnds)]
+            waiting.append(len(ends._waiting["cup"]))
+        assert waiting == [1, 1, 1]
 
 
 @pytest.mark.parametrize("rounds", range(4))
