@@ -213,7 +213,7 @@ class Presence:
 
     def _next_players(self) -> Set[str]:
         """Who meets somebody in the next round, worked out when that may have changed."""
-        now = self._record.arrivals, self._record.ended
+        now = self._record.arrivals, self._record.ended, self._record.round
         if self._next[0] != now:
             self._next = now, rounds.next_players(self._record)
         return self._next[1]

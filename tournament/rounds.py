@@ -66,7 +66,9 @@ def coming(record: Record) -> tuple[int, float] | None:
 
 
 def next_players(record: Record) -> Set[str]:
-    """Who meets somebody in the next round, once those before it are over."""
+    """Who meets somebody in the next round, as far as that is known, once those before it are over."""
+    if record.round is not None and (known := record.open.players_of(record.round + 1)):
+        return known
     if not record.format.eliminates:
         return record.entrants.keys() - record.out
     drawn = record.format.draw(list(record.entrants.values()), *record.past(), record.terms)
