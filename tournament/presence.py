@@ -78,6 +78,7 @@ class Presence:
         self._absences = Absences(grace) if record.opened.settles else Delays(grace)
         self._arrived: set[str] = set()  # those who have been here since this was last asked for
         self.been: set[str] = set()  # those who have been here since the host was started
+        self._next: tuple[object, Set[str]] = None, frozenset()  # who plays in the next round, as of when
         self._free: set[str] = set()  # those who were idle when last looked at, and not dealt to since
         self._sought: Sought = {}  # those of these with perhaps something to play
 
@@ -202,12 +203,20 @@ class Presence:
         out, checked_in, due = record.out, record.checked_in, record.open.players
         soon = record.state is State.REGISTERING
         between = not (record.open.due or record.dealt) and rounds.coming(record) is not None
+        next_players = self._next_players() if between else frozenset[str]()
         return {
             name: away.told
             for name, away in self._absent.items()
             if name not in out
-            and (name not in checked_in if soon else between or name in due or name in playing)
+            and (name not in checked_in if soon else name in next_players or name in due or name in playing)
         }
+
+    def _next_players(self) -> Set[str]:
+        """Who meets somebody in the next round, worked out when that may have changed."""
+        now = self._record.arrivals, self._record.ended, self._record.round
+        if self._next[0] != now:
+            self._next = now, rounds.next_players(self._record)
+        return self._next[1]
 
     def waited(self, name: str) -> float:
         """Seconds for which the tournament has waited for somebody who is absent."""

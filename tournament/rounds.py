@@ -7,7 +7,7 @@ are the usual ones, do not wait for one another at all.
 These are pure functions; the tournament looks at the clock and keeps the fact that a round has begun.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import pairwise, takewhile
 from math import floor, inf
 
@@ -63,6 +63,16 @@ def coming(record: Record) -> tuple[int, float] | None:
     if record.round is None or record.ended_early or record.state is State.FINISHED:
         return None
     return next((each for each in planned(record) if each[0] > record.round), None)
+
+
+def next_players(record: Record) -> Set[str]:
+    """Who meets somebody in the next round, as far as that is known, once those before it are over."""
+    if record.round is not None and (known := record.open.players_of(record.round + 1)):
+        return known
+    if not record.format.eliminates:
+        return record.entrants.keys() - record.out
+    drawn = record.format.draw(list(record.entrants.values()), *record.past(), record.terms)
+    return frozenset(name for pairing in drawn if pairing.second is not None for name in pairing.names)
 
 
 def objection(opened: Opened) -> str:

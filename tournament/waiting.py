@@ -96,6 +96,10 @@ class Waiting(Mapping[int, Pairing]):
         """For each round that has not begun, how many pairings it has here."""
         return {round: len(self._later[round]) for round in sorted(self._later)}
 
+    def players_of(self, round: int) -> set[str]:
+        """Those who have pairings here in a round that has not begun."""
+        return {name for pairing in self._later.get(round, {}).values() for name in pairing.names}
+
     def discard(self, number: int) -> None:
         """Remove a pairing that is being played or decided, if it was here."""
         pairing = self._pairings.pop(number, None)

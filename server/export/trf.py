@@ -6,7 +6,7 @@ city, federation or arbiter, so those lines are empty. An entrant that plays twi
 round, as in a knockout after a draw, has a further column for that.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -39,18 +39,18 @@ def trf(record: Record) -> str:
     """The text of the file; a tournament without an end is refused before anything of it is looked at."""
     if record.format.endless:
         raise NotInTrf(f"TRF is a table of rounds, and {_kind(record)} has none: take CSV")
+    results = record.adjusted()
+    _expect_few_points(results)
     columns = _columns(record)
     order = list(dict.fromkeys(columns.values()))
     _fits(record, len(order))
     entrants = record.entrants
     ranks = {name: rank for rank, name in enumerate(seeded(entrants, entrants.values()), 1)}
-    cells = _cells(record, columns, ranks)
+    cells = _cells(record, results, columns, ranks)
     by_name = {row.name: row for row in record.standings()}
     lines = list(_header(record, columns, order))
     for name, rank in ranks.items():
         row = by_name[name]
-        if row.points > HIGHEST:
-            raise NotInTrf(f"TRF has room for {HIGHEST} points, and {name} has {row.points:g}: take CSV")
         line = f"001 {rank:4} {'':5}{name[:NAME]:{NAME}} {_rating(record, name):>4} {'':27}"
         line += f"{row.points:4.1f} {row.rank:4}"
         mine = cells[name]
@@ -69,6 +69,16 @@ def _fits(record: Record, columns: int) -> None:
         raise NotInTrf(f"{why}, which may have {MOST} and, multiplied, {LARGEST}: take CSV")
 
 
+def _expect_few_points(results: Iterable[Result]) -> None:
+    points = defaultdict[str, float](float)
+    for result in results:
+        for name, score in zip(result.pairing.names, result.score, strict=False):  # a bye has one name
+            points[name] += score
+    best = max(points, key=points.__getitem__, default=None)
+    if best is not None and points[best] > HIGHEST:
+        raise NotInTrf(f"TRF has room for {HIGHEST} points, and {best} has {points[best]:g}: take CSV")
+
+
 def _columns(record: Record) -> dict[int, Column]:
     """The column of each pairing, by its number, in the order of the columns."""
     had: Counter[tuple[int, str]] = Counter()
@@ -82,14 +92,14 @@ def _columns(record: Record) -> dict[int, Column]:
 
 
 def _cells(
-    record: Record, columns: Mapping[int, Column], ranks: Mapping[str, int]
+    record: Record, results: Iterable[Result], columns: Mapping[int, Column], ranks: Mapping[str, int]
 ) -> dict[str, dict[Column, str]]:
     """What everybody did where it was drawn."""
     cells: dict[str, dict[Column, str]] = {name: {} for name in ranks}
     for number in record.open:
         for name in record.drawn[number].names:
             cells[name][columns[number]] = OPEN
-    for result in record.adjusted():
+    for result in results:
         for name, cell in _both(result, ranks):
             cells[name][columns[result.pairing.number]] = cell
     return cells

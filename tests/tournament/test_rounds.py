@@ -209,6 +209,49 @@ async def test_between_rounds_it_is_told_who_is_missing_for_the_next(autojump_cl
         nursery.cancel_scope.cancel()
 
 
+async def test_whoever_has_lost_a_knockout_is_not_missing_for_its_next_round(
+    autojump_clock: MockClock,
+) -> None:
+    here = World(Opened("tic-tac-toe", "knockout", round_every=10 * MINUTE, absent="settle"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in NAMES:
+            await here.tournament.enter(name)
+        players = {name: here.come(name) for name in NAMES}
+        for player in players.values():
+            nursery.start_soon(play, player, first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await trio.sleep(MINUTE)
+        won = [over.players[over.winner] for over in here.concluded() if over.winner is not None]
+        assert len(won) == 2
+        for name, player in players.items():
+            if name != won[0]:
+                player.away()
+        assert [each.name for each in here.tournament.missing()] == [won[1]]
+        await here.desk.withdraw(won[0])
+        assert not here.tournament.missing()  # the other has a bye
+        nursery.cancel_scope.cancel()
+
+
+async def test_whoever_idles_in_the_next_round_is_not_missing_for_it(autojump_clock: MockClock) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin", round_every=10 * MINUTE, absent="settle"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        players = [here.come(name) for name in NAMES[:3]]
+        for player in players:
+            await here.tournament.enter(player.name)
+            nursery.start_soon(play, player, first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await trio.sleep(MINUTE)
+        for player in players:
+            player.away()
+        (second,) = [each for each in here.tournament.record.drawn.values() if each.round == 2]
+        assert {each.name for each in here.tournament.missing()} == {*second.names}
+        nursery.cancel_scope.cancel()
+
+
 async def test_whoever_has_played_its_match_is_not_missing_before_the_round_is_over(
     autojump_clock: MockClock,
 ) -> None:
