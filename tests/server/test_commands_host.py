@@ -307,7 +307,9 @@ def test_whatever_a_command_has_started_ends_with_it(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [("play", "--bot"), ("check",), ("check", "--wire")])
+@pytest.mark.parametrize(
+    "words", [("play", "--bot"), ("check",), ("check", "--wire"), ("match", "brain:first")]
+)
 def test_a_program_ends_with_a_command_that_is_told_to_end_while_it_starts_it(
     words: tuple[str, ...], tmp_path: Path
 ) -> None:
