@@ -31,6 +31,8 @@ def failing(error: BaseException, trace: TracebackType | None) -> str | None:
     unsound = getattr(sys.modules.get("tournament.match"), "Unsound", ())
     if not frames and not isinstance(error, unsound):
         return None
+    from server.net.escaping import safe  # what it imports, no help page needs
+
     where = f", in {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
     why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return safe(f"a game of another package fails{where}: {why}", cut=None)

@@ -146,8 +146,15 @@ def run(
         hello["against"] = against
     if record is None:
         return _Bot(choose, hello, address, heard, matches, give_up_after, teller, None).run()
-    with open(os.open(record, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
+    opened = os.open(record, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    file = open(opened, "a", encoding="utf-8")  # noqa: SIM115 - closing may fail
+    try:
         return _Bot(choose, hello, address, heard, matches, give_up_after, teller, file).run()
+    finally:
+        with contextlib.suppress(
+            OSError
+        ):  # of a full disk: what it has no room for is not worth the standings
+            file.close()
 
 
 class _Bot:

@@ -94,7 +94,7 @@ def listed(text: str) -> list[Invited]:
 
 
 def _headings(written: str, divider: str) -> list[str]:
-    first = next(csv.reader(StringIO(written, newline=""), delimiter=divider), [])
+    first = next(csv.reader(StringIO(written, newline=""), delimiter=divider), list[str]())
     return [each.strip().lower() for each in first]
 
 

@@ -6,7 +6,6 @@ from inspect import getdoc, signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import msgspec
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
@@ -286,6 +285,6 @@ def _option(text: str) -> tuple[str, Any]:
     if not equals:
         raise Misuse(f"an option is NAME=VALUE, not {text!r}")
     try:
-        return name, msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):  # it is a text
+        return name, reading.loads(value)
+    except (ValueError, RecursionError):  # it is a text
         return name, value

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM between two steps of a command, and not in the middle of one."""
+"""Ctrl-C, SIGTERM and SIGHUP between two steps of a command, and not in the middle of one."""
 
 import signal
 from collections.abc import Generator
@@ -6,11 +6,11 @@ from contextlib import ExitStack, contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else ()))
 
 
 class Interrupts:
-    """A context in which either signal raises `KeyboardInterrupt`. A signal that is ignored stays ignored.
+    """A context in which each of them raises `KeyboardInterrupt`. A signal that is ignored stays ignored.
 
     Python may lose it: whatever is raised in a finalizer is dropped, for example. So it is raised again after
     the next step that runs to its end, or at the end of the context.

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from games.game import Game, Pace
 from server.programs.contestant import Contestant, contestant
+from server.programs.interrupts import later
 from server.programs.local_match import Two, local_match
 from server.programs.openings import Opening, Openings
 from server.programs.tally import Played, first_seat, pair_of
@@ -53,8 +54,9 @@ def series(setting: Setting, numbers: Iterable[int], places: int) -> Generator[P
     playing: dict[int, _Place] = {}
     try:
         for job in islice(jobs, places):
-            place = _Place(setting, over)
-            everywhere.append(place)
+            with later():  # or an interrupt at its very start would leave a program running
+                place = _Place(setting, over)
+                everywhere.append(place)
             playing[job[0]] = place
             place.give(job)
         while playing:

@@ -163,6 +163,19 @@ def test_a_disk_that_is_full_costs_no_match(host: Served, monkeypatch: pytest.Mo
     assert ends == ["played"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is full")
+def test_a_record_on_a_disk_that_is_full_costs_no_standings(host: Served, pool: Bots) -> None:
+    """Catches an exception in place of what the tournament has come to: closing the file tries once more."""
+    cup = opened(host, "connect-4")
+    other = pool.submit(quintain_bot.run, open_column, game="connect-4", name=f"{cup}-ann", url=url(host))
+    standings = quintain_bot.run(
+        open_column, game="connect-4", name=f"{cup}-bob", url=url(host), record="/dev/full"
+    )
+    assert standings is not None
+    assert standings["tournament"] == cup
+    other.result(HANG)
+
+
 @ipv6
 @pytest.mark.parametrize("scheme", TRANSPORTS)
 def test_a_host_has_an_ipv6_address_too(

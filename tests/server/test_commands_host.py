@@ -281,11 +281,14 @@ def test_a_disk_that_is_full_costs_a_bot_no_match(host: Served, tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("words", [("play", "--bot"), ("check",), ("check", "--wire")])
-def test_whatever_a_command_has_started_ends_with_it_at_a_sigterm(
-    words: tuple[str, ...], host: Served, tmp_path: Path
+def test_whatever_a_command_has_started_ends_with_it(
+    words: tuple[str, ...], number: signal.Signals, host: Served, tmp_path: Path
 ) -> None:
-    """Catches programs that run on where a service or a container stops what has started them."""
+    """Catches programs that run on where a service or a container stops what has started them, or where the
+    terminal is closed.
+    """
     running = tmp_path / "running"
     body = f"import os, time; open({str(running)!r}, 'w').write(str(os.getpid()) + '\\n'); time.sleep(600)"
     where = ("--url", f"tcp://127.0.0.1:{host.tcp}") if words[0] == "play" else ()
@@ -298,13 +301,15 @@ def test_whatever_a_command_has_started_ends_with_it_at_a_sigterm(
         stderr=subprocess.DEVNULL,
     )
     wait_for(lambda: running.exists() and running.read_text().endswith("\n"), "the program")
-    playing.send_signal(signal.SIGTERM)
+    playing.send_signal(number)
     assert playing.wait(HANG) == 130
     wait_for(lambda: not is_alive(int(running.read_text())), "the end of the program")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [("play", "--bot"), ("check",), ("check", "--wire")])
+@pytest.mark.parametrize(
+    "words", [("play", "--bot"), ("check",), ("check", "--wire"), ("match", "brain:first")]
+)
 def test_a_program_ends_with_a_command_that_is_told_to_end_while_it_starts_it(
     words: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -323,7 +328,7 @@ def test_a_program_ends_with_a_command_that_is_told_to_end_while_it_starts_it(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_demo_that_is_interrupted_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
     places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
     demo = subprocess.Popen(
