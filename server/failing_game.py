@@ -18,8 +18,6 @@ def told(kind: type[BaseException], error: BaseException, trace: TracebackType |
 
 def failing(error: BaseException, trace: TracebackType | None) -> str | None:
     """Which code of such a game has raised an error, or has called what raised it; None if none has."""
-    from server.net.escaping import safe  # every start imports this file, and few need that
-
     if (catalogue := sys.modules.get("games.catalogue")) is None:  # then no game was looked for
         return None
     packages = {entry.module.partition(".")[0] for entry in entry_points(group=catalogue.GROUP)}

@@ -151,9 +151,7 @@ def run(
     try:
         return _Bot(choose, hello, address, heard, matches, give_up_after, teller, file).run()
     finally:
-        with contextlib.suppress(
-            OSError
-        ):  # of a full disk: what it has no room for is not worth the standings
+        with contextlib.suppress(OSError):  # a full disk costs the end of the record, and not the standings
             file.close()
 
 
