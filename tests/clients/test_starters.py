@@ -251,13 +251,14 @@ def test_a_disk_that_is_full_costs_no_match(language: str, workshop: Workshop, s
     """Catches a traceback in the middle of a tournament: of a line for the author, whose log had no room."""
     needed(language)
     full = ("sh", "-c", 'exec "$@" > /dev/full', "sh")
-    workshop.start(language, script.port, name=f"{language}-full", under=full)
+    bot = workshop.start(language, script.port, name=f"{language}-full", under=full)
     script.accept()
     script.say(welcome(script.hear()))
     rows = [{"rank": 1, "name": f"{language}-full", "points": 0.0}]
     script.say({"type": "standings", "tournament": "cup", "final": True, "rows": rows})
     assert script.hear() == {"type": "bye"}
     script.hang_up()
+    bot.communicate(timeout=HANG)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
