@@ -40,6 +40,10 @@ os.environ.setdefault("QUINTAIN_GRADING", "false")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# So does `nohup` with the end of the terminal.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 settings.register_profile(
     "default",
     max_examples=EXAMPLES,
