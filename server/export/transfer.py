@@ -65,15 +65,30 @@ def leaving_as_kept(
 ) -> Iterator[bytes]:
     """The same for tournaments by what the store calls them."""
     for name in kept:
-        own = partial(_up_to, reader.last(), reader, name, more)
-        yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(own, signer))
+        found: list[int] = []
+        own = partial(_up_to, reader.last(), reader, name, more, found)
+        yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(name, own, signer))
+        if len({*found}) > 1:
+            raise _taken_out(name)
 
 
-def _up_to(last: int, reader: Reader, name: str, more: More) -> Iterator[Entry]:
-    """The entries of a tournament up to that number: a host may keep more between two readings."""
+def _up_to(last: int, reader: Reader, name: str, more: More, found: list[int]) -> Iterator[Entry]:
+    """The entries of a tournament up to that number: a host may keep more between two readings.
+
+    How many they are is added to what was `found`: fewer than before if the tournament was archived.
+    """
+    entries = 0
     for row in takewhile(lambda row: row.number <= last, reader.kept(0, name)):
+        entries += 1
         yield row
         more(1)
+    found.append(entries)
+
+
+def _taken_out(name: str) -> Failure:
+    return Failure(
+        f"{called(name)} was archived while it was being exported: what was written of it is not all"
+    )
 
 
 def kept_under(name: str, there: Sequence[str]) -> str:
@@ -89,16 +104,19 @@ def _of_the_host(row: Entry) -> dict[str, Any]:
     return fact_line(row, journal.fact(row))
 
 
-def _exported(own: Callable[[], Iterable[Entry]], signer: Signer | None) -> Iterator[dict[str, Any]]:
-    record = _record(map(journal.kept, own()))
+def _exported(
+    name: str, own: Callable[[], Iterable[Entry]], signer: Signer | None
+) -> Iterator[dict[str, Any]]:
+    record = _record(name, map(journal.kept, own()))
     facts = (journal.fact(row) for row in own() if row.kind == CONCLUDED)
     matches = (fact for fact in facts if isinstance(fact, Concluded))
     return export(record, matches, own(), everything=True, signer=signer)
 
 
-def _record(facts: Iterator[Kept]) -> Record:
+def _record(kept_as: str, facts: Iterator[Kept]) -> Record:
     """A tournament with all that is known of it, even if it is deleted."""
-    first = next(facts)
+    if (first := next(facts, None)) is None:
+        raise _taken_out(kept_as)
     if not isinstance(first.fact, Opened):
         raise Failure(f"{first.tournament} has facts from before it was opened")
     record = Record(called(first.tournament), first.fact, kept_as=first.tournament)
