@@ -8,7 +8,7 @@ nothing, and an interrupted import can be repeated.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
@@ -52,7 +52,7 @@ def leaving(
 
     `more` is called for each entry that has been read; that happens `READINGS` times.
     """
-    there = list(reader.latest())
+    there = reader.latest()
     wanted = {kept_under(name, there) for name in names}
     kept = (
         [name for name in there if name in wanted] if names else sorted(there, key=lambda name: name != HOST)
@@ -91,11 +91,15 @@ def _taken_out(name: str) -> Failure:
     )
 
 
-def kept_under(name: str, there: Sequence[str]) -> str:
-    """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first."""
-    for kept in reversed(there):
-        if kept != HOST and name in (called(kept), kept, f"{kept}{ANEW}1"):
-            return kept
+def kept_under(name: str, there: Mapping[str, float]) -> str:
+    """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first.
+
+    Of each that is `there`, it is given when its latest fact was kept: one that was deleted before the next
+    was opened may have been imported later.
+    """
+    own = [kept for kept in there if kept != HOST and name in (called(kept), kept, f"{kept}{ANEW}1")]
+    if own:
+        return max(reversed(own), key=there.__getitem__)
     known = ", ".join(name for name in there if name != HOST) or "none"
     raise Failure(f"there is no tournament {name!r}; there are: {known}")
 

@@ -120,6 +120,26 @@ def test_what_the_next_start_would_open_anew_is_said(
     assert capsys.readouterr().err.splitlines() == [said]
 
 
+def test_a_name_that_was_used_before_means_the_latest_wherever_the_others_come_from(
+    where: StoreOptions, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches an export of what was deleted long ago, in place of what people know by that name."""
+    (tmp_path / "quintain.toml").write_text('[[tournament]]\nname = "gone"\ngame = "tic-tac-toe"\n')
+    again = [Kept("gone~2", each.when, each.fact) for each in over("gone", 9.0)]
+    keep(folder / JOURNAL, again)
+    where = StoreOptions(data=str(folder), config=str(tmp_path / "quintain.toml"))
+    latest = kept(where)["gone~2"]
+    archive("gone~1", to=str(tmp_path / "first.jsonl"), where=where)
+    assert not capsys.readouterr().err, "it is there still"
+    import_(str(tmp_path / "first.jsonl"), where=where)
+    assert kept(where)["gone"] == latest
+    assert kept_tournament(folder, "gone")["state"] == "finished"
+    archive("gone", to=str(tmp_path / "second.jsonl"), where=where)
+    said = "quintain: the configuration has gone: the next start opens it anew"
+    assert capsys.readouterr().err.splitlines() == [said]
+    assert (tmp_path / "second.jsonl").read_bytes() == latest
+
+
 def test_no_number_of_an_entry_is_used_again(where: StoreOptions, folder: Path, tmp_path: Path) -> None:
     """Catches webhooks that are not told of what has the numbers of what was taken out."""
     with closing(beside(where.settings())) as reader:
