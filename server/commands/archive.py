@@ -30,6 +30,7 @@ def archive(
     has been compared with it. After that, pages, the API and the records of
     bots are without these tournaments. An open table, named as open-GAME,
     begins anew: its ratings start again, and the names of its bots are free.
+    A ladder that is named goes as well, even if it was running.
 
     Examples: one tournament, and all that have been over for a year:
 
