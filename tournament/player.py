@@ -265,7 +265,7 @@ class Player:
         """Whether it may be dealt to again, after a match without an end."""
         if rested != self.rested:
             self.rested = rested
-            if not self.retired:
+            if not self.retired or self.reserved:  # in the latter case a match waits for it
                 self._changed(self, self.place)
 
     @property

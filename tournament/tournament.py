@@ -236,6 +236,11 @@ class Tournament:
         """Whether a bot takes part that is not an entrant of the record yet."""
         return name in self._newcomers and name not in self.record.entrants
 
+    def players(self, match: str) -> Sequence[Player]:
+        """Who plays a match, until its end is announced; nobody if it is not in play here."""
+        played = self.matches.get(match)
+        return () if played is None else self._play.players(played)
+
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None = None) -> None:
         """Have two entrants who have agreed to it meet, `first` in seat 0, with those options of the game.
 

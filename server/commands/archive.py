@@ -30,6 +30,7 @@ def archive(
     has been compared with it. After that, pages, the API and the records of
     bots are without these tournaments. An open table, named as open-GAME,
     begins anew: its ratings start again, and the names of its bots are free.
+    A ladder that is named goes as well, even if it was running.
 
     Examples: one tournament, and all that have been over for a year:
 
@@ -50,10 +51,12 @@ def archive(
     """
     from server.export.signing import known_signer
     from server.export.taking_out import long_over, named, size, take_out
+    from server.export.transfer import kept_under
     from server.programs.interrupts import Interrupts
     from server.programs.terminal import note, say, share
     from server.store.choice import beside, opened
     from server.store.data_folder import locked, prepared
+    from tournament.folding import called
 
     if bool(names) == (days is not None):
         raise Misuse("name the tournaments to archive, or use --days")
@@ -72,10 +75,10 @@ def archive(
         if not kept:
             note("quintain: no tournament has been over for that long")
         elif to is not None and not preview:
-            path = Path(to)
+            path, there = Path(to), engine.latest()
             take_out(engine, folder, kept, path, known_signer(folder), share)
             say(f"{path}: {path.stat().st_size:,} bytes")
             for each in found.tournament:
-                if each.name in kept:
+                if each.name in map(called, kept) and kept_under(each.name, there) in kept:
                     note(f"quintain: the configuration has {each.name}: the next start opens it anew")
     return DONE

@@ -16,8 +16,9 @@ from tournament.folding import called
 def kept_tournament(data: Path, name: str) -> dict[str, Any]:
     """The tournament; raises `Failure` if there is none. Only a host knows who is missing, and until when."""
     with closing(beside(Settings(data=str(data)))) as reader:
-        own = [each for each in reader.latest() if called(each) == name]
-        record = record_of(reader, data, own[-1]) if own else None  # those before it are deleted
+        own = {each: when for each, when in reader.latest().items() if called(each) == name}
+        # Those before it are deleted, and perhaps imported after it.
+        record = record_of(reader, data, max(reversed(own), key=own.__getitem__)) if own else None
     if record is None or record.state is State.DELETED:
         raise Failure(f"{data}: there is no tournament {name!r} in its journal")
     awaits_nobody = record.state is State.FINISHED or record.format.endless or not record.entrants

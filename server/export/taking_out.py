@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from server.exits import Failure
+from server.exits import Failure, Unavailable
 from server.export.passing import More, nobody_looks
 from server.export.signing import Signer
 from server.export.transfer import CONCLUDED, READINGS, STAGES, bring_in, kept_under, leaving_as_kept
@@ -36,8 +36,8 @@ def to_nobody(what: str, whole: float) -> AbstractContextManager[More]:
 
 def named(engine: Engine, folder: Path, names: Collection[str]) -> list[str]:
     """What the store calls these tournaments; raises `Failure` if one is not there, or is still played."""
-    records = folded(engine, folder / FILE).records
-    kept = list(dict.fromkeys(kept_under(name, list(records)) for name in names))
+    records, latest = folded(engine, folder / FILE).records, engine.latest()
+    kept = list(dict.fromkeys(kept_under(name, latest) for name in names))
     for each in kept:
         if why := _goes_on(records[each]):
             raise Failure(f"{called(each)} {why}")
@@ -80,7 +80,7 @@ def take_out(
     """
     try:
         if file.exists():
-            raise Failure(f"{file}: there is a file of that name already, and an archive replaces no file")
+            raise _is_there(file)
         facts = sum([_expect_unchanged(engine, each) for each in kept])
         private.make_folder(file.parent)
         with whole_or_none(file) as part:
@@ -88,10 +88,26 @@ def take_out(
                 written.writelines(leaving_as_kept(engine, kept, signer, more))
             with shown("check", STAGES * part.stat().st_size) as more:
                 _expect_all(engine, folder, kept, part, more)
+            private.synced(part)
+            file.touch(private.FILE, exist_ok=False)  # or two hosts' archives might have one name
+    except FileExistsError:
+        raise _is_there(file) from None
     except OSError as error:
         raise Failure(f"{file}: cannot be written: {error.strerror}") from None
-    order = Ordered(BY, "archive", f"{', '.join(kept)}, to {file.name}")
-    engine.take_out(kept, entries.entry(engine.last() + 1, HOST, time.time(), order))
+    order = Ordered(BY, "archive", f"{', '.join(kept)}, to {_printable(file.name)}")
+    try:
+        engine.take_out(kept, entries.entry(engine.last() + 1, HOST, time.time(), order))
+    except Unavailable as error:  # perhaps after it was done, as where a server went away
+        raise Unavailable(f"{file} is whole, but perhaps nothing was taken out: {error}") from error
+
+
+def _is_there(file: Path) -> Failure:
+    return Failure(f"{file}: there is a file of that name already, and an archive replaces no file")
+
+
+def _printable(name: str) -> str:
+    """The name of a file, which may have bytes that stand for no letter."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _expect_unchanged(engine: Engine, kept: str) -> int:

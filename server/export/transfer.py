@@ -8,7 +8,7 @@ nothing, and an interrupted import can be repeated.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
@@ -52,7 +52,7 @@ def leaving(
 
     `more` is called for each entry that has been read; that happens `READINGS` times.
     """
-    there = list(reader.latest())
+    there = reader.latest()
     wanted = {kept_under(name, there) for name in names}
     kept = (
         [name for name in there if name in wanted] if names else sorted(there, key=lambda name: name != HOST)
@@ -65,22 +65,41 @@ def leaving_as_kept(
 ) -> Iterator[bytes]:
     """The same for tournaments by what the store calls them."""
     for name in kept:
-        own = partial(_up_to, reader.last(), reader, name, more)
-        yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(own, signer))
+        found: list[int] = []
+        own = partial(_up_to, reader.last(), reader, name, more, found)
+        yield from map(_line, map(_of_the_host, own()) if name == HOST else _exported(name, own, signer))
+        if len({*found}) > 1:
+            raise _taken_out(name)
 
 
-def _up_to(last: int, reader: Reader, name: str, more: More) -> Iterator[Entry]:
-    """The entries of a tournament up to that number: a host may keep more between two readings."""
+def _up_to(last: int, reader: Reader, name: str, more: More, found: list[int]) -> Iterator[Entry]:
+    """The entries of a tournament up to that number: a host may keep more between two readings.
+
+    How many they are is added to what was `found`: fewer than before if the tournament was archived.
+    """
+    entries = 0
     for row in takewhile(lambda row: row.number <= last, reader.kept(0, name)):
+        entries += 1
         yield row
         more(1)
+    found.append(entries)
 
 
-def kept_under(name: str, there: Sequence[str]) -> str:
-    """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first."""
-    for kept in reversed(there):
-        if kept != HOST and name in (called(kept), kept, f"{kept}{ANEW}1"):
-            return kept
+def _taken_out(name: str) -> Failure:
+    return Failure(
+        f"{called(name)} was archived while it was being exported: what was written of it is not all"
+    )
+
+
+def kept_under(name: str, there: Mapping[str, float]) -> str:
+    """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first.
+
+    Of each that is `there`, it is given when its latest fact was kept: one that was deleted before the next
+    was opened may have been imported later.
+    """
+    own = [kept for kept in there if kept != HOST and name in (called(kept), kept, f"{kept}{ANEW}1")]
+    if own:
+        return max(reversed(own), key=there.__getitem__)
     known = ", ".join(name for name in there if name != HOST) or "none"
     raise Failure(f"there is no tournament {name!r}; there are: {known}")
 
@@ -89,16 +108,19 @@ def _of_the_host(row: Entry) -> dict[str, Any]:
     return fact_line(row, journal.fact(row))
 
 
-def _exported(own: Callable[[], Iterable[Entry]], signer: Signer | None) -> Iterator[dict[str, Any]]:
-    record = _record(map(journal.kept, own()))
+def _exported(
+    name: str, own: Callable[[], Iterable[Entry]], signer: Signer | None
+) -> Iterator[dict[str, Any]]:
+    record = _record(name, map(journal.kept, own()))
     facts = (journal.fact(row) for row in own() if row.kind == CONCLUDED)
     matches = (fact for fact in facts if isinstance(fact, Concluded))
     return export(record, matches, own(), everything=True, signer=signer)
 
 
-def _record(facts: Iterator[Kept]) -> Record:
+def _record(kept_as: str, facts: Iterator[Kept]) -> Record:
     """A tournament with all that is known of it, even if it is deleted."""
-    first = next(facts)
+    if (first := next(facts, None)) is None:
+        raise _taken_out(kept_as)
     if not isinstance(first.fact, Opened):
         raise Failure(f"{first.tournament} has facts from before it was opened")
     record = Record(called(first.tournament), first.fact, kept_as=first.tournament)

@@ -114,17 +114,17 @@ class Host:
         self._forgetting = Forgetting(self.reception, self.roll)
         self.lobby.listen(self._forgetting.hear)
         self.house_players = HousePlayers(self)
-        self.pacing = Pacing(self.lobby, self.limits, lambda: self.guard)
         self.wires = WireLog(self.limits)
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
+        self.pacing = Pacing(self.lobby, self.limits, self.tournaments, lambda: self.guard)
         self.claims = Claims(self.reception, self.roll, self.tournaments)
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = ShownTournaments(self.tournaments)
         self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
         self.roll.is_past = self.untold.is_past
         # Called with every fact, once it is safe.
-        self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear, self.pacing.hear]
+        self.on_fact: list[Told] = [telling.told, self.measures.hear, self.untold.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
         self.figures: list[Callable[[], Iterable[Family]]] = []  # figures of other parts, for a monitor
@@ -303,6 +303,7 @@ class Host:
             try:
                 anothers = partial(self.claims.is_another_bots, player, record)
                 if await self.placing.send_on(player, anothers):
+                    self.pacing.have_rest(player)
                     if player.taker is not None:
                         player.taker.moved()
                     self.reception.moved((player.game, key(player.name)))
@@ -421,7 +422,7 @@ class Host:
                 partial(self.claims.is_anothers, visit, door),
             )
             self._claim(visit)
-            self.pacing.came(visit.player, peer, endless=found.record.format.endless)
+            self.pacing.came(visit.player, peer)
             if shared and not found.record.format.endless:
                 self.placing.expect_alone(visit.player)
             if practises and found.record.name.startswith(OPEN):
@@ -549,6 +550,7 @@ class Host:
             if isinstance(fact, Ordered):
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
+            self.pacing.hear(tournament, fact)
             if isinstance(fact, Turned):
                 if self._house is not None and self._holding.goes_on_again(record):
                     self.claims.keep_again(record, self._house)

@@ -6,20 +6,20 @@ their next match. Nobody else waits for them, and nobody rests in a tournament t
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 
 import msgspec
 import structlog
 import trio
 
-from server.host.view import HeldTournament
 from server.net.admission import network_of
 from server.net.budgets import MOST
 from server.net.guard import Spawner
 from server.net.limits import Limits
-from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
+from tournament.facts import AnyFact, Concluded
 from tournament.lobby import Lobby
 from tournament.player import Player
+from tournament.tournament import Tournament
 
 BESIDE = 700  # bytes that a match takes besides its end: its pairing, its deal, and its place in indexes
 QUIET = 600.0  # seconds between two lines of the log about one address
@@ -38,50 +38,50 @@ class Spending:
 
 
 class Pacing:
-    def __init__(self, lobby: Lobby, limits: Limits, spawner: Callable[[], Spawner]) -> None:
-        self._lobby = lobby
+    def __init__(
+        self,
+        lobby: Lobby,
+        limits: Limits,
+        tournaments: Mapping[str, Tournament],
+        spawner: Callable[[], Spawner],
+    ) -> None:
         self._limits = limits
+        self._tournaments = tournaments
         self._spawner = spawner
         self._spent: OrderedDict[str, Spending] = OrderedDict()  # by address; that which spent last is last
-        # Who pays for a match in play: addresses, by the name under which its tournament is kept, and its own
-        self._playing: dict[tuple[str, str], set[str]] = {}
+        self._resting: dict[str, set[Player]] = {}  # by address: those who rest until it owes nothing
+        lobby.listen(self._changed)
 
-    def came(self, player: Player, peer: str, *, endless: bool) -> None:
+    def came(self, player: Player, peer: str) -> None:
         """A bot was let in: it rests if others of its address have played too much, or itself before."""
-        player.address = network_of(peer, self._limits.trust_loopback)
-        if endless:
-            self._have_rest(player)
+        address = network_of(peer, self._limits.trust_loopback)
+        if address != player.address and not player.rested:
+            self._resting.get(player.address, set()).discard(player)
+            player.set_rested(True)
+        player.address = address
+        self.have_rest(player)
 
-    def hear(self, tournament: HeldTournament, fact: AnyFact) -> None:
+    def hear(self, tournament: Tournament, fact: AnyFact) -> None:
         """A match without an end is paid for when it is kept, and its players may have to rest after it."""
-        record = tournament.record
-        if not record.format.endless:
+        if not isinstance(fact, Concluded) or not tournament.record.format.endless:
             return
-        game = record.opened.game
-        match fact:
-            case Dealt():  # a bot that is gone before the end pays as well
-                names = record.drawn[fact.pairing].names
-                if addresses := {player.address for player in self._named(names, game) if player.engaged}:
-                    self._playing[record.kept_as, fact.match] = addresses
-            case Concluded():
-                addresses = self._playing.pop((record.kept_as, fact.match), None)
-                players = self._named(fact.players, game)
-                if addresses is None:  # it began before the host was started
-                    addresses = {player.address for player in players if player.seat is not None}
-                size = BESIDE + len(msgspec.json.encode(fact)) if addresses else 0
-                for address in addresses:
-                    self._spend(address, size)
-                for player in players:
-                    self._have_rest(player)
-            case Turned(state=State.DELETED):
-                for which in [each for each in self._playing if each[0] == record.kept_as]:
-                    del self._playing[which]
-            case _:
-                pass
+        players = tournament.players(fact.match)  # one that is gone before the end pays as well
+        if addresses := {player.address for player in players if player.address}:
+            size = BESIDE + len(msgspec.json.encode(fact))
+            for address in addresses:
+                self._spend(address, size)
+            for player in players:
+                self.have_rest(player)
 
-    def _named(self, names: Iterable[str], game: str) -> list[Player]:
-        """Those of these names whose addresses are counted."""
-        return [player for name in names for player in self._lobby.named(name, game) if player.address]
+    def have_rest(self, player: Player) -> None:
+        """Have a bot rest if its address has played too much, and it plays where there is no end."""
+        here = self._tournaments.get(player.place or "")
+        if here is None or not here.record.format.endless or player.retired:
+            return
+        if player.rested and self._owes(player.address) > 0:
+            player.set_rested(False)
+            self._say(player.address)
+            self._put_to_rest(player)
 
     def _spend(self, address: str, size: int) -> None:
         now, rate = trio.current_time(), self._limits.table_bytes
@@ -97,16 +97,24 @@ class Pacing:
             return 0.0
         return spending.whole - trio.current_time() - self._limits.table_bytes.seconds
 
-    def _have_rest(self, player: Player) -> None:
-        if player.rested and self._owes(player.address) > 0:
-            player.set_rested(False)
-            self._say(player.address)
-            self._spawner().start_soon(self._rest, player)
+    def _put_to_rest(self, player: Player) -> None:
+        if (others := self._resting.get(player.address)) is not None:
+            others.add(player)
+        else:
+            self._resting[player.address] = {player}
+            self._spawner().start_soon(self._rest, player.address)
 
-    async def _rest(self, player: Player) -> None:
-        while (owes := self._owes(player.address)) > 0 and not player.rested:  # noqa: ASYNC110 - it is time
-            await trio.sleep(owes)  # others of its address may have played meanwhile
-        player.set_rested(True)
+    async def _rest(self, address: str) -> None:
+        while (owes := self._owes(address)) > 0:  # noqa: ASYNC110 - it is time
+            await trio.sleep(owes)  # others of the address may have played meanwhile
+        for player in self._resting.pop(address):
+            if self._owes(player.address) <= 0:  # otherwise it has come from another one since, and rests
+                player.set_rested(True)
+
+    def _changed(self, player: Player) -> None:
+        """One that is gone rests no more, unless it has agreed to a match."""
+        if player.retired and not (player.rested or player.reserved):
+            self._resting.get(player.address, set()).discard(player)
 
     def _say(self, address: str) -> None:
         spending, now = self._spent[address], trio.current_time()

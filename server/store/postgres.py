@@ -255,7 +255,7 @@ class Postgres(PostgresReader):
             with self._writer.transaction():
                 self._writer.execute("DELETE FROM journal WHERE tournament = ANY (%s)", ([*tournaments],))
                 _write_new(self._writer, [mark], Heads(partial(latest, self._writer)))
-            self._writer.execute("VACUUM journal")
+            _fill_again(self._writer)
         except _SomeAreThere:
             raise Conflict(f"{self._database.where}: there is an entry {mark.number} already") from None
         except LOST as error:
@@ -389,6 +389,14 @@ class Postgres(PostgresReader):
     def _settle_in(self, session: Connection) -> None:
         """Void the leases of hosts that once shared the database: nobody else is here."""
         session.execute("DELETE FROM leases")
+
+
+def _fill_again(session: Connection) -> None:
+    """Have the room of deleted rows filled again at once, and not when the server gets round to it."""
+    try:
+        session.execute("VACUUM journal")
+    except psycopg.Error as error:  # they are gone all the same
+        log.warning("the room in the journal is filled again later", why=line(error))
 
 
 def is_standby(session: Connection) -> bool:

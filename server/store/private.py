@@ -64,7 +64,8 @@ def tighten(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Create a folder, if there is none; nobody else can look into a new one."""
+    """Create a folder, if there is none. Nobody else can look into a new one, and its name is on the disk."""
+    new = [each for each in (path, *path.parents) if not each.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         path.mkdir(FOLDER)
@@ -74,6 +75,9 @@ def make_folder(path: Path) -> None:
     else:
         if _is_root():
             _give_away(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), path.parent)
+    for made in new:
+        with suppress(PermissionError):  # of a folder that only takes names
+            synced(made.parent)
 
 
 def _give_away(made: int, folder: Path) -> None:

@@ -114,6 +114,7 @@ class Guests:
             arrived = name in record.claims
             visit = self.host.reception.recall(name, game, called, record.name, arrived=arrived)
             if visit is not None:
+                self.host.pacing.came(visit.player, called.address)
                 origin = network_of(called.address, self.host.limits.trust_loopback)
                 guest = self._guests[where] = Guest(self, where, called.address)
                 if record.format.endless:

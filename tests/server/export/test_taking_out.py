@@ -1,9 +1,11 @@
 """`quintain archive`: what is taken out of a store is in a file, and all else stays as it was."""
 
+import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -12,7 +14,8 @@ import pytest
 from server.commands.archive import archive
 from server.commands.keeping import StoreOptions, import_
 from server.commands.kept_tournament import kept_tournament
-from server.exits import DONE, Failure, Misuse
+from server.exits import DONE, Failure, Misuse, Unavailable
+from server.export.passing import More, nobody_looks
 from server.export.taking_out import take_out
 from server.export.transfer import READINGS, bring_in, leaving
 from server.export.verify import verify
@@ -115,6 +118,26 @@ def test_what_the_next_start_would_open_anew_is_said(
     archive("one", to=str(tmp_path / "one.jsonl"), where=where)
     said = "quintain: the configuration has one: the next start opens it anew"
     assert capsys.readouterr().err.splitlines() == [said]
+
+
+def test_a_name_that_was_used_before_means_the_latest_wherever_the_others_come_from(
+    where: StoreOptions, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches an export of what was deleted long ago, in place of what people know by that name."""
+    (tmp_path / "quintain.toml").write_text('[[tournament]]\nname = "gone"\ngame = "tic-tac-toe"\n')
+    again = [Kept("gone~2", each.when, each.fact) for each in over("gone", 9.0)]
+    keep(folder / JOURNAL, again)
+    where = StoreOptions(data=str(folder), config=str(tmp_path / "quintain.toml"))
+    latest = kept(where)["gone~2"]
+    archive("gone~1", to=str(tmp_path / "first.jsonl"), where=where)
+    assert not capsys.readouterr().err, "it is there still"
+    import_(str(tmp_path / "first.jsonl"), where=where)
+    assert kept(where)["gone"] == latest
+    assert kept_tournament(folder, "gone")["state"] == "finished"
+    archive("gone", to=str(tmp_path / "second.jsonl"), where=where)
+    said = "quintain: the configuration has gone: the next start opens it anew"
+    assert capsys.readouterr().err.splitlines() == [said]
+    assert (tmp_path / "second.jsonl").read_bytes() == latest
 
 
 def test_no_number_of_an_entry_is_used_again(where: StoreOptions, folder: Path, tmp_path: Path) -> None:
@@ -234,6 +257,72 @@ def test_what_no_import_would_take_back_stays(where: StoreOptions, folder: Path,
         archive("odd", to=str(tmp_path / "one.jsonl"), where=where)
     assert kept(where) == before
     assert not (tmp_path / "one.jsonl").exists()
+
+
+@contextmanager
+def another_comes_first(folder: Path, file: Path, what: str) -> Iterator[More]:
+    """Another host's archive gets the name of a file while what is to have it is checked."""
+    if what == "check":
+        with closing(Sqlite(folder / JOURNAL)) as other:
+            take_out(other, folder, ["two"], file)
+    yield nobody_looks
+
+
+def test_two_hosts_whose_archives_are_to_have_one_name_lose_nothing(
+    folder: Path, where: StoreOptions, tmp_path: Path
+) -> None:
+    """Catches a tournament that is in neither store, and whose file the other archive has replaced."""
+    theirs, file, before = prepared(str(tmp_path / "theirs")), tmp_path / "2029.jsonl", kept(where)
+    keep(theirs / JOURNAL, everything())
+    two = kept(StoreOptions(data=str(theirs)))["two"]
+    shown = partial(another_comes_first, theirs, file)
+    with (
+        closing(Sqlite(folder / JOURNAL)) as engine,
+        pytest.raises(Failure, match=r"2029\.jsonl: there is a file of that name already"),
+    ):
+        take_out(engine, folder, ["one"], file, shown=lambda what, whole: shown(what))
+    assert kept(where) == before
+    assert file.read_bytes() == two
+
+
+def test_a_file_may_have_any_name(where: StoreOptions, tmp_path: Path) -> None:
+    """Catches a file that is written, and a command that fails because the order cannot name it."""
+    file = Path(os.fsdecode(os.fsencode(tmp_path) + b"/of \xff.jsonl"))
+    assert archive("one", to=str(file), where=where) == DONE
+    assert "one" not in kept(where)
+
+
+def test_a_store_that_fails_at_last_says_that_the_file_is_there(
+    folder: Path, where: StoreOptions, tmp_path: Path
+) -> None:
+    before, file = kept(where), tmp_path / "one.jsonl"
+
+    class Full(Sqlite):
+        def take_out(self, tournaments: Collection[str], mark: Entry) -> None:
+            with little_room(1000):
+                super().take_out(tournaments, mark)
+
+    with (
+        closing(Full(folder / JOURNAL)) as engine,
+        pytest.raises(Unavailable, match=r"one\.jsonl is whole, but perhaps nothing was taken out"),
+    ):
+        take_out(engine, folder, ["one"], file)
+    assert kept(where) == before
+    assert file.read_bytes() == before["one"]
+
+
+@pytest.mark.parametrize(("name", "lines"), [("one", 1), ("one", 12), ("two", 1)])
+def test_an_export_meanwhile_is_whole_or_fails(
+    name: str, lines: int, where: StoreOptions, tmp_path: Path
+) -> None:
+    """Catches a file that ends in the middle of a tournament, and an exit code that says that it is whole."""
+    with closing(beside(where.settings())) as reader:
+        export = leaving(reader, ["one", "two"])
+        for _ in range(lines):
+            next(export)
+        archive(name, to=str(tmp_path / "one.jsonl"), where=where)
+        with pytest.raises(Failure, match="was archived while it was being exported"):
+            list(export)
 
 
 class Hiding(Sqlite):

@@ -1,6 +1,6 @@
 """What bots of one address may play where there is no end: nobody fills the disk, and nobody else waits."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ from server.net.limits import Limits, Rate
 from tests.tournament.world import play
 from tournament.desk import Desk
 from tournament.events import Ended
-from tournament.facts import Concluded, Opened
+from tournament.facts import AnyFact, Concluded, Opened
 from tournament.player import Seat
 from tournament.store import Memory
 
@@ -37,6 +37,14 @@ async def at_once(seat: Seat) -> None:
         if seat.to_move:
             await trio.sleep(0.01)
             seat.play(match.game.write(next(iter(match.position.moves()))))
+
+
+class Slow(Memory):
+    """Has what it keeps on the disk after a while, as every disk."""
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> list[str]:
+        await trio.sleep(0.02)
+        return await super().keep(tournament, when, facts)
 
 
 class Hall:
@@ -59,8 +67,8 @@ class Hall:
 
 
 @asynccontextmanager
-async def hall(**limits: Rate | bool) -> AsyncIterator[Hall]:
-    store, chosen = Memory(), {"table_bytes": Rate(CREDITS, SECONDS)} | limits
+async def hall(store: Memory | None = None, **limits: Rate | bool) -> AsyncIterator[Hall]:
+    store, chosen = store or Memory(), {"table_bytes": Rate(CREDITS, SECONDS)} | limits
     host = Host(Limits(**chosen), store)  # pyright: ignore[reportArgumentType]
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
@@ -135,8 +143,115 @@ async def test_two_that_hang_up_as_soon_as_they_are_dealt_to_pay_for_that(autoju
         await trio.sleep(1.0)
         took = trio.current_time() - begun
         kept = sum(here.kept(f"ann-{number}", f"bob-{number}") for number in range(60))
-        assert not here.host.pacing._playing, "nothing is remembered of matches that are over"
     assert kept < 1.1 * CREDITS * (1 + took / SECONDS)
+
+
+async def test_two_that_hang_up_while_their_match_is_being_kept_pay_for_it(autojump_clock: MockClock) -> None:
+    """Catches void matches by the thousand, for which nobody pays because both were gone by then."""
+    async with hall(Slow()) as here:
+        begun = trio.current_time()
+        for number in range(60):
+            visits = [await here.host.arrive(f"{name}-{number}", GAME, peer=HERE) for name in ("ann", "bob")]
+            while not all(visit.player.engaged for visit in visits):  # noqa: ASYNC110
+                await trio.sleep(0.001)
+            assert not any(visit.player.seat for visit in visits)
+            for visit in visits:
+                visit.leave(for_good=True)
+            await trio.sleep(0.1)
+        took = trio.current_time() - begun
+        kept = sum(here.kept(f"ann-{number}", f"bob-{number}") for number in range(60))
+    assert kept < 1.1 * CREDITS * (1 + took / SECONDS)
+
+
+async def spend(here: Hall) -> list[Visit]:
+    """Have two bots rest for minutes, and all that come from their address."""
+    visits = [await here.come(name, HERE, tournament=TABLE) for name in ("cas", "dee")]
+    while any(visit.player.rested for visit in visits):  # noqa: ASYNC110
+        await trio.sleep(0.01)
+    return visits
+
+
+async def test_a_bot_that_goes_from_a_match_at_a_table_to_a_cup_does_not_rest_there(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a cup that waits for minutes, because the match at the table ends when its bot has gone on."""
+    async with hall(table_bytes=Rate(CREDITS, SECONDS * 100)) as here:
+        cup = await here.host.open("cup", Opened(GAME, "round-robin", entrants=2))
+        ann = await here.host.arrive("ann", GAME, peer=HERE, tournament=TABLE, against="bob")
+        bob = await here.host.arrive("bob", GAME, peer=THERE, tournament=TABLE, against="ann")
+        while ann.player.seat is None:  # noqa: ASYNC110
+            await trio.sleep(0.01)
+        await spend(here)
+        again = await here.host.arrive("ann", GAME, peer=HERE, tournament="cup", token=ann.token)
+        assert again.player.seat is not None, "it still plays at the table"
+        bob.leave(for_good=True)
+        ann.player.seat.resign()
+        await here.come("eve", THERE, tournament="cup")
+        begun = trio.current_time()
+        while not cup.record.dealt:  # noqa: ASYNC110
+            await trio.sleep(0.01)
+        assert trio.current_time() - begun < 1.0
+
+
+async def test_a_bot_whose_opponent_hangs_up_while_it_rests_is_free_after_that(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches one that waits for ever, because nobody looks when a bot that is gone has rested."""
+    async with hall(table_bytes=Rate(CREDITS, SECONDS * 10)) as here:
+        for visit in await spend(here):
+            visit.leave(for_good=True)
+        ann = await here.host.arrive("ann", GAME, peer=HERE, tournament=TABLE, ready=False)
+        bob = await here.host.arrive("bob", GAME, peer=THERE, tournament=TABLE, ready=False)
+        here.host.tournaments[TABLE].challenge(ann.player, bob.player)
+        await trio.sleep(0.01)
+        assert bob.player.reserved
+        ann.leave(for_good=True)
+        await trio.sleep(LONG)
+        assert not bob.player.engaged
+        assert here.kept("ann", "bob")
+
+
+async def test_those_that_come_and_go_leave_nothing_behind(autojump_clock: MockClock) -> None:
+    """Catches a task and a player for each of thousands, for as long as their address owes."""
+    async with hall(table_bytes=Rate(CREDITS, SECONDS * 100)) as here:
+        await spend(here)
+        before = trio.lowlevel.current_statistics().tasks_living
+        for _ in range(100):
+            visit = await here.host.arrive("ann", GAME, peer=HERE, tournament=TABLE)
+            assert not visit.player.rested
+            visit.leave(for_good=True)
+        assert trio.lowlevel.current_statistics().tasks_living == before
+        assert {player.name for resting in here.host.pacing._resting.values() for player in resting} == {
+            "cas",
+            "dee",
+        }
+
+
+async def test_a_bot_that_comes_again_from_another_address_rests_by_that_one(
+    autojump_clock: MockClock,
+) -> None:
+    async with hall(table_bytes=Rate(CREDITS, SECONDS * 100)) as here:
+        for visit in await spend(here):
+            visit.leave(for_good=True)
+        ann = await here.host.arrive("ann", GAME, peer=HERE, tournament=TABLE)
+        for peer, rests in ((HERE, True), (THERE, False), (HERE, True)):
+            await here.host.arrive("ann", GAME, peer=peer, tournament=TABLE, token=ann.token)
+            assert ann.player.rested is not rests
+        await trio.sleep(10 * LONG)
+        assert ann.player.rested
+        assert not here.host.pacing._resting
+
+
+async def test_a_bot_whose_ladder_is_deleted_rests_at_the_table_to_which_it_is_led(
+    autojump_clock: MockClock,
+) -> None:
+    async with hall(table_bytes=Rate(CREDITS, SECONDS * 100)) as here:
+        ladder = await here.host.open("up", Opened(GAME, "ladder"))
+        await spend(here)
+        ann = await here.host.arrive("ann", GAME, peer=HERE, tournament="up")
+        assert not ann.player.rested
+        await here.host.delete(ladder, "an organiser")
+        assert (ann.player.place, ann.player.rested) == (TABLE, False)
 
 
 async def test_on_the_own_machine_bots_play_as_fast_as_they_can(autojump_clock: MockClock) -> None:

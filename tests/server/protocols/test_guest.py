@@ -141,6 +141,18 @@ async def test_whoever_is_called_on_by_another_process_is_dealt_matches_whatever
         assert len(battles(here, NUMBERS[0])) == 1
 
 
+async def test_whoever_is_called_on_after_a_restart_shares_what_its_address_may_play(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches bots on a ladder that play without rests, once the host has been started again."""
+    async with lists() as here:
+        table = await here.host.table("tic-tac-toe")
+        url = here.telephone.connect(NUMBERS[0])
+        await table.keep(Called("ann", f"{url}/tic-tac-toe", token_digest(OWN).hex(), "192.0.2.1"))
+        here.arena._guests.recall(table)
+        assert [player.address for player in here.host.lobby.players()] == ["192.0.2.1"]
+
+
 async def test_whoever_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann = await here.join("ann")

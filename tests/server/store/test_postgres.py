@@ -44,6 +44,28 @@ def cut(server: Server) -> None:
     )
 
 
+def cut_as_it_waits(server: Server, statement: str) -> None:
+    """End the session of a host that waits for a lock with that statement."""
+    waiting = f"FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query = '{statement}'"
+    wait_for(lambda: server.execute(f"SELECT pg_terminate_backend(pid) {waiting}"))
+
+
+def test_what_is_taken_out_is_gone_even_if_the_server_goes_away_as_it_tidies_up(
+    server: Server, url: str
+) -> None:
+    """Catches an archive that fails after all has been deleted, as if nothing had been."""
+    with closing(Postgres(url)) as engine, psycopg.connect(url) as other:
+        engine.write([entry(1)])
+        other.execute("LOCK TABLE journal IN SHARE UPDATE EXCLUSIVE MODE")  # as the server's own vacuum
+        mark = Entry(2, "", 2.0, "ordered", None, "{}")
+        with ThreadPoolExecutor(1) as beside:
+            cutting = beside.submit(cut_as_it_waits, server, "VACUUM journal")
+            engine.take_out(["cup"], mark)
+            cutting.result()
+        assert [each.number for each in engine.kept()] == [2]
+        assert engine.write([entry(3)])
+
+
 @pytest.mark.usefixtures("hasty")
 def test_a_second_host_on_a_database_is_refused_in_a_line(url: str) -> None:
     first = Postgres(url)

@@ -52,6 +52,24 @@ def write(settings: Settings) -> None:
         assert not readable(folder), "while it is open, with what SQLite puts beside it"
 
 
+def test_a_folder_that_is_made_is_on_the_disk_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches an archive that a power cut takes with its new folder, after its tournaments were deleted."""
+    forced, fsync = list[int](), os.fsync
+
+    def noted(file: int) -> None:
+        fsync(file)
+        forced.append(os.fstat(file).st_ino)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    make_folder(tmp_path / "archives" / "2029")
+    assert {*forced} == {tmp_path.stat().st_ino, (tmp_path / "archives").stat().st_ino}
+    forced.clear()
+    make_folder(tmp_path / "archives" / "2029")
+    assert not forced, "its name was there"
+
+
 def test_a_file_that_is_written_is_on_the_disk_with_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
