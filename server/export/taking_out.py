@@ -6,7 +6,7 @@ on the disk, and has been read as an import reads it and compared with the store
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from server.exits import Failure, Unavailable
@@ -15,9 +15,10 @@ from server.export.signing import Signer
 from server.export.transfer import CONCLUDED, READINGS, STAGES, bring_in, kept_under, leaving_as_kept
 from server.export.verify import bounded_lines
 from server.store import private
+from server.store.caches import BOARDS
 from server.store.copies import whole_or_none
 from server.store.journal import Engine
-from server.store.snapshots import FILE, folded
+from server.store.snapshots import FILE, OF_WHOLE, folded
 from tournament import entries
 from tournament.chain import START, leaf, linked
 from tournament.facts import HOST, Ordered, State
@@ -99,6 +100,13 @@ def take_out(
         engine.take_out(kept, entries.entry(engine.last() + 1, HOST, time.time(), order))
     except Unavailable as error:  # perhaps after it was done, as where a server went away
         raise Unavailable(f"{file} is whole, but perhaps nothing was taken out: {error}") from error
+    for cache in (
+        FILE,
+        OF_WHOLE,
+        BOARDS,
+    ):  # it has what is gone, so each start would say that it is of no use
+        with suppress(OSError):
+            (folder / cache).unlink()
 
 
 def _is_there(file: Path) -> Failure:
