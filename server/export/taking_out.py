@@ -100,11 +100,7 @@ def take_out(
         engine.take_out(kept, entries.entry(engine.last() + 1, HOST, time.time(), order))
     except Unavailable as error:  # perhaps after it was done, as where a server went away
         raise Unavailable(f"{file} is whole, but perhaps nothing was taken out: {error}") from error
-    for cache in (
-        FILE,
-        OF_WHOLE,
-        BOARDS,
-    ):  # it has what is gone, so each start would say that it is of no use
+    for cache in (FILE, OF_WHOLE, BOARDS):  # or each start would say that they are of no use
         with suppress(OSError):
             (folder / cache).unlink()
 
