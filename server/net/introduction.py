@@ -6,6 +6,8 @@ from server.net.proxy_header import BadHeader, Header, header, may_begin
 from server.net.sockets import SocketWire
 from server.net.turns import Turn, Turns
 
+STALL = 0.05  # seconds after a deadline: whoever notices it later than that has stood still
+
 
 class _AllRead(Exception):
     """The header is complete, or none comes. Connections go on in the order in which that happens."""
@@ -31,12 +33,15 @@ async def introduced(wire: SocketWire, seconds: float, turns: Turns) -> str:
         if found is not None or not may_begin(begun):
             raise _AllRead(turns.take())
 
-    with trio.move_on_after(seconds):
+    with trio.move_on_after(seconds) as deadline:
         try:
             await wire.pump(take)
         except _AllRead as read:
             with read.turn:
                 await read.turn.come()
+    late = trio.current_time() - deadline.deadline
+    if deadline.cancelled_caught and not begun and late > STALL:  # what came in time may lie unread
+        return await introduced(wire, seconds, turns)
     if found is None and begun and may_begin(begun):
         raise BadHeader(f"expected the rest of a PROXY header within {seconds:g} s")
     wire.unread(begun if found is None else begun[found.length :])

@@ -1,5 +1,7 @@
 """Connections through proxies that say for whom they connect: over real sockets, on loopback."""
 
+import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -111,6 +113,21 @@ async def test_half_a_header_is_not_waited_for(autojump_clock: MockClock) -> Non
             assert await said_to(connect, HEADER[:20]) == b""
             assert trio.current_time() == pytest.approx(Limits().handshake_seconds, abs=0.5)
     assert len(logs) == 1
+
+
+async def test_a_header_that_came_while_the_host_stood_still_is_read(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot whose first line is taken to be the proxy's."""
+    async with door(Limits(), "127.0.0.1") as connect:
+        stream = await connect()
+        await trio.sleep(0.1)
+        with socket.socket(fileno=os.dup(stream.socket.fileno())) as at_once:
+            at_once.send(HEADER + b"Ann\n")
+        autojump_clock.jump(2 * Limits().handshake_seconds)
+        with trio.fail_after(HANG):
+            assert await stream.receive_some() == b"203.0.113.9 Ann\n"
+        await stream.aclose()
 
 
 async def test_one_address_has_no_more_connections_through_a_proxy_than_without(
