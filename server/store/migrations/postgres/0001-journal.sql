@@ -1,4 +1,4 @@
--- Facts, in the order of keeping. Nothing here is ever changed or deleted.
+-- Facts, in the order of keeping. Nothing here is ever changed, and only `quintain archive` deletes any of it.
 CREATE TABLE journal (
     number     bigint PRIMARY KEY,
     tournament text NOT NULL,
