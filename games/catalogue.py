@@ -93,5 +93,9 @@ def _expect_to_begin(where: str, game: Game[Any, Any]) -> None:
     try:
         game.write(next(iter(game.opening({}).moves())))
     except Exception as error:
-        found = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise BadCatalogue(f"{where}: the game cannot begin: {found}") from error
+        raise BadCatalogue(f"{where}: the game cannot begin: {in_words(error)}") from error
+
+
+def in_words(error: BaseException) -> str:
+    """What a game has raised, for whoever has installed it."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

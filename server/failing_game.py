@@ -32,5 +32,4 @@ def failing(error: BaseException, trace: TracebackType | None) -> str | None:
     from server.net.escaping import safe  # what it imports, no help page needs
 
     where = f", in {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
-    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return safe(f"a game of another package fails{where}: {why}", cut=None)
+    return safe(f"a game of another package fails{where}: {catalogue.in_words(error)}", cut=None)

@@ -25,8 +25,8 @@ from tournament.record import Record
 from tournament.settling import both, not_begun, unplayed
 
 AT_A_TIME = 50  # matches that begin, or pairings that are settled, before other tasks get their turn
-FIRST_REST = 1.0  # seconds without a match after a game has failed; then twice as many each time …
-LONGEST_REST = 60.0  # … up to these
+FIRST_BACK_OFF = 1.0  # seconds without a match after a game has failed; then twice as many each time …
+LONGEST_BACK_OFF = 60.0  # … up to these
 
 
 class Dealing:
@@ -51,8 +51,8 @@ class Dealing:
         self._at_once = at_once
         self._now = now
         self._failed = failed
-        self._rest = 0.0  # how long the last one was; 0 if a match has begun since
-        self._rests_until = -inf
+        self._back_off = 0.0  # how long the last one was; 0 if a match has begun since
+        self._backs_off_until = -inf
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
 
     @property
@@ -63,18 +63,18 @@ class Dealing:
     @property
     def goes_on(self) -> float:
         """When matches begin again, after a game has failed; inf: they do already."""
-        return self._rests_until if trio.current_time() < self._rests_until else inf
+        return self._backs_off_until if trio.current_time() < self._backs_off_until else inf
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None) -> None:
         """Have two players who have agreed to it meet, `first` in seat 0, and nobody else meanwhile."""
         first.reserved = second.reserved = True
         self._challenges.append((first, second, options))
 
-    def rest(self) -> None:
+    def back_off(self) -> None:
         """Deal nothing for a while: the game has failed. It may do so in many matches at once."""
-        if (now := trio.current_time()) >= self._rests_until:
-            self._rest = min(max(2 * self._rest, FIRST_REST), LONGEST_REST)
-            self._rests_until = now + self._rest
+        if (now := trio.current_time()) >= self._backs_off_until:
+            self._back_off = min(max(2 * self._back_off, FIRST_BACK_OFF), LONGEST_BACK_OFF)
+            self._backs_off_until = now + self._back_off
 
     def drop_challenges(self) -> None:
         """Drop the matches that players agreed on and that have not begun."""
@@ -157,9 +157,9 @@ class Dealing:
                 self._failed(failure.error)
                 failed[fact.match] = players
             else:
-                self._rest = 0.0
+                self._back_off = 0.0
         if failed:
-            self.rest()
+            self.back_off()
             await self._keep(*not_begun(self._record, failed, self._now()))
             for player in chain.from_iterable(failed.values()):
                 player.free()

@@ -4,7 +4,7 @@ Names are used again once a tournament is deleted, so what a store calls it may 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tournament.facts import HOST, Kept, Opened, State, Turned
@@ -24,6 +24,16 @@ def kept_as(name: str, earlier: int) -> str:
 def called(kept_as: str) -> str:
     """The name of the tournament that a store keeps as `kept_as`."""
     return kept_as.partition(ANEW)[0]
+
+
+def latest_called(name: str, there: Mapping[str, float]) -> str | None:
+    """What a store calls the latest tournament of a name; None if there is none.
+
+    Of each that is `there`, it is given when its latest fact was kept: one that was deleted before the next
+    was opened may have been imported later.
+    """
+    own = [kept for kept in there if kept != HOST and called(kept) == name]
+    return max(reversed(own), key=there.__getitem__, default=None)
 
 
 class DeletedRecord(Record):

@@ -121,7 +121,7 @@ class Tournament:
         self.matches = self._play.matches
         self._concluding = Concluding(record, self._play, self._newcomers, self.keep, self._over)
         self._play.decided = self._concluding.decided
-        self._play.failed = lambda: self._dealing.rest()
+        self._play.failed = lambda: self._dealing.back_off()
         self._resuming = Resuming(record, game.name, lobby, self._play, awaited)
         self._at_once = inf if at_once is None else at_once
         self._grace = grace

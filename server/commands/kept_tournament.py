@@ -10,15 +10,14 @@ from server.export.json_views import entrants_shown, tournament_summed
 from server.store.choice import beside
 from server.store.snapshots import record_of
 from tournament.facts import State
-from tournament.folding import called
+from tournament.folding import latest_called
 
 
 def kept_tournament(data: Path, name: str) -> dict[str, Any]:
     """The tournament; raises `Failure` if there is none. Only a host knows who is missing, and until when."""
     with closing(beside(Settings(data=str(data)))) as reader:
-        own = {each: when for each, when in reader.latest().items() if called(each) == name}
-        # Those before it are deleted, and perhaps imported after it.
-        record = record_of(reader, data, max(reversed(own), key=own.__getitem__)) if own else None
+        own = latest_called(name, reader.latest())  # those before it are deleted
+        record = None if own is None else record_of(reader, data, own)
     if record is None or record.state is State.DELETED:
         raise Failure(f"{data}: there is no tournament {name!r} in its journal")
     awaits_nobody = record.state is State.FINISHED or record.format.endless or not record.entrants

@@ -61,10 +61,9 @@ def enter(
         return _invite_all(desk or DeskOptions(), name, from_, invitations, json)
     if not bot:
         raise Misuse("expected one bot or more to enter")
-    answers = list[Any]()
+    remote, answers = (desk or DeskOptions()).remote(), list[Any]()
     for each in bot:
         try:
-            remote = (desk or DeskOptions()).remote()
             answers.append(remote.post("tournaments", name, "enter", body={"name": each, **said}))
         except Failure:
             if answers:

@@ -33,7 +33,7 @@ from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import HOST, Concluded, Kept, Opened, State, Turned
-from tournament.folding import ANEW, NAME, OPEN, called
+from tournament.folding import ANEW, NAME, OPEN, called, latest_called
 from tournament.format import OPEN as OPEN_TABLE
 from tournament.record import Record
 
@@ -94,12 +94,13 @@ def _taken_out(name: str) -> Failure:
 def kept_under(name: str, there: Mapping[str, float]) -> str:
     """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first.
 
-    Of each that is `there`, it is given when its latest fact was kept: one that was deleted before the next
-    was opened may have been imported later.
+    What is `there` is given as `latest_called` takes it.
     """
-    own = [kept for kept in there if kept != HOST and name in (called(kept), kept, f"{kept}{ANEW}1")]
-    if own:
-        return max(reversed(own), key=there.__getitem__)
+    if (latest := latest_called(name, there)) is not None:
+        return latest
+    for kept in there:
+        if kept != HOST and name in (kept, f"{kept}{ANEW}1"):
+            return kept
     known = ", ".join(name for name in there if name != HOST) or "none"
     raise Failure(f"there is no tournament {name!r}; there are: {known}")
 

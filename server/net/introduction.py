@@ -6,7 +6,7 @@ from server.net.proxy_header import BadHeader, Header, header, may_begin
 from server.net.sockets import SocketWire
 from server.net.turns import Turn, Turns
 
-STALL = 0.05  # seconds after a deadline: whoever notices it later than that has stood still
+STALL = 0.05  # seconds after a deadline: whoever notices it later has stood still, as for the timekeeper
 
 
 class _AllRead(Exception):
