@@ -33,22 +33,25 @@ from tournament.settling import unplayed
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
+SOON = 0.01  # virtual seconds, so that a world with a planted bug does not stand still
 Patches = dict[tuple[object, str], Any]  # of what, which attribute is what instead
 
 
 def flag_by_task_order() -> Patches:
     """Whether an answer is in time is decided by whether the timekeeper has come round yet."""
     play, flag = Match.play, Match.flag
+    answering: list[Match] = []
 
     def play_unflagged(match: Match, *what: Any) -> None:
-        match.flag = lambda at: None  # type: ignore[method-assign]
+        answering.append(match)
         try:
             play(match, *what)
         finally:
-            del match.flag
+            answering.pop()
 
-    def flag_at_once(match: Match, at: float) -> None:
-        flag(match, nextafter(at, inf))
+    def flag_at_once(match: Match, at: float, **how: Any) -> None:
+        if match not in answering:
+            flag(match, nextafter(at, inf), **how)
 
     return {
         (Match, "play"): play_unflagged,
@@ -131,7 +134,6 @@ def leaving_flags_the_other() -> Patches:
 
 def waiting_goes_on_in_a_stall() -> Patches:
     """Whoever came back while the host stood still did not come."""
-
     begin = Delays._begin
     stalled = dict[Delays | Absences, float]()
 
@@ -142,7 +144,8 @@ def waiting_goes_on_in_a_stall() -> Patches:
     def waits_until(self: Presence) -> float:
         if trio.current_time() < (listens := self._timekeeper.listens_until):
             return listens
-        return -inf if self._absences.more else self._absences.until
+        until = -inf if self._absences.more else self._absences.until
+        return max(until, trio.current_time() + SOON)
 
     return {
         (Presence, "_now"): now,
@@ -184,7 +187,17 @@ def known_in_the_order_of_waking() -> Patches:
 def decisions_overlap() -> Patches:
     """Two look at what is known, and both decide, before either's decision is kept."""
 
+    lock = trio.Lock
+
     class Unlocked:
+        """Only whoever takes it without waiting has it for itself."""
+
+        def __init__(self) -> None:
+            self._locked = lock()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._locked, name)
+
         async def __aenter__(self) -> None:
             pass
 
