@@ -211,6 +211,8 @@ def _of_file(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: expected text in UTF-8") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: lists or tables are nested too deep") from None
     except ValueError as error:  # not TOML
         raise ConfigError(f"{path}: {error}") from None
 

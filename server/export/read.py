@@ -24,6 +24,13 @@ from tournament.notes import Notes
 
 # Bytes of a line. The draw of the largest round robin is one: a million pairings, each of two names.
 LONGEST = 256 * 1024 * 1024
+MARK = b"\xef\xbb\xbf"  # with which some editors begin a file in UTF-8
+UTF_16 = "this file is in UTF-16, in which some shells write what a command prints; an export is in UTF-8"
+FOREIGN = {  # what a file that is none of JSON Lines begins with, and what it is
+    b"\x1f\x8b": "this file is compressed: unpack it first, as with gunzip",
+    b"\xff\xfe": UTF_16,
+    b"\xfe\xff": UTF_16,
+}
 SAVED = "this begins what `quintain match --save` has kept, which is no export"
 
 Moment = Annotated[datetime, Meta(tz=True)]  # without a zone, it would be another one on each machine
@@ -240,6 +247,11 @@ def seconds(moment: datetime) -> float:
 def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
     """Every line that can be read, typed; a finding for any other, unless its type is not known here."""
     for number, text in enumerate(source, 1):
+        if number == 1:
+            text = text.removeprefix(MARK)
+            if foreign := FOREIGN.get(text[:2]):
+                findings.append(Finding(number, foreign))
+                return
         if not text.strip():
             continue
         try:

@@ -274,6 +274,12 @@ def test_a_file_may_begin_with_the_mark_of_an_editor_and_has_to_be_text(file: Pa
         settings(None, {}, {})
 
 
+def test_a_file_with_lists_within_lists_without_end_is_refused_in_a_line(file: Path) -> None:
+    file.write_text(f"hosts = {'[' * 5000}{']' * 5000}")
+    with pytest.raises(ConfigError, match=r"^quintain\.toml: lists or tables are nested too deep$"):
+        settings(None, {}, {})
+
+
 def test_a_file_that_was_asked_for_has_to_be_there(file: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing.toml: cannot be read"):
         settings("nothing.toml", {}, {})

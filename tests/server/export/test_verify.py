@@ -1,5 +1,6 @@
 """`quintain verify`: what follows is let pass, and whatever was changed is found in its line."""
 
+import gzip
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -672,7 +673,8 @@ def test_a_file_of_anything_gives_sentences() -> None:
         (b"[1]\n", 'expected an object with a "type"'),
         (b'{"type":"entrant"}\n', "missing required field"),
         (b'{"type":"series","games":2}\n{"type":"match","match":1}\n', "`quintain match --save`"),
-        (b"\xff\xfe\n", ""),
+        ('{"type":"entrant"}\n'.encode("utf-16"), "is in UTF-16"),
+        (gzip.compress(b'{"type":"entrant"}\n'), "is compressed"),
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
@@ -680,6 +682,12 @@ def test_what_is_not_an_export_is_refused_as_such(source: bytes, said: str) -> N
     (found,) = verify(source.splitlines(keepends=True)).findings
     assert said in found.why
     assert found.line == 1
+
+
+def test_an_export_may_begin_with_the_mark_of_an_editor() -> None:
+    lines = text(exported(simulated(SMALL)))
+    assert verify([b"\xef\xbb\xbf" + lines[0], *lines[1:]]) == verify(lines)
+    assert verify(lines).findings == []
 
 
 @pytest.mark.parametrize("when", ["0001-01-01T00:00:00", "2026-03-01T12:00:00"])
