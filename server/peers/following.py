@@ -21,7 +21,7 @@ from server.store.ledger import InThread
 from server.store.snapshots import Reading, nobody_asks
 from server.workers.directory import OWN, Directory, RemoteTournament
 from tournament.entries import Entry
-from tournament.facts import HOST, Kept, Opened
+from tournament.facts import HOST, Kept, Opened, Ordered
 from tournament.folding import called, fold
 from tournament.record import Record
 
@@ -72,6 +72,7 @@ class Following:
         self.directory = LeasedDirectory(keeping, ledger)
         self.read = 0  # the number of the latest entry that was taken in …
         self._latest: dict[str, float] = {}  # … and the time of each tournament's latest, by its host's clock
+        self._epoch = keeping.leases.epoch  # of what this host holds, under which it writes
         self._reader = reader
         self._in_thread = in_thread
         self._limiter = trio.CapacityLimiter(1)
@@ -118,7 +119,7 @@ class Following:
                     name = called(row.tournament)
                     self._latest[row.tournament] = row.when
                     ours = name in self.host.tournaments or row.tournament in self._gone
-                    if name != HOST and not ours:
+                    if not ours:
                         await self._take_in(name, row)
                     self.read = row.number
 
@@ -142,6 +143,10 @@ class Following:
 
     async def _take_in(self, name: str, row: Entry) -> None:
         fact = journal.fact(row)
+        if isinstance(fact, Ordered) and (name == HOST or row.epoch != self._epoch(name)):
+            self.host.audit.append(Kept(name, row.when, fact))  # this host's own are there, or about to be
+        if name == HOST:
+            return
         if isinstance(fact, Opened):
             record = Record(name, fact, whole=False, kept_as=row.tournament)
             self.host.hear_of(record)

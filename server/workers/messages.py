@@ -17,6 +17,7 @@ from server.pages.desk.sessions import Session
 from server.show.conduit import Back, Gone, Known, NoRoom
 from tournament.asides import Aside
 from tournament.facts import AnyFact
+from tournament.facts import Kept as KeptFact
 
 # What worker 0 says.
 
@@ -46,6 +47,7 @@ class Hold(Struct, tag="hold", frozen=True, array_like=True):
     name: str
     kept_as: str
     facts: tuple[AnyFact, ...]  # all that there are so far
+    orders: tuple[KeptFact, ...]  # what organisers ordered to have it
 
 
 class TableHeld(Struct, tag="table-held", frozen=True, array_like=True):

@@ -6,6 +6,7 @@ A bot's connection goes to the worker that holds its tournament, and so does a r
 
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import takewhile
 
 import trio
 
@@ -126,7 +127,10 @@ class Workers:
     def place(self, record: Record) -> RemoteTournament | None:
         away = self._directory.place(record)
         if away is not None:
-            self._workers[away.worker].say(Hold(record.name, record.kept_as, facts_of(record)))
+            latest = takewhile(lambda order: order.tournament == record.name, reversed(self._host.audit))
+            self._workers[away.worker].say(
+                Hold(record.name, record.kept_as, facts_of(record), tuple(latest)[::-1])
+            )
         self._tell_alone()
         return away
 

@@ -22,8 +22,8 @@ from server.net.limits import Limits
 from server.show.feed import Teller
 from server.show.lending import Lending
 from server.store.ledger import Ledger
-from server.store.sqlite import Sqlite
-from server.workers.__main__ import _record
+from server.store.sqlite import Sqlite, SqliteReader
+from server.workers.__main__ import _loaded, _record
 from server.workers.directory import OWN
 from server.workers.messages import (
     Alone,
@@ -132,7 +132,7 @@ SEALED = Sealed("a digest")
 )
 def test_a_worker_holds_a_tournament_as_it_was_opened(facts: tuple[AnyFact, ...]) -> None:
     opened = record("cup", *facts)
-    held = _record(Hold("cup", opened.kept_as, facts_of(opened)))
+    held = _record(Hold("cup", opened.kept_as, facts_of(opened), ()))
     for what in ("name", "kept_as", "opened", "sealed", "chose", "state"):
         assert getattr(held, what) == getattr(opened, what), what
 
@@ -276,6 +276,26 @@ async def test_what_an_organiser_did_in_any_worker_is_in_the_audit(tmp_path: Pat
             await here.until(1, Kept)
         assert [(each.tournament, each.fact) for each in here.host.audit] == [(held[1], ordered)]
         assert here.workers.held[held[1]].record.state is State.RUNNING
+
+
+async def test_a_worker_knows_what_was_ordered_of_its_tournaments_and_so_does_one_in_its_place(
+    tmp_path: Path,
+) -> None:
+    """Catches the page of a tournament that says nothing of the orders from before its worker began."""
+    async with beside(tmp_path) as here:
+        for name in ("one", "two", "three"):
+            await here.host.found(name, Opened(GAME, "round-robin"), f"whoever wants {name}")
+        for number in (1, 2):
+            (hold,) = here.heard(number, Hold)
+            assert [each.fact for each in hold.orders] == [
+                Ordered(f"whoever wants {hold.name}", "open", hold.name)
+            ]
+            with closing(SqliteReader(tmp_path / "quintain.sqlite")) as reader:
+                records, orders = _loaded(reader, tmp_path, (hold.kept_as,))
+            assert [*records] == [hold.name]
+            assert [(each.tournament, each.fact) for each in orders] == [
+                (each.tournament, each.fact) for each in hold.orders
+            ]
 
 
 async def test_a_worker_is_told_whenever_the_games_change_that_it_alone_holds(tmp_path: Path) -> None:
