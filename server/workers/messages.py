@@ -18,6 +18,7 @@ from server.show.conduit import Back, Gone, Known, NoRoom
 from tournament.asides import Aside
 from tournament.facts import AnyFact
 from tournament.facts import Kept as KeptFact
+from tournament.format import Pairing
 
 # What worker 0 says.
 
@@ -138,6 +139,13 @@ class NeedTable(Struct, tag="need-table", frozen=True, array_like=True):
     game: str
 
 
+class Pairings(Struct, tag="pairings", frozen=True, array_like=True):
+    """Some pairings of a long draw. The facts of that call leave them out, and come after all of them."""
+
+    call: int
+    pairings: tuple[Pairing, ...]
+
+
 class Keep(Struct, tag="keep", frozen=True, array_like=True):
     call: int
     tournament: str  # by its name in the store
@@ -234,7 +242,18 @@ ToWorker = (
 OfConnections = Back | Gone | NoRoom | Known
 OfKeys = Key | KeyGone
 OfWorker = (
-    Ready | NeedTable | Keep | Jots | OfKeys | Moved | ToldEnd | Status | Drained | Stopped | OfConnections
+    Ready
+    | NeedTable
+    | Pairings
+    | Keep
+    | Jots
+    | OfKeys
+    | Moved
+    | ToldEnd
+    | Status
+    | Drained
+    | Stopped
+    | OfConnections
 )
 
 
