@@ -15,7 +15,7 @@ from server.host.abroad import Holder, Wanted
 from server.host.exposition import Family
 from server.host.host import Host
 from server.host.names import key as name_key
-from server.host.opening import OPEN
+from server.host.opening import OPEN, game_of
 from server.host.reception import Key, Visit
 from server.http.exchange import App, Exchange
 from server.net.admission import Admission
@@ -127,6 +127,7 @@ class Workers:
     def place(self, record: Record) -> RemoteTournament | None:
         away = self._directory.place(record)
         if away is not None:
+            game_of(record)  # a worker that could not go on with it would be started again and again
             latest = takewhile(lambda order: order.tournament == record.name, reversed(self._host.audit))
             self._workers[away.worker].say(
                 Hold(record.name, record.kept_as, facts_of(record), tuple(latest)[::-1])

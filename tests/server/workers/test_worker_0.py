@@ -11,6 +11,7 @@ import pytest
 import trio
 from msgspec import Struct
 
+from games.catalogue import BadCatalogue
 from server.host.abroad import Wanted
 from server.host.host import Host
 from server.host.reception import REPLACED, Present
@@ -50,6 +51,7 @@ from tests.hang import HANG
 from tests.server.workers.linked import Process, linked
 from tests.server.workers.records import record
 from tournament.desk import Desk
+from tournament.entries import entry
 from tournament.facts import AnyFact, Chose, Opened, Ordered, Sealed, State, Turned
 
 GAME, OTHER = "connect-4", "santorini"
@@ -148,6 +150,20 @@ async def test_each_tournament_is_held_by_one_worker_and_its_bots_go_there(tmp_p
             assert (name in here.host.tournaments) == (number == OWN)
             assert here.holder(Wanted("ann", GAME, name, TOKEN)) == number
             here.workers._directory.moved(number, (GAME, "ann"), None)  # it was refused
+
+
+@pytest.mark.parametrize("game", [GAME, "hexagon-dots"])
+async def test_a_host_does_not_start_with_a_tournament_that_a_worker_cannot_go_on_with(
+    tmp_path: Path, game: str
+) -> None:
+    """Catches a worker that is started again and again for it, while all its other bots wait at the door."""
+    opened = Opened(game, "round-robin", options={"rows": 4})
+    with closing(Sqlite(tmp_path / "quintain.sqlite")) as engine:
+        engine.write([entry(1, "cup", 1.0, opened), entry(2, "cup", 1.0, Turned(State.RUNNING))])
+    told = pytest.RaisesExc(BadCatalogue, match="cup cannot go on: .*rows")
+    with pytest.RaisesGroup(told, flatten_subgroups=True):
+        async with beside(tmp_path):
+            pass
 
 
 async def test_a_bot_is_led_by_what_workers_have_said_and_worker_0_has_not_heard(tmp_path: Path) -> None:
