@@ -6,7 +6,7 @@ it.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import msgspec
@@ -29,11 +29,14 @@ from tournament.facts import (
     Seated,
     Voided,
 )
+from tournament.format import Pairing
 from tournament.record import PIECE
 
 MICRO = 1_000_000  # microseconds in a second
 PAGE = 2_000  # entries that are read at a time
 SALT = 16  # bytes that nobody guesses
+LETTERS = 64 * PIECE  # of a long draw that are read at a time: about as many pairings as are added at a time
+DRAWN_UP_TO, BETWEEN = '{"type":"drew","pairings":[', '},{"number":'
 DRAWN = 256  # salts at a time: in each system call, the writing thread waits for a busy event loop
 PRIVATE = (Claimed, Seated, Released, Called, Ordered, Chose)  # facts that only the organiser may see
 
@@ -59,6 +62,7 @@ class Typed(Struct):
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 _decoder = msgspec.json.Decoder[AnyFact](AnyFact)
+_pairings = msgspec.json.Decoder[tuple[Pairing, ...]](tuple[Pairing, ...])
 _salts: list[str] = []  # not used yet
 
 
@@ -106,6 +110,26 @@ def fact(body: str) -> AnyFact:
     if isinstance(found, Concluded) and found.times and isinstance(found.times[0], int):
         return structs.replace(found, times=tuple([micros / MICRO for micros in found.times]))
     return found
+
+
+def parted(body: str) -> tuple[str, Iterator[tuple[Pairing, ...]]]:
+    """The line of a long draw without its pairings, and these, which are read piece by piece.
+
+    Of any other fact, the line as it is, and nothing. Raises `msgspec.MsgspecError`, as `fact` does.
+    """
+    if len(body) <= LETTERS or not body.startswith(DRAWN_UP_TO):
+        return body, iter(())
+    start, end = len(DRAWN_UP_TO), body.rindex("]")
+    return body[:start] + body[end:], _in_pieces(body, start, end)
+
+
+def _in_pieces(body: str, start: int, end: int) -> Iterator[tuple[Pairing, ...]]:
+    while start < end:
+        # No name has this within it: a quotation mark there has a backslash before it.
+        after = body.find(BETWEEN, start + LETTERS, end)
+        stop = end if after < 0 else after + 1
+        yield _pairings.decode(f"[{body[start:stop]}]")
+        start = stop + 1
 
 
 def unknown_kind(body: str) -> str:

@@ -15,7 +15,7 @@ from games.catalogue import catalogue
 from games.game import Game, Illegal, Pace, Quoted, quoted
 from tournament.asides import Aside, noted
 from tournament.clock import ClockState
-from tournament.events import AnyEvent, Ended, Fault, Moved, Refused
+from tournament.events import HOST_FAILED, AnyEvent, Ended, Ending, Fault, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.notes import Note, Notes, room
 from tournament.store import Jottings
@@ -64,6 +64,12 @@ class Report(Struct, frozen=True, array_like=True):
     moved: tuple[bool, bool]  # whether each seat has moved
     thinking: tuple[Seconds, Seconds]
     notes: Notes
+
+
+def not_begun(at: float) -> Report:
+    """The report on a match that did not begin, because its game failed where it was to be played."""
+    verdict = Ended(at, None, Ending.VOID, HOST_FAILED, Fault.HOST)
+    return Report(verdict, (), (), (False, False), UNTOLD, ())
 
 
 def begun(

@@ -314,7 +314,8 @@ class Host:
         """Keep in the audit an action that concerns no single tournament."""
         when, order = self.wall(), Ordered(by, action, detail)
         await self.store.keep(HOST, when, [order])
-        self.audit.append(Kept(HOST, when, order))
+        if self.group is None:  # otherwise the journal tells of it, as of what was done at other hosts
+            self.audit.append(Kept(HOST, when, order))
 
     async def table(self, game: str) -> Tournament:
         """The open table of a game, opened when it is first needed."""

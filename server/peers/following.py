@@ -9,6 +9,8 @@ Not here: what follows from it (`abroad.py`).
 from pathlib import Path
 
 import trio
+from msgspec import MsgspecError
+from msgspec.structs import replace
 
 from server.host.host import Host
 from server.host.opening import OPEN
@@ -20,9 +22,11 @@ from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.store.snapshots import Reading, nobody_asks
 from server.workers.directory import OWN, Directory, RemoteTournament
+from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import HOST, Kept, Opened
+from tournament.facts import HOST, AnyFact, Drew, Kept, Opened, Ordered
 from tournament.folding import called, fold
+from tournament.format import Pairing
 from tournament.record import Record
 
 NOBODY = -1  # in place of a host: nobody holds it just now
@@ -72,6 +76,7 @@ class Following:
         self.directory = LeasedDirectory(keeping, ledger)
         self.read = 0  # the number of the latest entry that was taken in …
         self._latest: dict[str, float] = {}  # … and the time of each tournament's latest, by its host's clock
+        self._epoch = keeping.leases.epoch  # of what this host holds, under which it writes
         self._reader = reader
         self._in_thread = in_thread
         self._limiter = trio.CapacityLimiter(1)
@@ -118,7 +123,7 @@ class Following:
                     name = called(row.tournament)
                     self._latest[row.tournament] = row.when
                     ours = name in self.host.tournaments or row.tournament in self._gone
-                    if name != HOST and not ours:
+                    if not ours:
                         await self._take_in(name, row)
                     self.read = row.number
 
@@ -132,7 +137,7 @@ class Following:
         records: dict[str, Record] = {}
         async for row in WithPauses(rows, AT_A_TIME):
             if kept_as in records:
-                for _ in records[kept_as].adding(journal.fact(row)):
+                for _ in records[kept_as].adding(await _fact(row)):
                     await trio.lowlevel.checkpoint()
             else:
                 fold([journal.kept(row)], records, whole=False)
@@ -141,10 +146,28 @@ class Following:
     # Within
 
     async def _take_in(self, name: str, row: Entry) -> None:
-        fact = journal.fact(row)
+        fact = await _fact(row)
+        if isinstance(fact, Ordered) and (name == HOST or row.epoch != self._epoch(name)):
+            self.host.audit.append(Kept(name, row.when, fact))  # this host's own are there, or about to be
+        if name == HOST:
+            return
         if isinstance(fact, Opened):
             record = Record(name, fact, whole=False, kept_as=row.tournament)
             self.host.hear_of(record)
             self.directory.replace(record)
         else:
             await self.directory.hear(row.tournament, [fact])
+
+
+async def _fact(row: Entry) -> AnyFact:
+    """The fact in a row. Others get their turns while the pairings of a thousand entrants are read."""
+    pairings: list[Pairing] = []
+    try:
+        rest, pieces = entries.parted(row.body)
+        for piece in pieces:
+            pairings += piece
+            await trio.lowlevel.checkpoint()
+    except (ValueError, MsgspecError):
+        return journal.fact(row)  # which says what is wrong with it
+    fact = journal.fact(replace(row, body=rest))
+    return replace(fact, pairings=tuple(pairings)) if pairings and isinstance(fact, Drew) else fact

@@ -186,7 +186,7 @@ class Mirror:
                 continue
             held = self._add(record)
             for match in record.dealt:
-                held.begin(as_dealt(record, match))
+                self._replicate(held, as_dealt(record, match))
 
     async def warm(self) -> None:
         """Compute long tables, and what pages of bots there need, before anybody looks.
@@ -392,17 +392,22 @@ class Mirror:
             del self.tournaments[held.record.name]
 
     def _begin(self, held: MirroredTournament, fact: Dealt) -> None:
-        """A match was dealt. If its game fails here, as where it is to be played, it is not shown."""
+        """A match was dealt."""
         early = self._early.pop(fact.match, ())
-        try:
-            match = held.begin(fact)
-        except Exception as error:
-            self.guard.report(error)
+        if (match := self._replicate(held, fact)) is None:
             return
         for each in early:
             match.hear(each.first, each.events, each.clock)
         for begun in tuple(self.on_begun):
             begun(held, match)
+
+    def _replicate(self, held: MirroredTournament, fact: Dealt) -> Replica | None:
+        """Begin a match here as well. If its game fails, as where it is to be played, it is not shown."""
+        try:
+            return held.begin(fact)
+        except Exception as error:
+            self.guard.report(error)
+            return None
 
     def _add(self, record: Record) -> MirroredTournament:
         held = self.tournaments[record.name] = MirroredTournament(record, self._reader, self._in_thread)

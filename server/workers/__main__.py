@@ -208,6 +208,7 @@ class Working:
             case Hand():
                 self._serving.serve(message, descriptor)
             case Hold():
+                self.host.audit += message.orders
                 self.host.hold(_record(message))
             case TableHeld(game):
                 self._serving.opened(game)
@@ -294,9 +295,10 @@ class Working:
 
 
 def _loaded(reader: Reader, folder: Path, held: Sequence[str]) -> tuple[dict[str, Record], list[KeptFact]]:
-    """The tournaments that this worker holds, from the journal."""
+    """The tournaments that this worker holds, and what was ordered of them, from the journal."""
     known = snapshots.folded(reader, folder / snapshots.FILE) if held else snapshots.Folded({}, [])
-    return {name: known.records[name] for name in held if name in known.records}, []
+    records = {name: known.records[name] for name in held if name in known.records}
+    return records, [order for order in known.audit if order.tournament in records]
 
 
 def _record(hold: Hold) -> Record:

@@ -10,10 +10,13 @@ from typing import Any
 
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from server.store.ledger import KeepCall, Ledger
-from server.workers.messages import Jots, Keep, Kept
-from tournament.facts import AnyFact, Concluded
+from server.workers.messages import Jots, Keep, Kept, Pairings
+from tournament.facts import AnyFact, Concluded, Drew
+from tournament.format import Pairing
+from tournament.record import sharing_names
 from tournament.store import Jottings
 
 Safe = Callable[[str, Sequence[AnyFact]], Awaitable[None]]  # a tournament's name in the store, and facts
@@ -27,8 +30,19 @@ class Clerk:
         self._safe = safe
         self._send, self._receive = trio.open_memory_channel[tuple[Keep, KeepCall]](inf)  # all are waited for
         self._playing: dict[str, tuple[list[Any], list[float], list[Any]]] = {}  # as in `Jottings`
+        self._drawn: dict[int, list[Pairing]] = {}  # by call: what has come of a long draw
+
+    def take_pairings(self, some: Pairings) -> None:
+        self._drawn.setdefault(some.call, []).extend(map(sharing_names, some.pairings))
 
     def keep(self, asked: Keep) -> None:
+        if (drawn := self._drawn.pop(asked.call, None)) is not None:
+            whole = tuple(drawn)
+            facts = [
+                replace(fact, pairings=whole) if isinstance(fact, Drew) and not fact.pairings else fact
+                for fact in asked.facts
+            ]
+            asked = replace(asked, facts=tuple(facts))
         call = self._ledger.ask(asked.tournament, asked.when, asked.facts)
         for fact in asked.facts:
             if isinstance(fact, Concluded):

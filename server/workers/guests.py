@@ -5,7 +5,7 @@ with there. The doors' own connections and dialects serve the bots, from when th
 """
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import trio
@@ -35,7 +35,7 @@ from server.workers.match_messages import (
 )
 from tournament.asides import Aside
 from tournament.events import Ended
-from tournament.lent import Travelling
+from tournament.lent import Travelling, not_begun
 from tournament.match import Match
 from tournament.player import Player, Seat
 
@@ -155,16 +155,17 @@ class Guests:
 
     def _play(self, play: Play) -> None:
         now, name = trio.current_time(), play.beginning.name
-        match = Travelling(play.beginning, now, self._decided)
+        try:
+            match = Travelling(play.beginning, now, self._decided)
+        except Exception as error:  # the same game has not failed where the match was dealt
+            self._host.guard.report(error)
+            self._send_back(play.seats)
+            self._say(Decided(name, not_begun(now)))
+            return
         found = [self._guests.get(number) for number in play.seats]
         if found[0] is None or found[1] is None:
             self._say(Home(name, match.course, told=0))  # nobody has heard yet that it begins
-            for number, guest in zip(play.seats, found, strict=True):
-                self._guests.pop(number, None)
-                self._attendances.pop(number, None)
-                if guest is not None:
-                    guest.wire.close()
-                self._say(Returned(number, (), TapeSnapshot(), None, acknowledged=False))
+            self._send_back(play.seats)
             return
         guests = found[0], found[1]
         playing = self._playing[name] = GuestMatch(match, guests)
@@ -179,6 +180,14 @@ class Guests:
         for index, guest in enumerate(guests):
             guest.player.deal(Seat(match, index, host.timekeeper))
             host.guard.start_soon(self._serve, guest)
+
+    def _send_back(self, numbers: Iterable[int]) -> None:
+        """Have connections go back of which nothing was served here; for some there may have been no room."""
+        for number in numbers:
+            self._attendances.pop(number, None)
+            if (guest := self._guests.pop(number, None)) is not None:
+                guest.wire.close()
+            self._say(Returned(number, (), TapeSnapshot(), None, acknowledged=False))
 
     async def _serve(self, guest: Guest) -> None:
         """Serve a guest to the end of the match, or of the connection."""

@@ -17,6 +17,8 @@ from server.pages.desk.sessions import Session
 from server.show.conduit import Back, Gone, Known, NoRoom
 from tournament.asides import Aside
 from tournament.facts import AnyFact
+from tournament.facts import Kept as KeptFact
+from tournament.format import Pairing
 
 # What worker 0 says.
 
@@ -46,6 +48,7 @@ class Hold(Struct, tag="hold", frozen=True, array_like=True):
     name: str
     kept_as: str
     facts: tuple[AnyFact, ...]  # all that there are so far
+    orders: tuple[KeptFact, ...]  # what organisers ordered to have it
 
 
 class TableHeld(Struct, tag="table-held", frozen=True, array_like=True):
@@ -134,6 +137,13 @@ class NeedTable(Struct, tag="need-table", frozen=True, array_like=True):
     """A bot has come for the open table of a game, which has to be opened."""
 
     game: str
+
+
+class Pairings(Struct, tag="pairings", frozen=True, array_like=True):
+    """Some pairings of a long draw. The facts of that call leave them out, and come after all of them."""
+
+    call: int
+    pairings: tuple[Pairing, ...]
 
 
 class Keep(Struct, tag="keep", frozen=True, array_like=True):
@@ -232,7 +242,18 @@ ToWorker = (
 OfConnections = Back | Gone | NoRoom | Known
 OfKeys = Key | KeyGone
 OfWorker = (
-    Ready | NeedTable | Keep | Jots | OfKeys | Moved | ToldEnd | Status | Drained | Stopped | OfConnections
+    Ready
+    | NeedTable
+    | Pairings
+    | Keep
+    | Jots
+    | OfKeys
+    | Moved
+    | ToldEnd
+    | Status
+    | Drained
+    | Stopped
+    | OfConnections
 )
 
 

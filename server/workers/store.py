@@ -1,7 +1,9 @@
 """The store of a worker without a journal of its own: worker 0 keeps for it, and it reads by itself.
 
 Facts are sent over a link and are safe when that is confirmed. Nothing is queued without bound: a caller
-that keeps something waits for it, and no more moves are sent before the earlier ones were taken.
+that keeps something waits for it, and no more moves are sent before the earlier ones were taken. A round
+robin of a thousand is half a million pairings, which are sent piece by piece: in both processes matches go
+on meanwhile.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,15 +13,18 @@ from typing import Any
 
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import READERS, InThread
-from server.workers.messages import Jots, Jotted, Keep, Kept
+from server.workers.messages import Jots, Jotted, Keep, Kept, Pairings
 from tournament.asides import before
 from tournament.entries import Entry
-from tournament.facts import AnyFact, Concluded
+from tournament.facts import AnyFact, Concluded, Drew
 from tournament.facts import Kept as KeptFact
+from tournament.format import Pairing
+from tournament.record import PIECE
 from tournament.store import Conflict, Jottings
 
 SOON = 0.1  # seconds between two looks at moves played: worker 0 writes them a little later
@@ -76,6 +81,9 @@ class LinkedStore:
         # What is jotted down, until the next look at moves: every tournament asks for it at the start.
         self._jotted: Mapping[str, Jottings] | None = None
         self._closed = False
+        self._drawing = (
+            trio.Lock()
+        )  # held while a long draw is sent: whoever keeps something waits for its turn
 
     def listen(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
@@ -90,10 +98,16 @@ class LinkedStore:
             return ()
         number, call = next(self._numbers), RemoteKeep(patient=not self._closed)
         self._calls[number] = call
-        for fact in facts:
-            if isinstance(fact, Concluded):  # it has all moves, and none may come to worker 0 after it
-                self._playing.pop(fact.match, None)
-        self._say(Keep(number, tournament, when, tuple(facts)))
+        long = next((fact for fact in facts if isinstance(fact, Drew) and len(fact.pairings) > PIECE), None)
+        if long is not None or self._drawing.locked():
+            with trio.CancelScope(shield=True):  # facts are kept in the order of asking
+                async with self._drawing:
+                    if long is not None:
+                        await self._say_pairings(number, long.pairings)
+                        facts = [replace(fact, pairings=()) if fact is long else fact for fact in facts]
+                    self._ask(number, tournament, when, facts)
+        else:
+            self._ask(number, tournament, when, facts)
         try:
             with call.scope:
                 await call.done.wait()
@@ -102,6 +116,17 @@ class LinkedStore:
         if (answer := call.answer) is None or answer.conflict:
             raise Conflict("" if answer is None else answer.conflict)
         return answer.receipts
+
+    def _ask(self, number: int, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+        for fact in facts:
+            if isinstance(fact, Concluded):  # it has all moves, and none may come to worker 0 after it
+                self._playing.pop(fact.match, None)
+        self._say(Keep(number, tournament, when, tuple(facts)))
+
+    async def _say_pairings(self, number: int, pairings: Sequence[Pairing]) -> None:
+        for start in range(0, len(pairings), PIECE):
+            self._say(Pairings(number, tuple(pairings[start : start + PIECE])))
+            await trio.lowlevel.checkpoint()
 
     def confirm(self, kept: Kept) -> None:
         """Take in what worker 0 says about a call."""

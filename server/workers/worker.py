@@ -41,6 +41,7 @@ from server.workers.messages import (
     Meet,
     Moved,
     NeedTable,
+    Pairings,
     Ready,
     Several,
     Status,
@@ -305,6 +306,9 @@ class Worker:
             case Several(messages):
                 for each in messages:
                     self._take(each, descriptor)
+            case Pairings():
+                if self._keeper is not None:
+                    self._keeper.take_pairings(message)
             case Keep():
                 if self._keeper is not None:
                     self._keeper.keep(message)

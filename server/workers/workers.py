@@ -6,6 +6,7 @@ A bot's connection goes to the worker that holds its tournament, and so does a r
 
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import takewhile
 
 import trio
 
@@ -14,7 +15,7 @@ from server.host.abroad import Holder, Wanted
 from server.host.exposition import Family
 from server.host.host import Host
 from server.host.names import key as name_key
-from server.host.opening import OPEN
+from server.host.opening import OPEN, game_of
 from server.host.reception import Key, Visit
 from server.http.exchange import App, Exchange
 from server.net.admission import Admission
@@ -126,7 +127,11 @@ class Workers:
     def place(self, record: Record) -> RemoteTournament | None:
         away = self._directory.place(record)
         if away is not None:
-            self._workers[away.worker].say(Hold(record.name, record.kept_as, facts_of(record)))
+            game_of(record)  # a worker that could not go on with it would be started again and again
+            latest = takewhile(lambda order: order.tournament == record.name, reversed(self._host.audit))
+            self._workers[away.worker].say(
+                Hold(record.name, record.kept_as, facts_of(record), tuple(latest)[::-1])
+            )
         self._tell_alone()
         return away
 

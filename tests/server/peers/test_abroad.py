@@ -563,7 +563,26 @@ async def test_others_get_their_turns_while_the_record_of_a_large_tournament_is_
         assert record is not None
         assert len(record.entrants) == len(entered)
         assert len(record.drawn) == len(drawn)
-        assert turns.taken - before > 30, "twenty for each"
+        assert turns.taken - before > 45, (
+            "twenty for the entrants, as many for the pairings, and to read these"
+        )
+
+
+async def test_others_get_their_turns_while_a_large_draw_that_another_host_has_kept_is_read(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host whose moves wait until it has read the pairings of a thousand entrants elsewhere."""
+    registry, rows = Leases(), Journal()
+    registry.leases = {"cup": Lease(8, 1)}
+    names = [f"bot-{number}" for number in range(8 * PIECE)]
+    drew = Drew(tuple([Pairing(number, 1, name, None) for number, name in enumerate(names, 1)]))
+    async with sharing(registry, rows) as (host, peers, _, _):
+        await trio.sleep(2 * EVERY)
+        rows.facts = (*FACTS, *map(Entered, names), drew)
+        async with taking_turns() as turns:
+            await peers.read_on()
+        assert [*host.known["cup"].record.drawn.values()] == [*drew.pairings]
+        assert turns.taken > len(names) / AT_A_TIME + 12, "eight for the pairings, and as many to read them"
 
 
 async def test_a_bot_waits_for_its_own_tournament_to_go_on_and_for_no_other(

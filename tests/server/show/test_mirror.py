@@ -348,8 +348,9 @@ async def test_a_fact_of_a_tournament_that_is_not_there_hides_no_other(
         assert [*mirror.tournaments["cup"].record.entrants] == [*stage.cup.record.entrants]
 
 
+@pytest.mark.parametrize("late", [False, True])
 async def test_a_match_whose_game_fails_here_hides_nothing_else(
-    tmp_path: Path, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+    late: bool, tmp_path: Path, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Catches pages of all games that are gone, for as long as one of them fails."""
 
@@ -357,13 +358,16 @@ async def test_a_match_whose_game_fails_here_hides_nothing_else(
         raise ZeroDivisionError
 
     monkeypatch.setattr(MirroredTournament, "begin", fail)
-    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, _):
-        await stage.cup.finished()
-        await mirror.catch_up()
-        assert mirror.tournaments["cup"].record.ended == stage.cup.record.ended > 0
-        assert not mirror.tournaments["cup"].replicas
-        assert mirror.guard.caught.total() == len(stage.cup.record.matches)
-        mirror.guard.caught.clear()
+    async with staged(tmp_path) as (stage, _):
+        while late and not stage.cup.record.dealt:
+            await stage.cup.changed()
+        async with mirrored(stage) as (mirror, _):
+            await stage.cup.finished()
+            await mirror.catch_up()
+            assert mirror.tournaments["cup"].record.ended == stage.cup.record.ended > 0
+            assert not mirror.tournaments["cup"].replicas
+            assert mirror.guard.caught.total() == len(stage.cup.record.matches)
+            mirror.guard.caught.clear()
 
 
 @pytest.mark.parametrize("late", [False, True])

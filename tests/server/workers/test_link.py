@@ -12,10 +12,11 @@ import trio
 from msgspec import Struct
 from trio.testing import MockClock
 
+from server.show.conduit import PACKET
 from server.store.ledger import RETRY, Ledger
 from server.store.sqlite import Sqlite
 from server.workers.clerk import Clerk
-from server.workers.messages import FromWorker, Jots, Keep, ToWorker
+from server.workers.messages import FromWorker, Jots, Keep, Pairings, ToWorker
 from server.workers.store import SOON, LinkedStore
 from tests.crashes.world import at_once
 from tests.server.store.counting import Read
@@ -24,7 +25,9 @@ from tests.server.store.jotting import Lists, gone_on_with, played
 from tournament.asides import Aside, Thought, Trouble
 from tournament.causes import Refused
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Dealt, Entered, Opened
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened
+from tournament.format import Pairing
+from tournament.record import PIECE
 from tournament.store import Conflict, Jottings
 
 OPENED = Opened("tic-tac-toe", "round-robin")
@@ -37,11 +40,13 @@ class Link:
     def __init__(self, seed: int) -> None:
         self._chance = Random(seed)
         self.cut = False
+        self.longest = 0  # bytes of a message
 
     async def carry(
         self, channel: trio.MemoryReceiveChannel[bytes], kind: Any, take: Callable[[Any], None]
     ) -> None:
         async for content in channel:
+            self.longest = max(self.longest, len(content))
             await trio.sleep(self._chance.choice((0.0, 0.001, 0.05)))
             if not self.cut:
                 take(msgspec.msgpack.decode(content, type=kind))
@@ -66,8 +71,10 @@ class Both:
     async def _safe(self, tournament: str, facts: Any) -> None:
         self.told += facts
 
-    def _asked(self, message: Keep | Jots) -> None:
-        if isinstance(message, Keep):
+    def _asked(self, message: Pairings | Keep | Jots) -> None:
+        if isinstance(message, Pairings):
+            self.clerk.take_pairings(message)
+        elif isinstance(message, Keep):
             self.clerk.keep(message)
         else:
             self.clerk.jot(message)
@@ -107,6 +114,24 @@ async def test_facts_are_kept_once_and_told_in_the_order_of_asking(
     assert kept == both.told
     assert len(kept) == len(facts)
     assert all(fact in kept for fact in facts)
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, 2 * PIECE])
+async def test_however_long_a_draw_is_it_is_kept_whole_in_its_turn_and_sent_in_short_messages(
+    both: Both, autojump_clock: MockClock, more: int
+) -> None:
+    """Catches a worker 0 in which nobody plays while it reads the pairings of a thousand entrants."""
+    drew = Drew(tuple([Pairing(number, 1, "ann", f"bot-{number}") for number in range(1, PIECE + more + 1)]))
+    some = Drew((Pairing(PIECE + more + 1, 2, "ann", "bob"),))
+    async with both.running():
+        await both.store.keep("cup", 1.0, [OPENED])
+        async with trio.open_nursery() as nursery:
+            for name, facts in (("cup", [Entered("ann"), drew]), ("cap", [OPENED]), ("cup", [some, WON])):
+                nursery.start_soon(both.store.keep, name, 2.0, facts)
+                await trio.lowlevel.checkpoint()
+    asked = [OPENED, Entered("ann"), drew, OPENED, some, WON]
+    assert both.told == [each.fact for each in both.ledger.kept()] == asked
+    assert both.link.longest <= PACKET
 
 
 async def test_a_receipt_is_the_one_that_the_journal_has(both: Both, autojump_clock: MockClock) -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from math import ceil, inf
@@ -36,6 +36,7 @@ from server.workers.match_messages import (
     Fetch,
     FromHolder,
     Left,
+    Play,
     Returned,
     Sit,
     Together,
@@ -180,6 +181,18 @@ class Both:
                 os.close(descriptor)
                 descriptor = None
             take(message, descriptor)
+
+        guests.take = receive
+
+    def note_beginnings(self, begins: Callable[[bool], None]) -> None:
+        """Call `begins` whenever the other worker begins a match, and when it has begun it."""
+        guests = self.guests
+        take = guests.take
+
+        def receive(message: FromHolder, descriptor: int | None) -> None:
+            begins(isinstance(message, Play))
+            take(message, descriptor)
+            begins(False)
 
         guests.take = receive
 
@@ -778,6 +791,53 @@ async def test_a_match_for_whose_connections_the_other_worker_has_no_room_is_pla
             for bot in bots:
                 await bot.close()
             nursery.cancel_scope.cancel()
+    for conduit in both._conduits:
+        conduit.close()
+
+
+async def test_a_match_whose_game_fails_at_the_other_worker_is_void_and_dealt_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches a worker that ends, with all that it plays, because of a match that it was lent."""
+    fails = False
+    failures = 0
+
+    def begins(elsewhere: bool) -> None:
+        nonlocal fails
+        fails = elsewhere and not failures
+
+    def start() -> connect4.Connect4:
+        nonlocal failures
+        if fails:
+            failures += 1
+            raise OSError("too many open files")
+        return connect4.start()
+
+    monkeypatch.setattr(connect4, "GAME", msgspec.structs.replace(connect4.GAME, start=start))
+    catalogue.cache_clear()
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            both.note_beginnings(begins)
+            cup = await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
+            bots = [await both.come(name) for name in ("ann", "bob")]
+            for bot in bots:
+                await bot.until("begin")
+            first, second = sorted(bots, key=lambda bot: bot.you)
+            ends = await both_play_on(first, second, 0)
+            assert [end["ending"] for end in ends] == ["played", "played"]
+            facts = [await cup.concluded(match) for match in cup.record.matches]
+            assert [(fact.ending, fact.fault) for fact in facts] == [
+                (Ending.VOID, Fault.HOST),
+                (Ending.PLAYED, None),
+            ]
+            assert both.elsewhere == len(WINS), "the other worker has played it after all"
+            assert [*both.other.guard.caught.values()] == [failures]
+            for bot in bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+    catalogue.cache_clear()
     for conduit in both._conduits:
         conduit.close()
 

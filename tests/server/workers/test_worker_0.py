@@ -11,6 +11,7 @@ import pytest
 import trio
 from msgspec import Struct
 
+from games.catalogue import BadCatalogue
 from server.host.abroad import Wanted
 from server.host.host import Host
 from server.host.reception import REPLACED, Present
@@ -22,8 +23,8 @@ from server.net.limits import Limits
 from server.show.feed import Teller
 from server.show.lending import Lending
 from server.store.ledger import Ledger
-from server.store.sqlite import Sqlite
-from server.workers.__main__ import _record
+from server.store.sqlite import Sqlite, SqliteReader
+from server.workers.__main__ import _loaded, _record
 from server.workers.directory import OWN
 from server.workers.messages import (
     Alone,
@@ -50,6 +51,7 @@ from tests.hang import HANG
 from tests.server.workers.linked import Process, linked
 from tests.server.workers.records import record
 from tournament.desk import Desk
+from tournament.entries import entry
 from tournament.facts import AnyFact, Chose, Opened, Ordered, Sealed, State, Turned
 
 GAME, OTHER = "connect-4", "santorini"
@@ -132,7 +134,7 @@ SEALED = Sealed("a digest")
 )
 def test_a_worker_holds_a_tournament_as_it_was_opened(facts: tuple[AnyFact, ...]) -> None:
     opened = record("cup", *facts)
-    held = _record(Hold("cup", opened.kept_as, facts_of(opened)))
+    held = _record(Hold("cup", opened.kept_as, facts_of(opened), ()))
     for what in ("name", "kept_as", "opened", "sealed", "chose", "state"):
         assert getattr(held, what) == getattr(opened, what), what
 
@@ -148,6 +150,20 @@ async def test_each_tournament_is_held_by_one_worker_and_its_bots_go_there(tmp_p
             assert (name in here.host.tournaments) == (number == OWN)
             assert here.holder(Wanted("ann", GAME, name, TOKEN)) == number
             here.workers._directory.moved(number, (GAME, "ann"), None)  # it was refused
+
+
+@pytest.mark.parametrize("game", [GAME, "hexagon-dots"])
+async def test_a_host_does_not_start_with_a_tournament_that_a_worker_cannot_go_on_with(
+    tmp_path: Path, game: str
+) -> None:
+    """Catches a worker that is started again and again for it, while all its other bots wait at the door."""
+    opened = Opened(game, "round-robin", options={"rows": 4})
+    with closing(Sqlite(tmp_path / "quintain.sqlite")) as engine:
+        engine.write([entry(1, "cup", 1.0, opened), entry(2, "cup", 1.0, Turned(State.RUNNING))])
+    told = pytest.RaisesExc(BadCatalogue, match="cup cannot go on: .*rows")
+    with pytest.RaisesGroup(told, flatten_subgroups=True):
+        async with beside(tmp_path):
+            pass
 
 
 async def test_a_bot_is_led_by_what_workers_have_said_and_worker_0_has_not_heard(tmp_path: Path) -> None:
@@ -276,6 +292,26 @@ async def test_what_an_organiser_did_in_any_worker_is_in_the_audit(tmp_path: Pat
             await here.until(1, Kept)
         assert [(each.tournament, each.fact) for each in here.host.audit] == [(held[1], ordered)]
         assert here.workers.held[held[1]].record.state is State.RUNNING
+
+
+async def test_a_worker_knows_what_was_ordered_of_its_tournaments_and_so_does_one_in_its_place(
+    tmp_path: Path,
+) -> None:
+    """Catches the page of a tournament that says nothing of the orders from before its worker began."""
+    async with beside(tmp_path) as here:
+        for name in ("one", "two", "three"):
+            await here.host.found(name, Opened(GAME, "round-robin"), f"whoever wants {name}")
+        for number in (1, 2):
+            (hold,) = here.heard(number, Hold)
+            assert [each.fact for each in hold.orders] == [
+                Ordered(f"whoever wants {hold.name}", "open", hold.name)
+            ]
+            with closing(SqliteReader(tmp_path / "quintain.sqlite")) as reader:
+                records, orders = _loaded(reader, tmp_path, (hold.kept_as,))
+            assert [*records] == [hold.name]
+            assert [(each.tournament, each.fact) for each in orders] == [
+                (each.tournament, each.fact) for each in hold.orders
+            ]
 
 
 async def test_a_worker_is_told_whenever_the_games_change_that_it_alone_holds(tmp_path: Path) -> None:
