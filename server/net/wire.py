@@ -17,6 +17,7 @@ import trio
 from server.net.failed_handshake import last_words
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
+from server.net.time_limits import within
 from server.net.tls import untie
 from server.net.turns import InTurn, OneARound
 
@@ -227,7 +228,7 @@ class StreamWire(Wire):
         self.take_back()
         if whole:
             self.finish()
-        with trio.move_on_after(seconds):
+        with within(seconds):
             while self._relayed is not None:
                 await self._relayed.wait()
             if self._finished is not None:

@@ -1,6 +1,7 @@
 """Listening, on real sockets."""
 
 import errno
+import os
 import select
 import socket
 import ssl
@@ -276,6 +277,36 @@ async def test_half_a_handshake_is_not_waited_for(autojump_clock: trio.testing.M
             await client.send_all(b"\x16\x03\x01\x02\x00")
             assert await everything(client) == b""
         assert trio.current_time() == pytest.approx(Limits().handshake_seconds)
+        assert not guard.caught
+
+
+async def test_a_handshake_during_which_the_host_stands_still_is_made(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """Catches bots that are hung up on because the machine of their host was paused for some seconds."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    heard, to_say = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = theirs.wrap_bio(heard, to_say, server_hostname="localhost")
+    async with listening(says_who, tls=server) as (listener, guard), await connect(listener) as plain:
+        with suppress(ssl.SSLWantReadError):
+            client.do_handshake()
+        hello = to_say.read()
+        await plain.send_all(hello[:100])
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        with socket.socket(fileno=os.dup(plain.socket.fileno())) as at_once:
+            at_once.send(hello[100:])
+        autojump_clock.jump(2 * Limits().handshake_seconds)
+        said = b""
+        while not said and (received := await plain.receive_some()):
+            heard.write(received)
+            with suppress(ssl.SSLWantReadError):
+                client.do_handshake()
+                said = client.read()
+            await plain.send_all(to_say.read())
+        assert said == b"127.0.0.1 True"
         assert not guard.caught
 
 
