@@ -14,6 +14,7 @@ from typing import Protocol
 
 import trio
 
+from server.net.budgets import address_of
 from server.net.failed_handshake import last_words
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
@@ -316,7 +317,7 @@ class TlsWire(StreamWire):
         A step of it takes a millisecond or two, and hundreds of strangers may take theirs at once. So each
         waits for one of these `turns`.
         """
-        self._in_turn.turns = turns
+        self._in_turn.turns, self._in_turn.whose = turns, address_of(self.peer)
         try:
             await self._tls.do_handshake()
         except trio.BrokenResourceError as failure:

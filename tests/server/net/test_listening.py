@@ -27,6 +27,7 @@ from server.net.wire import Wire
 from tests.hang import HANG
 from tests.loopback import HAS_IPV6, ipv6
 from tests.ports import free_ports
+from tests.server.connected import linux
 from tests.server.web import HEAD, echo, get
 
 LIMITS = Limits(connections_per_address=3, unauthenticated=5, spare_files=2)
@@ -157,6 +158,34 @@ async def test_while_a_flood_of_handshakes_is_made_everybody_else_gets_turns() -
             await trio.lowlevel.checkpoint()
             between.append(begun - before)
     assert max(between) <= FEW
+
+
+@linux
+async def test_a_flood_of_handshakes_from_one_address_keeps_no_other_waiting() -> None:
+    """Catches a stranger who keeps all others out: their handshakes had to wait behind those of the flood."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    to_say = ssl.MemoryBIO()
+    with suppress(ssl.SSLWantReadError):
+        theirs.wrap_bio(ssl.MemoryBIO(), to_say, server_hostname="localhost").do_handshake()
+    hello = to_say.read()
+    async with listening(says_who, tls=server, limits=Limits(backlog=2 * FLOOD)) as (listener, _):
+        with ExitStack() as clients:
+            flood = [socket.create_connection(listener.getsockname()) for _ in range(2 * FLOOD)]
+            for each in flood:
+                clients.enter_context(each)
+                each.send(hello)
+                each.setblocking(False)
+            other = clients.enter_context(
+                socket.create_connection(listener.getsockname(), source_address=("127.0.0.2", 0))
+            )
+            other.send(hello)
+            other.setblocking(False)
+            await trio.lowlevel.wait_readable(other)
+            answered, _, _ = select.select(flood, [], [], 0)
+        assert len(answered) < FLOOD
 
 
 async def test_http_is_served_over_sockets() -> None:
