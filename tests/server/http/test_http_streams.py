@@ -201,6 +201,25 @@ async def test_whoever_ends_its_side_and_reads_on_is_given_all_of_a_long_answer(
         assert not server.guard.caught
 
 
+@pytest.mark.parametrize("answers", [2, 4])
+@wires
+async def test_whoever_ends_its_side_and_reads_slowly_is_answered_all_that_it_has_asked_for(
+    kind: str, answers: int, autojump_clock: Clock
+) -> None:
+    """Catches a page that ended in the middle, after ten seconds, for a client on a slow line."""
+    async with serving(lambda exchange: exchange.respond(Response(body=b"x" * 20_000))) as server:
+        client = server.connect(Weather(window=2000), kind=kind)
+        await client.end.send_all(get() * answers)
+        await client.end.send_eof()
+        got = bytearray()
+        while received := await client.end.receive():
+            got += received
+            await trio.sleep(1.0)
+        assert trio.current_time() > LIMITS.outbox_seconds
+        assert got.count(b"x" * 20_000) == answers
+        assert not server.guard.caught
+
+
 @pytest.mark.parametrize("reads", [0, 200])
 async def test_whoever_ends_its_side_and_reads_no_more_is_given_nothing_more(
     reads: int, autojump_clock: Clock
