@@ -21,7 +21,7 @@ from server import allocator, certificate, figures, interpreter, ports, supervis
 from server.already_there import expect_the_same, warn_of_another
 from server.application import application
 from server.config import Settings
-from server.exits import DONE, FAILED, ConfigError, Failure, first_of
+from server.exits import DONE, FAILED, ConfigError, Failure, Unavailable, first_of
 from server.export.signing import signer
 from server.host import telling
 from server.host.host import Host
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 
 SHUT = "the doors are shut"  # why clocks stand still at the start
 SOON_READ = 200_000  # entries of a journal that show reads within some seconds
+EXAMINE = 60.0  # seconds until it is tried again to look for damage in the journal
 TAKEN_OVER = "peers: other hosts have gone on with what this one held, and it ends: start it again"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -169,7 +170,7 @@ async def _serve(
             peering.serve(host)
         host.timekeeper.pause(SHUT)
         await nursery.start(host.run)
-        nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
+        nursery.start_soon(_examine, engine)
         if settings.webhook:  # where hosts share a database, it says more of a webhook that is not new
             with suppress(OSError):  # it is tried again when there is something to tell
                 positions.begin(data / positions.FILE, settings.webhook, engine.last())
@@ -268,6 +269,16 @@ async def _serve(
         nursery.cancel_scope.cancel()
         return code if printed else code or FAILED
     return DONE  # pragma: no cover - a cancelled nursery ends above
+
+
+async def _examine(engine: Engine) -> None:
+    """Look for damage, and again later where the disk fails or no file can be opened just now."""
+    while True:
+        try:
+            return await trio.to_thread.run_sync(engine.examine, abandon_on_cancel=True)
+        except Unavailable as error:
+            log.warning("the journal is yet to be examined", why=str(error), retry=EXAMINE)
+        await trio.sleep(EXAMINE)
 
 
 def _peering(settings: Settings, engine: Engine) -> "Peering | None":

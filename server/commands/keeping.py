@@ -157,19 +157,24 @@ def backup(file: str | None = None, /, *, where: StoreOptions = KEPT) -> int:
     from server.programs.terminal import say
     from server.store import private
     from server.store.choice import beside
-    from server.store.copies import backups
+    from server.store.copies import backups, whole_or_none
     from server.store.data_folder import JOURNAL
 
     found = where.settings()
     folder = backups(Path(found.data) / JOURNAL)
     path = folder / f"{_now()}.sqlite" if file is None else Path(file)
+    taken = Failure(f"{path}: there is a file of that name already, and a backup replaces no file")
     with Interrupts(), closing(beside(found)) as reader:  # or a SIGTERM would leave half a copy
         try:
             if path.exists():
-                raise Failure(f"{path}: there is a file of that name already, and a backup replaces no file")
+                raise taken
             private.make_folder(path.parent)
-            reader.backup(path)
+            with whole_or_none(path) as part:
+                reader.backup(part)
+                path.touch(private.FILE, exist_ok=False)  # or it would replace what another has just made
         except OSError as error:
+            if isinstance(error, FileExistsError) and path.exists():
+                raise taken from None
             raise Failure(f"{path}: cannot be written: {error.strerror}") from None
         except sqlite3.Error as error:
             raise Failure(f"{path}: no copy could be made: {error}") from None

@@ -69,10 +69,14 @@ class CountedMatch(Struct, frozen=True):
 
 
 class Failing(Struct):
-    """A match that is not in a summary because its grading failed."""
+    """A match whose grading failed."""
 
-    at: float  # when it is graded again, on the event loop's clock
+    at: float  # when it is graded again, on the event loop's clock, for whoever asks then
     times: int = 0
+
+    def failed(self, now: float) -> None:
+        """It has failed once more."""
+        self.at, self.times = now + min(SOON * 2**self.times, LATER), self.times + 1
 
 
 class PendingGrading(Struct):
@@ -95,7 +99,7 @@ class GradeSummary:
         self.reading = False
         self._counted: dict[str, CountedMatch] = {}  # in the order of their ends
         self.settled: int | None = None  # so many are in the sums, not told apart; None: all are
-        self._failing: dict[int, Failing] = {}  # by the numbers of their ends
+        self._failing: dict[int, Failing] = {}  # by the numbers of their ends, those that are not in the sums
 
     @property
     def matches(self) -> int:
@@ -125,7 +129,7 @@ class GradeSummary:
     def failed(self, number: int, now: float) -> None:
         """The grading of a match has failed, and is tried again later: for whoever asks then."""
         failing = self._failing.setdefault(number, Failing(now))
-        failing.at, failing.times = now + min(SOON * 2**failing.times, LATER), failing.times + 1
+        failing.failed(now)
         if failing.times == TRIES:
             del self._failing[number]
 
@@ -164,6 +168,7 @@ class Grader:
         self.grade = self._thinker.grade  # where it holds up nobody
         self._known: dict[Key, Judgement] = {}  # the latest that was asked for last
         self._asked: dict[Key, PendingGrading] = {}
+        self._failing: dict[Key, Failing] = {}  # the latest that failed last
         self._summaries: WeakKeyDictionary[Record, GradeSummary] = WeakKeyDictionary()
         self._unsettled = Aging()
         self._said = -inf  # when the log last had a line about a match that is not graded …
@@ -178,7 +183,7 @@ class Grader:
         if not self.grades(record):
             return None
         key = (record.kept_as, over.match)
-        if key not in self._known:
+        if key not in self._known and (key in self._asked or self._is_due(key)):
             asked = self._ask(key, record, over, logged=True)
             with trio.move_on_after(wait):
                 await asked.done.wait()
@@ -231,6 +236,17 @@ class Grader:
             self._known[key] = grades
         return grades
 
+    def _is_due(self, key: Key) -> bool:
+        """Whether a match may be graded for whoever asks: a try that fails may keep the child for minutes."""
+        failing = self._failing.get(key)
+        return failing is None or (failing.times < TRIES and failing.at <= trio.current_time())
+
+    def _note_failure(self, key: Key) -> None:
+        failing = self._failing[key] = self._failing.pop(key, None) or Failing(trio.current_time())
+        failing.failed(trio.current_time())
+        if len(self._failing) > KNOWN:
+            del self._failing[next(iter(self._failing))]
+
     def _ask(self, key: Key, record: Record, over: Concluded, *, logged: bool) -> PendingGrading:
         if key not in self._asked:
             self._asked[key] = PendingGrading(trio.Event(), logged)
@@ -241,11 +257,14 @@ class Grader:
         try:
             options = record.options(over)
             found = await self.grade(record.opened.game, options, over.moves, LONGEST)
+            self._failing.pop(key, None)
             if found is not None:
                 self._known[key] = found
                 if len(self._known) > KNOWN:
                     del self._known[next(iter(self._known))]
         except (Busy, Failed) as error:
+            if isinstance(error, Failed):
+                self._note_failure(key)
             asked = self._asked[key]
             asked.failed = str(error)
             if asked.logged:

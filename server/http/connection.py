@@ -244,6 +244,11 @@ class Connection(Answers):
             elif self._waiting or self._requests.left:
                 self._http.guard.start_soon(self._go_on)
 
+    @property
+    def _gives(self) -> bool:
+        """Whether a task gives an answer bit by bit that has an end, which a stream of events has not."""
+        return self._streaming and not self._events and self._exchange is not None and self._exchange.pending
+
     def _last(self) -> bool:
         head = self._requests.head
         return self._http.draining or (head is not None and head.last)
@@ -336,6 +341,7 @@ class Connection(Answers):
             self._fail(exchange, error)
         else:
             if pending is not None:
+                exchange.pending = True
                 later = partial(self._answered_later, exchange, pending)
                 start_in_turn(self._http.guard, self._http.pending, later)
 
@@ -353,6 +359,9 @@ class Connection(Answers):
             await pending
         except Exception as error:
             self._fail(exchange, error)
+        exchange.pending = False
+        if self._turn is not None:
+            self._turn.set()  # there may be no more to come, as where the client takes nothing
 
     async def _go_on(self) -> None:
         """Go on with what was sent ahead, outside the call that gave the last answer."""
@@ -384,6 +393,7 @@ class Connection(Answers):
     async def _finish(self) -> None:
         """The client has ended its side. The holder of its request is told, and may answer for a moment.
 
+        A client that has not hung up is given all of an answer that has begun, for as long as it takes that.
         Another process to which the connection is lent hears the end as well, and does the same.
         """
         limits = self._http.limits
@@ -391,7 +401,7 @@ class Connection(Answers):
         while not self._parting:
             self._advance(trio.current_time())
             if self._exchange is None:
-                if self._outbox.behind and await self._outbox.drained(limits.outbox_seconds):
+                if self._outbox.behind and await self._outbox.drained(math.inf):
                     continue
                 break
             self._turn = trio.Event()
@@ -399,11 +409,11 @@ class Connection(Answers):
                 self._lose(self._exchange)
                 with trio.move_on_at(until):
                     await self._turn.wait()
-            if self._lent:
+            if self._lent or self._gives:
                 await self._turn.wait()
             if not self._turn.is_set():
                 break
-        if await self._outbox.drained(limits.outbox_seconds):
+        if await self._outbox.drained(math.inf):  # the outbox cuts off whoever takes nothing
             await self._wire.conclude(limits.outbox_seconds, whole=self._exchange is None)
 
     def _refuse(self, refusal: HttpError) -> None:

@@ -36,7 +36,17 @@ class Exchange:
     was carried out: nobody else can give it, also when the host stops.
     """
 
-    __slots__ = ("_connection", "callbacks", "decides", "gone", "over", "request", "shared")
+    __slots__ = (
+        "_connection",
+        "begun",
+        "callbacks",
+        "decides",
+        "gone",
+        "over",
+        "pending",
+        "request",
+        "shared",
+    )
 
     def __init__(self, request: Request, connection: Answers) -> None:
         self.request = request
@@ -44,6 +54,8 @@ class Exchange:
         self.over = False  # the answer is complete
         self.shared = False
         self.decides = False
+        self.pending = False  # a task of the application is at it
+        self.begun: Callable[[], None] = _do_nothing  # called when an answer begins that is given bit by bit
         self.callbacks: tuple[Callable[[], None], ...] = ()  # what `on_gone` was given
         self._connection = connection
 
@@ -56,6 +68,7 @@ class Exchange:
 
     def stream(self, status: int = 200, headers: Headers = ()) -> "Chunks":
         """Answer bit by bit: an event stream, or lines without an end."""
+        self.begun()
         self._connection.open(self, status, headers)
         return Chunks(self, self._connection)
 
@@ -115,3 +128,7 @@ class Chunks:
     def close(self) -> None:
         """The answer is complete."""
         self._connection.close(self.exchange)
+
+
+def _do_nothing() -> None:
+    """Nobody wants to know that an answer begins."""

@@ -5,9 +5,14 @@ from collections.abc import Iterable, Iterator
 
 from server.net.wire import Piece
 
+APART = 64  # pieces: each takes 150 bytes beside its own, so a client that sends byte by byte would take much
+
 
 class Pipelined:
-    """Bytes as they were read, each with the time at which they arrived."""
+    """Bytes as they were read, each piece with the time at which the last of it arrived.
+
+    What comes in very many pieces is joined to the last of them.
+    """
 
     __slots__ = ("_pieces", "size")
 
@@ -22,8 +27,11 @@ class Pipelined:
         return iter(self._pieces)
 
     def add(self, received: bytes, arrived: float) -> None:
-        self._pieces.append((received, arrived))
         self.size += len(received)
+        if len(self._pieces) >= APART:
+            last, _ = self._pieces.pop()
+            received = last + received
+        self._pieces.append((received, arrived))
 
     def take(self) -> Piece:
         """Take the piece that was read first."""

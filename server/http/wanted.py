@@ -2,11 +2,13 @@
 
 Anybody may ask and hang up, a thousand times a second. What such a client asked for is not worked out any
 more once that is known, or whoever stays would wait for all of it. A client that has ended its side may
-still be reading, so it is given a while; but of very many who have, only the latest are.
+still be reading, so it is given a while; but of very many who have, only the latest are. An answer that has
+begun goes on for as long as the client takes it (`server/http/connection.py`).
 """
 
 from collections import OrderedDict
 from collections.abc import Awaitable
+from math import inf
 
 import trio
 
@@ -32,15 +34,20 @@ class WhileWanted:
         with trio.CancelScope() as wanted:
             self._pending.add(wanted)
             try:
+                exchange.begun = lambda: self._leave_alone(wanted)
                 exchange.on_gone(lambda: self._give_up_soon(wanted))
                 await pending
             finally:
-                self._pending.remove(wanted)
-                self._ended.pop(wanted, None)
+                self._leave_alone(wanted)
+
+    def _leave_alone(self, wanted: trio.CancelScope) -> None:
+        wanted.deadline = inf
+        self._pending.discard(wanted)
+        self._ended.pop(wanted, None)
 
     def _give_up_soon(self, wanted: trio.CancelScope) -> None:
         if wanted not in self._pending:
-            return  # the answer has become a stream, which ends by itself
+            return  # the answer has begun, or has become a stream, which ends by itself
         wanted.deadline = trio.current_time() + LINGER
         self._ended[wanted] = None
         if len(self._ended) > MOST:

@@ -1,12 +1,9 @@
 """Reading for whom a proxy connects, if it says so first: the PROXY protocol over a socket."""
 
-import trio
-
 from server.net.proxy_header import BadHeader, Header, header, may_begin
 from server.net.sockets import SocketWire
+from server.net.time_limits import within
 from server.net.turns import Turn, Turns
-
-STALL = 0.05  # seconds after a deadline: whoever notices it later has stood still, as for the timekeeper
 
 
 class _AllRead(Exception):
@@ -33,15 +30,12 @@ async def introduced(wire: SocketWire, seconds: float, turns: Turns) -> str:
         if found is not None or not may_begin(begun):
             raise _AllRead(turns.take())
 
-    with trio.move_on_after(seconds) as deadline:
+    with within(seconds):
         try:
             await wire.pump(take)
         except _AllRead as read:
             with read.turn:
                 await read.turn.come()
-    late = trio.current_time() - deadline.deadline
-    if deadline.cancelled_caught and not begun and late > STALL:  # what came in time may lie unread
-        return await introduced(wire, seconds, turns)
     if found is None and begun and may_begin(begun):
         raise BadHeader(f"expected the rest of a PROXY header within {seconds:g} s")
     wire.unread(begun if found is None else begun[found.length :])

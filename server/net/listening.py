@@ -20,6 +20,7 @@ from server.net.introduction import introduced
 from server.net.limits import Limits
 from server.net.proxy_header import BadHeader
 from server.net.sockets import SocketWire, readiness, set_options
+from server.net.time_limits import within
 from server.net.turns import OneARound, Turns
 from server.net.wire import TlsWire, Wire
 
@@ -186,9 +187,9 @@ async def _attended(
             return
         if tls is not None:
             wire = TlsWire(connected, tls(), guard)
-            with trio.move_on_after(limits.handshake_seconds) as deadline:
+            with within(limits.handshake_seconds) as limit:
                 await wire.shake_hands(handshakes)
-            if deadline.cancelled_caught:
+            if limit.cancelled_caught:
                 return
         count(1)
         try:

@@ -22,6 +22,7 @@ from server.net.guard import PEER_GONE
 from server.net.limits import Limits
 from server.net.look_ups import LookUps
 from server.net.shares import SharedPlaces
+from server.net.time_limits import within
 from server.net.tls import untie
 from server.net.trusted import trusted
 
@@ -103,7 +104,7 @@ class Outbound(Caller):
     async def check(self, url: Url) -> None:
         self.permit(url.from_here)
         addresses: list[IP] = []
-        with trio.move_on_after(self._limits.connect_seconds):
+        with within(self._limits.connect_seconds):
             addresses = await self._addresses(url, self._look_up_first)
         if not addresses:
             raise Forbidden(f"{url.host} is not known, or nothing that this host may call")
@@ -114,7 +115,7 @@ class Outbound(Caller):
         sent = False
         async with self._calls.one(url.origin):
             # The answer does not matter, nor whether there is one.
-            with trio.move_on_after(self._limits.call_seconds), suppress(OSError, *PEER_GONE):
+            with within(self._limits.call_seconds), suppress(OSError, *PEER_GONE):
                 if (stream := await self._open(url)) is not None:
                     try:
                         await stream.send_all(_request(url, body))
@@ -141,7 +142,7 @@ class Outbound(Caller):
     async def _open(self, url: Url) -> trio.abc.Stream | None:
         stream = None
         context = (self._tls or await trusted()) if url.secure else None
-        with trio.move_on_after(self._limits.connect_seconds):
+        with within(self._limits.connect_seconds):
             for address in (await self._addresses(url, self._look_up_again))[:TRIED]:
                 try:
                     stream = await self._connect(address, url.port)

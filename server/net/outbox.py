@@ -15,6 +15,7 @@ import trio
 
 from server.net.guard import PEER_GONE, Spawner
 from server.net.limits import Limits
+from server.net.time_limits import within
 from server.net.wire import Wire
 
 PIECE = 65536  # bytes joined for one try while there is a queue
@@ -123,7 +124,7 @@ class Outbox:
         """Wait until nothing is kept; False if that takes longer than `seconds`, or the peer is cut off."""
         if self.empty:
             return self.cut_reason is None  # a scope costs more than all the rest, and matches end often
-        with trio.move_on_after(seconds):
+        with within(seconds):
             while self._queue is not None:
                 if self._drained is None:
                     self._drained = trio.Event()
@@ -155,7 +156,7 @@ class Outbox:
         """Empty the queue. There is such a task only while there is a queue."""
         while self._queue is queue:
             sent = 0
-            with trio.move_on_after(self._limits.outbox_seconds):
+            with within(self._limits.outbox_seconds):
                 try:
                     sent = await self._wire.send_some(_piece(queue))
                 except Exception:

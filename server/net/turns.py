@@ -8,6 +8,7 @@ Nobody who may still be waiting for a peer takes a turn: a peer that says nothin
 A task that has only to begin in order needs no turn: see `start_in_turn` in `server/net/guard.py`.
 """
 
+from collections import OrderedDict, deque
 from itertools import islice
 from typing import Self
 
@@ -75,14 +76,48 @@ class Turn:
 
 
 class OneARound:
-    """For tasks that do long work next: they go on one by one, in a round of the event loop each."""
+    """For tasks that do long work next: they go on one by one, in a round of the event loop each.
+
+    Addresses take turns, and those of one address go on in the order in which they came: whoever comes with
+    very many keeps nobody else waiting for more than one of them.
+    """
 
     def __init__(self) -> None:
-        self._lock = trio.Lock()  # whose next holder wakes up in the round after it was released
+        self._taken = False  # whether somebody has the turn, or is given it
+        self._waiting: OrderedDict[str, deque[trio.Event]] = OrderedDict()  # by address, the next one first
 
-    async def come(self) -> None:
-        async with self._lock:
-            pass
+    async def come(self, whose: str = "") -> None:
+        """Wait for a turn, for that address."""
+        if not self._taken:
+            self._taken = True
+            try:
+                await trio.lowlevel.checkpoint()
+            finally:
+                self._pass_on()
+            return
+        given = trio.Event()
+        self._waiting.setdefault(whose, deque()).append(given)
+        try:
+            await given.wait()
+        finally:
+            if given.is_set():
+                self._pass_on()
+            else:
+                self._give_up(whose, given)
+
+    def _pass_on(self) -> None:
+        """Let the next one go on: it wakes up in the next round."""
+        self._taken = bool(self._waiting)
+        if self._waiting:
+            whose, theirs = self._waiting.popitem(last=False)
+            theirs.popleft().set()
+            if theirs:
+                self._waiting[whose] = theirs
+
+    def _give_up(self, whose: str, given: trio.Event) -> None:
+        self._waiting[whose].remove(given)
+        if not self._waiting[whose]:
+            del self._waiting[whose]
 
 
 class InTurn(trio.abc.Stream):
@@ -90,6 +125,7 @@ class InTurn(trio.abc.Stream):
 
     def __init__(self, beneath: trio.abc.Stream) -> None:
         self.turns: OneARound | None = None
+        self.whose = ""  # the address whose turns they are
         self._beneath = beneath
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
@@ -101,7 +137,7 @@ class InTurn(trio.abc.Stream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         received = await self._beneath.receive_some(max_bytes)
         if self.turns is not None:
-            await self.turns.come()
+            await self.turns.come(self.whose)
         return received
 
     async def aclose(self) -> None:

@@ -14,9 +14,11 @@ from typing import Protocol
 
 import trio
 
+from server.net.budgets import address_of
 from server.net.failed_handshake import last_words
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
+from server.net.time_limits import within
 from server.net.tls import untie
 from server.net.turns import InTurn, OneARound
 
@@ -227,7 +229,7 @@ class StreamWire(Wire):
         self.take_back()
         if whole:
             self.finish()
-        with trio.move_on_after(seconds):
+        with within(seconds):
             while self._relayed is not None:
                 await self._relayed.wait()
             if self._finished is not None:
@@ -315,7 +317,7 @@ class TlsWire(StreamWire):
         A step of it takes a millisecond or two, and hundreds of strangers may take theirs at once. So each
         waits for one of these `turns`.
         """
-        self._in_turn.turns = turns
+        self._in_turn.turns, self._in_turn.whose = turns, address_of(self.peer)
         try:
             await self._tls.do_handshake()
         except trio.BrokenResourceError as failure:

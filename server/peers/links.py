@@ -152,7 +152,7 @@ class Links:
             await trio.aclose_forcefully(connected)
             return
         way = InTurn(connected)
-        way.turns = self._handshakes
+        way.turns, way.whose = self._handshakes, _host(who)
         stream, shown = trio.SSLStream[trio.abc.Stream](way, context, server_side=True), ""
         self._make_room({_host(peer.address) for peer in others.values()})
         with trio.CancelScope() as scope:

@@ -25,8 +25,8 @@ from server.net.guard import PEER_GONE
 from server.net.hosts import host_and_path
 from server.net.limits import Limits
 from server.net.proxies import HEADER
+from server.net.time_limits import within
 from server.net.wire import Wire
-from tournament.timekeeper import TOLERANCE
 
 # With the spaces around a value: looking for where they begin takes seconds where there are thousands.
 HOST = re.compile(rb"^host:([^\r\n]*)\r?$", re.IGNORECASE | re.MULTILINE)
@@ -65,11 +65,10 @@ async def shake_hands(
     for this host, in a sentence.
     """
     view = _View(wire, limits.head_bytes)
-    deadline = trio.move_on_after(limits.handshake_seconds)
     asked = accepted = None
     forwarded = misnamed = ""
-    try:
-        with deadline:
+    with within(limits.handshake_seconds) as limit:
+        try:
             async with trio.open_nursery() as nursery:
                 view.let_go = nursery.cancel_scope.cancel
                 request = await wrap_server_stream(nursery, view, receive_buffer_size=None)
@@ -83,18 +82,15 @@ async def shake_hands(
                     view.answered.set()
                 else:
                     view.let_go()
-    except* Exception as errors:
-        # The wire's own failures do not get here: this comes from the library and the bytes that it was
-        # given.
-        log.debug("a handshake that cannot be read", peer=wire.peer, why=repr(errors.exceptions[0]))
+        except* Exception as errors:
+            # The wire's own failures do not get here: this comes from the library and the bytes that it was
+            # given.
+            log.debug("a handshake that cannot be read", peer=wire.peer, why=repr(errors.exceptions[0]))
     if accepted is not None:
         return Accepted(accepted, forwarded, view.answer, view.rest)
     if view.gone:
         return Refused(b"")
-    if deadline.cancelled_caught:
-        stood_still = trio.current_time() - deadline.deadline > TOLERANCE
-        if stood_still and not view.begun:  # what came in time may lie unread
-            return await shake_hands(wire, spoken, limits, objection)
+    if limit.cancelled_caught:
         return Refused(_refusal(408, f"a handshake takes {limits.handshake_seconds:g} s at most"))
     if view.too_long:
         return Refused(_refusal(431, f"the head of a request has {limits.head_bytes} bytes at most"))
@@ -119,7 +115,6 @@ class _View(trio.abc.Stream):
         self.gone = False
         self.too_long = False
         self.strange = ""  # what came instead of a request
-        self.begun = False  # whether anything came
         self.answered = trio.Event()  # set when the library's answer is complete
         self.let_go: Callable[[], None] = lambda: None
         self._wire = wire
@@ -161,7 +156,6 @@ class _View(trio.abc.Stream):
                 self.gone = True
                 return b""
             came += received
-            self.begun = True
             head = came.removeprefix(EMPTY)
             if REQUEST.match(head) is None:
                 self.strange = safe(ascii(head.partition(b"\n")[0])[1:])

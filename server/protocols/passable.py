@@ -16,6 +16,7 @@ from server.host.wire_log import TapeSnapshot
 from server.net.limits import BudgetLeft, Limits
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
+from server.net.time_limits import within
 from server.net.wire import Piece, Wire
 from server.protocols.dialect import Movable, Talk
 from tournament.player import Seat
@@ -156,7 +157,7 @@ class Passable:
 
 async def linger(wire: Wire, limits: Limits) -> None:
     """Wait for the peer to hang up: closed with something unread, the connection would be reset."""
-    with trio.move_on_after(limits.linger_seconds):
+    with within(limits.linger_seconds):
         while not await wire.pump(_drop):
             pass  # it was interrupted before
 

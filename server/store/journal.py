@@ -137,7 +137,10 @@ class Engine(Reader, Protocol):
         ...
 
     def examine(self) -> None:
-        """Look for damage that opening did not look for; may take long. Raises `ConfigError`."""
+        """Look for damage that opening did not look for; may take long.
+
+        Raises `ConfigError` for what it finds, and `Unavailable` where it could not look just now.
+        """
         ...
 
     def hurry(self, seconds: float) -> None:

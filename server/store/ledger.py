@@ -25,9 +25,11 @@ from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Kept
 from tournament.folding import called
 from tournament.store import Conflict, Jottings, Stale
+from tournament.timekeeper import TOLERANCE
 
 RETRY = 5.0  # seconds until rows that could not be kept are tried again
 LATE = 5.0  # seconds after which an engine that has not returned may be one that never will
+BEAT = 1.0  # seconds between two looks whether it has, by which a stall of this process is told from its own
 LOOK = 5.0  # seconds without anything to write, after which it is looked whether that would be possible
 SOON = 0.25  # seconds between two looks at the moves played: a crash may lose as much
 REST = 0.02  # seconds, at the most, that a match which is over waits for others after a commit …
@@ -227,7 +229,10 @@ class Ledger:
             late = trio.current_time() - self._handed
             if late >= LATE:
                 self._set_trouble(STANDS_STILL)
-            await trio.sleep(LATE - late if 0 <= late < LATE else LATE)
+            wake = trio.current_time() + (min(BEAT, LATE - late) if 0 <= late < LATE else BEAT)
+            await trio.sleep_until(wake)
+            if (stood_still := trio.current_time() - wake) > TOLERANCE:
+                self._handed += stood_still  # it was this process that did
 
     async def _hand(self, write: Callable[[], Sequence[Any]]) -> Sequence[Any]:
         """Write in the writing thread."""

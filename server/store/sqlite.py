@@ -246,13 +246,12 @@ class Sqlite(SqliteReader):
 
     def examine(self) -> None:
         if not self._examined:
-            connection = self._connect(self._path)  # a new one: the readers are needed meanwhile
             try:
-                self._quick_check(connection)
+                with closing(self._connect(self._path)) as connection:  # the readers are needed meanwhile
+                    self._quick_check(connection)
             except sqlite3.DatabaseError as error:
+                self._expect_lasting(error)
                 raise unusable(self._path, str(error)) from error
-            finally:
-                connection.close()
             self._examined = True
 
     def hurry(self, seconds: float) -> None:

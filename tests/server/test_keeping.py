@@ -284,6 +284,24 @@ def test_a_backup_that_is_ended_by_a_signal_leaves_nothing(tmp_path: Path) -> No
     assert list(copies.iterdir()) == []
 
 
+def test_a_backup_replaces_no_file_that_somebody_makes_meanwhile(tmp_path: Path) -> None:
+    path, copies = prepared(str(tmp_path / "data")) / "quintain.sqlite", tmp_path / "copies"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:  # so much that its copy is caught at it
+        connection.execute("CREATE TABLE filler AS SELECT zeroblob(100000000)")
+        connection.commit()
+    process = Forked(("backup", str(copies / "copy.sqlite"), "--data", "data"), tmp_path, os.environ)
+    while process.poll() is None and not list(copies.glob("*.part")):
+        pass
+    process.send_signal(signal.SIGSTOP)
+    (copies / "copy.sqlite").write_bytes(b"another one")
+    process.send_signal(signal.SIGCONT)
+    said, complaint = process.communicate()
+    assert (process.wait(), said) == (FAILED, "")
+    assert "there is a file of that name already, and a backup replaces no file" in complaint
+    assert [file.read_bytes() for file in copies.iterdir()] == [b"another one"]
+
+
 def test_when_two_live_tournaments_have_one_name_the_one_that_is_there_stays(tmp_path: Path) -> None:
     """A host would show the other one alone."""
     filled(tmp_path / "here.sqlite")

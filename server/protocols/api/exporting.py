@@ -6,8 +6,8 @@ It is made only when the journal could be read: hundreds may wait for that.
 Anybody may ask for an export, and read it slowly or not at all. So for large tournaments there are a few
 places (`export_places.py`), and whoever has one has to take what is written at some speed (`giving.py`).
 An organiser waits for no place, and may be slow: it may be a program that takes its time. The export for
-somebody who hangs up ends as everything does that only looks (`server/http/wanted.py`). Whoever wants to
-know only what the head of the answer is gets that, and nothing is copied.
+somebody who hangs up ends with the next part of it that is written. Whoever wants to know only what the head
+of the answer is gets that, and nothing is copied.
 """
 
 from collections.abc import Sequence

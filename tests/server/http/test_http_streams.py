@@ -9,12 +9,14 @@ from structlog.testing import capture_logs
 
 from server.http.exchange import Exchange
 from server.http.head import HttpError
+from server.http.wanted import WhileWanted
 from server.http.wire import Response, json_response
 from server.net.limits import Limits
 from tests.server.web import STREAM, TRIED, Streams, echo, get, serving
 from tests.server.windowed import Weather
 
 Clock = trio.testing.MockClock
+LIMITS = Limits()
 
 wires = pytest.mark.parametrize("kind", [TRIED, STREAM])
 
@@ -167,6 +169,80 @@ async def test_whoever_does_not_read_is_answered_no_further_until_it_does(kind: 
         for _ in range(answers):
             assert (await client.answer()).body == b"x" * 1000
         assert asked == [f"/{number}" for number in range(answers)]
+
+
+@pytest.mark.parametrize("ends", ["before", "meanwhile"])
+@wires
+async def test_whoever_ends_its_side_and_reads_on_is_given_all_of_a_long_answer(
+    kind: str, ends: str, autojump_clock: Clock
+) -> None:
+    """Catches `printf REQUEST | nc -N`, which got the first two seconds of a large export."""
+    while_wanted = WhileWanted()
+
+    async def give(exchange: Exchange) -> None:
+        await trio.sleep(0.1)
+        chunks = exchange.stream()
+        for _ in range(20):
+            chunks.put(b"x" * 100)
+            assert await chunks.drained()
+        chunks.close()
+
+    async with serving(lambda exchange: while_wanted(exchange, give(exchange))) as server:
+        client = server.connect(Weather(window=50), kind=kind)
+        await client.end.send_all(get())
+        if ends == "meanwhile":
+            await trio.sleep(0.2)
+        await client.end.send_eof()
+        got = bytearray()
+        while received := await client.end.receive():
+            got += received
+            await trio.sleep(1.0)
+        assert got.endswith((b"64\r\n" + b"x" * 100 + b"\r\n") * 20 + b"0\r\n\r\n")
+        assert not server.guard.caught
+
+
+@pytest.mark.parametrize("answers", [2, 4])
+@wires
+async def test_whoever_ends_its_side_and_reads_slowly_is_answered_all_that_it_has_asked_for(
+    kind: str, answers: int, autojump_clock: Clock
+) -> None:
+    """Catches a page that ended in the middle, after ten seconds, for a client on a slow line."""
+    async with serving(lambda exchange: exchange.respond(Response(body=b"x" * 20_000))) as server:
+        client = server.connect(Weather(window=2000), kind=kind)
+        await client.end.send_all(get() * answers)
+        await client.end.send_eof()
+        got = bytearray()
+        while received := await client.end.receive():
+            got += received
+            await trio.sleep(1.0)
+        assert trio.current_time() > LIMITS.outbox_seconds
+        assert got.count(b"x" * 20_000) == answers
+        assert not server.guard.caught
+
+
+@pytest.mark.parametrize("reads", [0, 200])
+async def test_whoever_ends_its_side_and_reads_no_more_is_given_nothing_more(
+    reads: int, autojump_clock: Clock
+) -> None:
+    given, while_wanted = list[int](), WhileWanted()
+
+    async def give(exchange: Exchange) -> None:
+        chunks = exchange.stream()
+        while await chunks.drained():
+            chunks.put(b"x" * 100)
+            given.append(100)
+
+    async with serving(lambda exchange: while_wanted(exchange, give(exchange))) as server:
+        client = server.connect(Weather(window=50))
+        await client.end.send_all(get())
+        await client.end.send_eof()
+        while reads > 0:
+            reads -= len(await client.end.receive())
+        with capture_logs():
+            await trio.sleep(LIMITS.outbox_seconds + LIMITS.linger_seconds + 1.0)
+        assert not client.end.other.open
+        assert sum(given) <= 400
+        assert not server.guard.caught
 
 
 # What goes wrong.

@@ -1,6 +1,7 @@
 """Listening, on real sockets."""
 
 import errno
+import os
 import select
 import socket
 import ssl
@@ -26,6 +27,7 @@ from server.net.wire import Wire
 from tests.hang import HANG
 from tests.loopback import HAS_IPV6, ipv6
 from tests.ports import free_ports
+from tests.server.connected import linux
 from tests.server.web import HEAD, echo, get
 
 LIMITS = Limits(connections_per_address=3, unauthenticated=5, spare_files=2)
@@ -158,6 +160,34 @@ async def test_while_a_flood_of_handshakes_is_made_everybody_else_gets_turns() -
     assert max(between) <= FEW
 
 
+@linux
+async def test_a_flood_of_handshakes_from_one_address_keeps_no_other_waiting() -> None:
+    """Catches a stranger who keeps all others out: their handshakes had to wait behind those of the flood."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    to_say = ssl.MemoryBIO()
+    with suppress(ssl.SSLWantReadError):
+        theirs.wrap_bio(ssl.MemoryBIO(), to_say, server_hostname="localhost").do_handshake()
+    hello = to_say.read()
+    async with listening(says_who, tls=server, limits=Limits(backlog=2 * FLOOD)) as (listener, _):
+        with ExitStack() as clients:
+            flood = [socket.create_connection(listener.getsockname()) for _ in range(2 * FLOOD)]
+            for each in flood:
+                clients.enter_context(each)
+                each.send(hello)
+                each.setblocking(False)
+            other = clients.enter_context(
+                socket.create_connection(listener.getsockname(), source_address=("127.0.0.2", 0))
+            )
+            other.send(hello)
+            other.setblocking(False)
+            await trio.lowlevel.wait_readable(other)
+            answered, _, _ = select.select(flood, [], [], 0)
+        assert len(answered) < FLOOD
+
+
 async def test_http_is_served_over_sockets() -> None:
     async with listening(says_who, http=True) as (listener, guard):
         async with await connect(listener) as client:
@@ -276,6 +306,36 @@ async def test_half_a_handshake_is_not_waited_for(autojump_clock: trio.testing.M
             await client.send_all(b"\x16\x03\x01\x02\x00")
             assert await everything(client) == b""
         assert trio.current_time() == pytest.approx(Limits().handshake_seconds)
+        assert not guard.caught
+
+
+async def test_a_handshake_during_which_the_host_stands_still_is_made(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """Catches bots that are hung up on because the machine of their host was paused for some seconds."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    heard, to_say = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = theirs.wrap_bio(heard, to_say, server_hostname="localhost")
+    async with listening(says_who, tls=server) as (listener, guard), await connect(listener) as plain:
+        with suppress(ssl.SSLWantReadError):
+            client.do_handshake()
+        hello = to_say.read()
+        await plain.send_all(hello[:100])
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        with socket.socket(fileno=os.dup(plain.socket.fileno())) as at_once:
+            at_once.send(hello[100:])
+        autojump_clock.jump(2 * Limits().handshake_seconds)
+        said = b""
+        while not said and (received := await plain.receive_some()):
+            heard.write(received)
+            with suppress(ssl.SSLWantReadError):
+                client.do_handshake()
+                said = client.read()
+            await plain.send_all(to_say.read())
+        assert said == b"127.0.0.1 True"
         assert not guard.caught
 
 

@@ -206,6 +206,42 @@ async def test_a_bot_that_answers_drop_by_drop_is_hung_up_on(autojump_clock: Moc
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("slow", ["look up", "connect", "send"])
+async def test_a_call_during_which_the_host_stands_still_is_made(
+    slow: str, autojump_clock: MockClock
+) -> None:
+    """Catches bots that miss a match because the machine of the host was paused while it called them."""
+    got = list[bytes]()
+
+    async def hears(stream: trio.abc.Stream) -> None:
+        await trio.sleep(0.3)
+        got.append(await heard(stream))
+
+    async def stand_still() -> None:
+        await trio.sleep(0.1)
+        autojump_clock.jump(60.0)
+
+    class Slow(Net):
+        async def connect(self, address: IP, port: int) -> trio.abc.Stream:
+            await trio.sleep(0.3 if slow == "connect" else 0.0)
+            return await super().connect(address, port)
+
+        async def look_up(self, name: str, whose: str) -> list[IP]:
+            await trio.sleep(0.3 if slow == "look up" else 0.0)
+            return await super().look_up(name, whose)
+
+    async with trio.open_nursery() as nursery:
+        here = Slow(nursery, {"1.2.3.4": hears}, {})
+        outbound = calls(here)
+        nursery.start_soon(stand_still)
+        await outbound.check(taken_apart(BOT))
+        assert await outbound.post(taken_apart(BOT), BODY)
+        nursery.cancel_scope.deadline = trio.current_time() + 1.0
+        await trio.sleep(0.5)
+        assert len(got) == 1
+        nursery.cancel_scope.cancel()
+
+
 async def test_connecting_and_looking_up_may_take_three_seconds(autojump_clock: MockClock) -> None:
     class Slow(Net):
         async def connect(self, address: IP, port: int) -> trio.abc.Stream:

@@ -124,6 +124,20 @@ async def test_a_peer_that_takes_nothing_is_cut_at_the_deadline(
 
 
 @wires
+async def test_time_for_which_the_host_stands_still_is_not_charged_to_a_peer_that_is_behind(
+    kind: str, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Catches peers that would have read on, and are cut off after their host's machine was paused."""
+    async with connected(kind) as (outbox, _, client):
+        outbox.put(b"x" * 300)
+        await trio.sleep(9.0)
+        autojump_clock.jump(60.0)
+        assert await client.receive() + await client.receive() + await client.receive() == b"x" * 300
+        assert await outbox.drained(1.0)
+        assert outbox.cut_reason is None
+
+
+@wires
 async def test_a_message_by_itself_may_be_longer_than_all_that_is_kept(
     kind: str, autojump_clock: trio.testing.MockClock
 ) -> None:

@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from server.net.turns import Turn, Turns
+from server.net.turns import OneARound, Turn, Turns
 
 MANY = 1000  # who come at once
 TIMES = 30  # trio runs those that wake up together in any order: once would prove nothing
@@ -84,3 +84,43 @@ async def test_whoever_is_next_does_not_wait() -> None:
         await turn.come()
         turn.over()
         turn.over()
+
+
+async def test_whoever_wants_many_turns_keeps_nobody_from_one() -> None:
+    turns, had = OneARound(), list[str]()
+
+    async def come(whose: str) -> None:
+        await turns.come(whose)
+        had.append(whose)
+
+    async with trio.open_nursery() as nursery:
+        for whose in ("many", "some"):
+            for _ in range(MANY if whose == "many" else 10):
+                nursery.start_soon(come, whose)
+        await trio.lowlevel.checkpoint()
+        nursery.start_soon(come, "one")
+    assert had.index("one") <= 10
+    assert [each for each in had[:22] if each == "some"] == ["some"] * 10
+    assert len(had) == MANY + 11
+
+
+async def test_there_is_one_turn_a_round_and_whoever_is_cancelled_loses_nobody_a_turn() -> None:
+    for cancelled in range(6):
+        turns, had, scopes = OneARound(), list[int](), [trio.CancelScope() for _ in range(6)]
+
+        async def come(number: int, had: list[int], turns: OneARound, scope: trio.CancelScope) -> None:
+            with scope:
+                await turns.come("ab"[number % 2])
+                had.append(number)
+
+        async with trio.open_nursery() as nursery:
+            for number, scope in enumerate(scopes):
+                nursery.start_soon(come, number, had, turns, scope)
+            for number in range(6):
+                await trio.lowlevel.checkpoint()
+                assert len(had) <= number + 1
+                if number == 1:
+                    scopes[cancelled].cancel()
+        assert len(had) >= 5
+        await come(6, had, turns, trio.CancelScope())
+        assert had[-1] == 6

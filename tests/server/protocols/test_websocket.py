@@ -703,14 +703,17 @@ async def test_the_house_waits_5_seconds_for_a_hello_that_it_can_accept_and_the_
         assert not ann.over
 
 
+@pytest.mark.parametrize("before", [0, 1, 40])
 async def test_whoever_shakes_hands_or_says_hello_while_the_host_stands_still_is_let_in(
-    autojump_clock: MockClock,
+    before: int, autojump_clock: MockClock
 ) -> None:
+    """`before` that, so many bytes of the request have come."""
     async with door() as (host, connect):
         new, ann, silent = await connect(), await come_in(connect, b"/play"), await come_in(connect, b"/play")
+        await new.send(head()[:before])
         autojump_clock.jump(2 * host.limits.hello_seconds)
         await trio.testing.wait_all_tasks_blocked()
-        await new.send(head())
+        await new.send(head()[before:])
         await ann.say("hello", name="ann", game="tic-tac-toe")
         assert new.answer.startswith(b"HTTP/1.1 101 ")
         assert [message["type"] for message in ann.messages()] == ["welcome"]

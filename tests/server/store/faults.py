@@ -21,6 +21,17 @@ def little_room(size: int) -> Generator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@contextmanager
+def no_more_files() -> Generator[None]:
+    """As where strangers have taken all: no file can be opened."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 class Faulty:
     """An engine whose writes number `first`, `first + 1` … fail, `times` of them.
 

@@ -115,6 +115,26 @@ async def test_an_engine_that_does_not_return_is_trouble_until_it_does(
     assert len(engine.batches) == 1
 
 
+async def test_that_the_host_stands_still_while_something_is_written_is_no_trouble(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a log that says that nothing can be kept, after the machine of the host was paused."""
+
+    async def slowly(write: Callable[[], object], *, limiter: trio.CapacityLimiter) -> object:
+        autojump_clock.jump(60.0)
+        await trio.sleep(LATE / 2)
+        return write()
+
+    ledger, told = Ledger(engine, slowly), list[str]()
+    ledger.listen(lambda: told.append(ledger.trouble))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ledger.run)
+        await trio.sleep(LATE / 3)
+        await ledger.keep("cup", 1.0, [PAUSED])
+        nursery.cancel_scope.cancel()
+    assert not told
+
+
 async def test_after_a_commit_there_is_a_rest_for_which_nobody_who_comes_later_waits(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:

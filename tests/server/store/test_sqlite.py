@@ -18,7 +18,7 @@ from server.store.journal import Jot
 from server.store.reserve import SPENT, Reserve
 from server.store.sqlite import MIGRATIONS, Sqlite
 from server.store.sqlite_database import Connection, connected, reading
-from tests.server.store.faults import little_room
+from tests.server.store.faults import little_room, no_more_files
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
 from tournament.asides import Thought
@@ -301,6 +301,11 @@ def test_damage_in_a_large_database_is_found_once_it_is_open(
     content = path.read_bytes()
     monkeypatch.setattr(sqlite, "LARGE", len(content) - 1)
     sound = Sqlite(path)
+    sound.examine()
+    sound.close()
+    sound = Sqlite(path)
+    with no_more_files(), pytest.raises(Unavailable, match="it cannot be opened"):
+        sound.examine()  # which is no damage
     sound.examine()
     sound.close()
     middle = len(content) // 2 // 4096 * 4096

@@ -1,0 +1,55 @@
+"""Time limits for peers: they hold, and no time counts for which the process stood still."""
+
+import pytest
+import trio
+import trio.testing
+from hypothesis import given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from server.net.time_limits import BEAT, TOLERANCE, within
+from tests.server.windowed import on_virtual_time
+
+seconds = st.floats(0.0, 100.0)
+
+
+@given(allowed=seconds, taken=seconds)
+def test_whoever_takes_longer_is_cut_off_at_that_moment_and_nobody_else_is(
+    allowed: float, taken: float
+) -> None:
+    @on_virtual_time
+    async def _() -> None:
+        begun = trio.current_time()
+        with within(allowed) as limit:
+            await trio.sleep(taken)
+        assert limit.cancelled_caught or taken <= allowed
+        assert not limit.cancelled_caught or taken >= allowed
+        assert trio.current_time() - begun == pytest.approx(min(allowed, taken))
+
+
+async def test_there_may_be_no_limit(autojump_clock: MockClock) -> None:
+    with within(float("inf")) as limit:
+        await trio.sleep(50_000)
+    assert not limit.cancelled_caught
+
+
+@given(allowed=st.floats(2 * BEAT, 100.0), share=st.floats(0.0, 0.9), stalls=st.lists(seconds, max_size=5))
+def test_a_peer_has_its_time_however_often_the_process_stands_still(
+    allowed: float, share: float, stalls: list[float]
+) -> None:
+    clock = MockClock(autojump_threshold=0)
+
+    async def waits() -> None:
+        begun = trio.current_time()
+        with within(allowed) as limit:
+            for stall in stalls:
+                await trio.sleep(share * (allowed - 2 * BEAT) / len(stalls))
+                clock.jump(stall)
+                await trio.lowlevel.checkpoint()
+            assert not limit.cancel_called, "what came meanwhile is to be read"
+            await trio.sleep_forever()
+        taken = trio.current_time() - begun - sum(stalls)
+        assert allowed - len(stalls) * BEAT <= taken + 1e-6
+        assert taken <= allowed + len(stalls) * TOLERANCE + 1e-6
+
+    trio.run(waits, clock=clock)
