@@ -6,6 +6,7 @@ time as long as any peer is waited for. If it wakes late, the process stood stil
 time back, and a little more, in which what came meanwhile is read.
 """
 
+from collections import OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager
 from math import inf
@@ -17,35 +18,48 @@ TOLERANCE = 0.05  # seconds by which a busy process may be late, and of grace af
 
 
 class TimeLimits:
-    """The limits of one event loop."""
+    """The limits of one event loop. What a limit costs does not grow with how many there are."""
 
     def __init__(self) -> None:
-        self._ends: dict[trio.CancelScope, float] = {}  # when each of them is over
+        # By their length, of which there are few: when each is over, by a clock that stands still whenever
+        # the process does. Those of one length end in the order in which they begin.
+        self._ends: dict[float, OrderedDict[trio.CancelScope, float]] = {}
+        self._stood_still = 0.0
         self._looking = False
 
     def add(self, scope: trio.CancelScope, seconds: float) -> None:
         """Cancel the scope after so many seconds, unless it is removed before."""
-        self._ends[scope] = trio.current_time() + seconds
+        ends = self._ends.setdefault(seconds, OrderedDict())
+        ends[scope] = trio.current_time() - self._stood_still + seconds
         if not self._looking:
             self._looking = True
             trio.lowlevel.spawn_system_task(self._look)
 
-    def remove(self, scope: trio.CancelScope) -> None:
-        self._ends.pop(scope, None)
+    def remove(self, scope: trio.CancelScope, seconds: float) -> None:
+        if (ends := self._ends.get(seconds)) is not None:
+            ends.pop(scope, None)
+            if not ends:
+                del self._ends[seconds]
 
     async def _look(self) -> None:
         try:
             while self._ends:
-                wake = min(trio.current_time() + BEAT, *self._ends.values())
+                first = min(next(iter(ends.values())) for ends in self._ends.values())
+                wake = min(trio.current_time() + BEAT, first + self._stood_still)
                 await trio.sleep_until(wake)
-                now = trio.current_time()
-                if (late := now - wake) > TOLERANCE:
-                    self._ends = {scope: end + late + TOLERANCE for scope, end in self._ends.items()}
-                for scope in [scope for scope, end in self._ends.items() if end <= now]:
-                    self.remove(scope)
-                    scope.cancel()
+                if (late := trio.current_time() - wake) > TOLERANCE:
+                    self._stood_still += late + TOLERANCE
+                self._cancel_all_over()
         finally:
             self._looking = False
+
+    def _cancel_all_over(self) -> None:
+        now = trio.current_time()
+        for seconds, ends in tuple(self._ends.items()):
+            while ends and next(iter(ends.values())) + self._stood_still <= now:
+                scope = next(iter(ends))
+                self.remove(scope, seconds)
+                scope.cancel()
 
 
 _of_this_run: trio.lowlevel.RunVar[TimeLimits] = trio.lowlevel.RunVar("time limits")
@@ -63,7 +77,7 @@ def within(seconds: float) -> Generator[trio.CancelScope]:
         try:
             yield scope
         finally:
-            limits.remove(scope)
+            limits.remove(scope, seconds)
 
 
 def _limits() -> TimeLimits:

@@ -27,6 +27,24 @@ def test_whoever_takes_longer_is_cut_off_at_that_moment_and_nobody_else_is(
         assert trio.current_time() - begun == pytest.approx(min(allowed, taken))
 
 
+@given(st.lists(st.tuples(seconds, st.sampled_from((1.0, 5.0, 10.0)), seconds), max_size=20))
+def test_each_of_many_has_its_own_time_whatever_the_others_do(
+    peers: list[tuple[float, float, float]],
+) -> None:
+    @on_virtual_time
+    async def _() -> None:
+        async def peer(comes: float, allowed: float, takes: float) -> None:
+            await trio.sleep(comes)
+            begun = trio.current_time()
+            with within(allowed):
+                await trio.sleep(takes)
+            assert trio.current_time() - begun == pytest.approx(min(allowed, takes))
+
+        async with trio.open_nursery() as nursery:
+            for each in peers:
+                nursery.start_soon(peer, *each)
+
+
 async def test_there_may_be_no_limit(autojump_clock: MockClock) -> None:
     with within(float("inf")) as limit:
         await trio.sleep(50_000)
