@@ -45,7 +45,7 @@ def rounds_of(record: Record) -> int:
     drawn = 0 if last is None else last.round
     if format.rounds is not None:
         return drawn or format.rounds(entrants, opened.terms)
-    if format.plan is not None and entrants >= format.entrants:
+    if format.plan is not None:
         return max(drawn, len(format.plan(entrants, opened.terms)))
     return drawn
 

@@ -44,19 +44,20 @@ async def test_two_who_are_agreed_play_on_the_board_and_the_sides_that_they_want
         assert next(fact.options for fact in here.told if isinstance(fact, Dealt)) == SMALL
 
 
+@pytest.mark.parametrize("tired", [0, 1])
 async def test_two_of_whom_one_has_to_rest_play_when_it_has_and_others_do_not_wait(
-    autojump_clock: MockClock,
+    tired: int, autojump_clock: MockClock
 ) -> None:
     async with table(GAME) as (here, nursery):
         ann, bob, cas, dan = await come(here, "ann", "bob", "cas", "dan")
         for player in (ann, bob, cas, dan):
             nursery.start_soon(play, player, silent)
-        bob.set_rested(False)
+        (ann, bob)[tired].set_rested(False)
         here.tournament.challenge(ann, bob, SMALL)
         here.tournament.challenge(cas, dan, SMALL)
         await trio.sleep(1.0)
         assert [match.names for match in here.tournament.matches.values()] == [("cas", "dan")]
-        bob.set_rested(True)
+        (ann, bob)[tired].set_rested(True)
         await trio.sleep(1.0)
         assert [match.names for match in here.tournament.matches.values()] == [("cas", "dan"), ("ann", "bob")]
 

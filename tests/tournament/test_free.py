@@ -1,14 +1,18 @@
 """Who is dealt to where many wait: an answer costs little, and nobody is passed over for ever."""
 
+from collections import Counter
+
 import pytest
 import trio
 from trio.testing import MockClock
 
 from tests.steps import steps_taken
 from tests.tournament.world import Behaviour, World, play, silent, table
+from tournament.events import NOBODY, Ending
 from tournament.facts import Dealt, Drew
 from tournament.free import Free
 from tournament.lobby import WAITING, Lobby
+from tournament.match import Match
 from tournament.player import Player, Seat
 
 GAME = "tic-tac-toe"
@@ -125,13 +129,19 @@ async def test_many_who_wait_begin_some_at_a_time(autojump_clock: MockClock, for
 @pytest.mark.parametrize("format", ["open", "ladder"])
 async def test_with_few_matches_at_once_all_of_many_bots_play(autojump_clock: MockClock, format: str) -> None:
     """Catches a choice by arrival, where those who came first are always the first to be free again."""
-    async with table(GAME, format, at_once=8) as (here, nursery):
+    in_play = Counter[int]()
+
+    def begun(match: Match) -> None:
+        in_play[len(here.tournament.matches)] += 1
+
+    async with table(GAME, format, at_once=8, begun=begun) as (here, nursery):
         await crowd(here, nursery, WAITING + 20, leaves_it)
         here.tournament.wake()
         await trio.sleep(60.0)
         dealt = [fact.pairing for fact in here.told if isinstance(fact, Dealt)]
         played = {name for number in dealt for name in here.tournament.record.drawn[number].names}
         assert len(played) == WAITING + 20
+        assert max(in_play) == 8, "and never more at once"
 
 
 @pytest.mark.parametrize("format", ["open", "ladder"])
@@ -146,3 +156,27 @@ async def test_nothing_is_drawn_before_what_was_drawn_earlier_has_begun(
             await trio.sleep(0.7)
             names = [name for pairing in here.tournament.record.open.values() for name in pairing.names]
             assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("format", ["open", "ladder"])
+@pytest.mark.parametrize("gone", ["first", "second"])
+async def test_what_was_drawn_for_somebody_who_has_gone_since_is_void_and_others_play(
+    autojump_clock: MockClock, format: str, gone: str
+) -> None:
+    """Catches a table that waits for whoever has gone, where more were drawn than may play at once."""
+    async with table(GAME, format, at_once=1) as (here, nursery):
+        await here.desk.pause()
+        await crowd(here, nursery, 6, leaves_it)
+        await here.desk.resume()
+        await trio.sleep(0.5)
+        record = here.tournament.record
+        assert (len(record.dealt), len(record.open)) == (1, 2)
+        waiting = next(iter(record.open.values()))
+        for player in [*here.lobby.players()]:
+            if player.name == getattr(waiting, gone):
+                player.retire()
+        await trio.sleep(1.0)
+        (void,) = (fact for fact in here.concluded() if fact.players == waiting.names)
+        assert (void.ending, void.why, void.score, void.began) == (Ending.VOID, NOBODY, None, None)
+        assert len(record.dealt) == 1
+        assert not record.open.keys() & {waiting.number}

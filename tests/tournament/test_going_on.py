@@ -13,9 +13,10 @@ from games.game import Game, Illegal, Pace
 from tests.tournament.world import World, first, play, silent
 from tournament import entries
 from tournament.events import CUT_SHORT, Began, Disconnected, Ending, Moved
-from tournament.facts import Dealt, Kept, Opened, State, Turned
+from tournament.facts import Claimed, Dealt, Drew, Entered, Kept, Opened, State, Turned
+from tournament.format import Pairing
 from tournament.match import LOSSES, Match
-from tournament.player import Player
+from tournament.player import UNSEEN, Player
 from tournament.store import Memory
 
 NAMES = ("ann", "bob")
@@ -336,6 +337,61 @@ async def test_a_match_does_not_take_a_player_for_whom_another_is_about_to_begin
         nursery.cancel_scope.cancel()
     assert players[0].seat is None
     assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
+
+
+# How Ann returns: whether a token is known to be hers, what the deal has as her key and as her way back, and
+# whether somebody is there under her name
+RETURNS = {
+    "by a claim": (True, "", "", True),
+    "by a claim, with a way back": (True, "", "her words", True),
+    "by her token": (False, "digest", "", True),
+    "by a token that she may not have": (False, UNSEEN + "digest", "", True),
+    "for this match, under that token": (False, UNSEEN + "digest", "her words", True),
+    "for this match, by her way back": (False, UNSEEN + "digest", "her words", False),
+    "for this match, beside a namesake": (False, "", "her words", True),
+    "not, without her token": (True, "digest", "her words", False),
+    "not, without a way back": (False, UNSEEN + "digest", "", False),
+    "not, without any": (False, "", "", True),
+}
+
+
+@pytest.mark.parametrize("bob", [True, False], ids=["", "and bob does not"])
+@pytest.mark.parametrize("how", RETURNS)
+async def test_who_goes_on_is_whoever_the_deal_means_and_stays_no_longer_than_it_means(
+    how: str, bob: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that is sent away with a match of before, and one that is awaited for ever."""
+    claimed, key, words, there = RETURNS[how]
+    facts = [
+        opened("round-robin"),
+        *map(Entered, NAMES),
+        *([Claimed("ann", "ab" * 32)] if claimed else []),
+        Turned(State.RUNNING),
+        Drew((Pairing(1, 1, *NAMES),)),
+        Dealt("cup-1", 1, None, (key, "digest"), (words, "")),
+    ]
+    store, told = Memory(), list[tuple[str, str]]()
+    await store.keep("cup", 0.0, facts)
+    here = World(
+        opened("round-robin"), store, awaited=lambda seat, player, words: told.append((player.name, words))
+    )
+    ann = awaited(here, "ann") if there else None
+    if bob:
+        awaited(here, "bob")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        comes, only = not how.startswith("not"), how.startswith("for this match")
+        players = here.tournament.players("cup-1")
+        assert bool(players) == (comes and bob)
+        assert told == ([("ann", words)] if players and words else [])
+        if players:
+            assert players[0].for_one_match == only
+            assert (players[0] is ann) == (there and "namesake" not in how)
+        stay = [player for player in here.lobby.named("ann", "tic-tac-toe") if not player.for_one_match]
+        assert stay == ([ann] if ann is not None and "under that token" not in how else [])
+        assert len(here.lobby.named("ann", "tic-tac-toe")) == len(stay) + (only and bob)
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_match_that_was_kept_only_as_a_deal_begins_anew(autojump_clock: MockClock) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec import structs
 from trio.testing import MockClock
 
 from games.game import Pace
@@ -14,9 +15,11 @@ from server.export.trf import trf
 from tests.tournament.world import Behaviour, World, first, play, silent
 from tournament.events import Ending
 from tournament.facts import (
+    AnyFact,
     Concluded,
     Dealt,
     Drew,
+    EndedEarly,
     Entered,
     NoShow,
     Opened,
@@ -28,6 +31,7 @@ from tournament.facts import (
 from tournament.format import Pairing
 from tournament.record import Record
 from tournament.rounds import begins_at, coming, objection, planned
+from tournament.sizes import SECONDS
 from tournament.store import Memory
 from tournament.waiting import START, Waiting
 
@@ -342,6 +346,49 @@ def test_as_many_rounds_are_told_of_as_are_held_whoever_does_not_come_or_leaves(
     assert f"\r\nXXR {len(said)}\r\n" in trf(known)
 
 
+@pytest.mark.parametrize("format", ["swiss", "knockout", "round-robin"])
+def test_rounds_are_told_of_for_a_full_field_until_it_begins_and_then_for_whoever_is_in_it(
+    format: str,
+) -> None:
+    """And of an unknown field only those with times of their own."""
+    most = 16
+    unknown = Opened("tic-tac-toe", format, start_at=0.0, round_every=MINUTE)
+    assert [*planned(record(unknown, 0))] == []
+    assert [*planned(record(Opened("tic-tac-toe", format, rounds_at=(1.0, 2.0)), 0))] == [(1, 1.0), (2, 2.0)]
+    known = record(structs.replace(unknown, entrants=most), 4)
+    held = [len([*planned(record(unknown, count))]) for count in (4, most)]
+    assert len([*planned(known)]) == held[1] > held[0]
+    known.add(Turned(State.RUNNING))
+    assert len([*planned(known)]) == held[0]
+
+
+def test_late_entrants_make_rounds_that_are_told_of() -> None:
+    known = record(Opened("tic-tac-toe", "round-robin", start_at=0.0, round_every=MINUTE), 4)
+    known.add(Turned(State.RUNNING))
+    for late in ((), ("eve", "fay")):
+        for name in late:
+            known.add(Entered(name))
+        drawn = known.format.draw([*known.entrants.values()], *known.past(), known.terms)
+        known.add(Drew(tuple(drawn)))
+        assert [*planned(known)][-1][0] == drawn[-1].round
+    assert drawn[-1].round > 5, "which is more than a round robin of six has"
+
+
+@pytest.mark.parametrize("over", [EndedEarly(), Turned(State.FINISHED)])
+def test_no_round_comes_once_it_is_over_or_was_ended(over: AnyFact) -> None:
+    known = record(Opened("tic-tac-toe", "swiss", start_at=0.0, round_every=MINUTE))
+    for fact in (Turned(State.RUNNING), RoundBegan(1, 0.0)):
+        known.add(fact)
+    assert coming(known) == (2, MINUTE)
+    known.add(over)
+    assert coming(known) is None
+
+
+@pytest.mark.parametrize("start", [None, 1000.0])
+def test_without_a_clock_a_round_begins_at_any_time_whenever_the_tournament_does(start: float | None) -> None:
+    assert begins_at(record(Opened("tic-tac-toe", "swiss", start_at=start)), 2) == -inf
+
+
 def test_rounds_beyond_the_last_time_begin_when_the_one_before_is_over() -> None:
     known = record(Opened("tic-tac-toe", "round-robin", rounds_at=(1000.0, 2000.0)))
     assert known.opened.start == 1000.0
@@ -373,6 +420,20 @@ def test_without_a_clock_no_round_waits_for_another() -> None:
 )
 def test_times_that_make_no_sense_are_refused_with_what_was_expected(opened: Opened, why: str) -> None:
     assert why in objection(opened)
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        Opened("tic-tac-toe", "swiss", rounds_at=(1.0, 2.0)),
+        Opened("tic-tac-toe", "swiss", rounds_at=(1.0,), start_at=1.0, check_in=SECONDS),
+        Opened("tic-tac-toe", "knockout", round_every=SECONDS),
+        Opened("tic-tac-toe", "decide", start_at=1.0, check_in=1.0),
+        Opened("tic-tac-toe", "ladder"),
+    ],
+)
+def test_nothing_else_is_refused(opened: Opened) -> None:
+    assert objection(opened) == ""
 
 
 def test_what_begins_later_is_there_and_found_by_nobody() -> None:

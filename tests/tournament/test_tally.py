@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tournament.record
@@ -42,6 +42,7 @@ def of(opened: Opened, facts: Sequence[AnyFact], *, whole: bool) -> Record:
 
 
 @given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDLESS), again=st.integers(1, 3))
+@example(seed=1, steps=800, format="open", again=1)
 def test_the_standings_of_a_table_without_an_end_are_exact_though_its_matches_are_forgotten(
     seed: int, steps: int, format: str, again: int
 ) -> None:
@@ -56,6 +57,7 @@ def test_the_standings_of_a_table_without_an_end_are_exact_though_its_matches_ar
 
 
 @given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDLESS))
+@example(seed=1, steps=800, format="ladder")
 def test_what_somebody_has_played_is_won_by_its_opponents_once_it_is_disqualified(
     seed: int, steps: int, format: str
 ) -> None:
@@ -68,6 +70,7 @@ def test_what_somebody_has_played_is_won_by_its_opponents_once_it_is_disqualifie
 
 
 @given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDLESS))
+@example(seed=1, steps=800, format="ladder")
 def test_an_old_journal_does_not_say_whose_a_voided_match_was_and_nobody_needs_to_know(
     seed: int, steps: int, format: str
 ) -> None:
@@ -78,6 +81,7 @@ def test_an_old_journal_does_not_say_whose_a_voided_match_was_and_nobody_needs_t
 
 
 @given(seed=seeds, steps=st.integers(1, 200), format=st.sampled_from(ENDLESS))
+@example(seed=1, steps=800, format="ladder")
 def test_what_would_change_changes_nothing_yet(seed: int, steps: int, format: str) -> None:
     opened, facts = history(format, Random(seed), steps)
     with forgetful():
