@@ -156,3 +156,21 @@ async def test_a_bot_of_the_arena_goes_on_while_it_waits_and_not_in_the_middle_o
         answer = await refused.answer("POST")
         assert (answer.status, msgspec.json.decode(answer.body)) == (409, {"error": NOT_BOTH})
         assert here.host.lobby.named("ann", GAME)[0].place == "monday"
+
+
+async def test_a_bot_that_is_called_stays_in_its_battle_though_it_comes_without_its_token(
+    autojump_clock: MockClock,
+) -> None:
+    """It is known by its address. Catches a match that is lost because its bot was started again."""
+    async with lists(CUP | {"tournament": "monday"}) as here:
+        await here.host.open("friday", Opened(GAME, "round-robin", 2))
+        for name in TOKENS:
+            await here.join(name, teamUrl=here.telephone.connect(f"{name}.example"), tournament="monday")
+        again = {"name": "ann", "teamUrl": "http://ann.example"}
+        assert await here.says(f"/{GAME}/join", again | {"tournament": "friday"}) == (
+            409,
+            {"error": NOT_BOTH},
+        )
+        assert (await here.says(f"/{GAME}/join", again | {"tournament": "monday"}))[0] == 202
+        assert here.host.lobby.named("ann", GAME)[0].place == "monday"
+        assert not here.host.tournaments["friday"].record.entrants
