@@ -145,6 +145,19 @@ async def test_a_token_that_never_arrived_locks_nobody_out(reception: Reception)
         reception.arrive("ann", GAME, token=lost.token)
 
 
+async def test_a_visit_stands_for_a_token_only_while_it_lasts_and_that_may_not_have_arrived(
+    reception: Reception,
+) -> None:
+    first = reception.arrive("ann", GAME)
+    second = reception.arrive("ann", GAME, unheard=first)
+    assert second.player is first.player
+    assert second.token != first.token
+    with pytest.raises(Unwelcome, match="this is not its token"):
+        reception.arrive("ann", GAME, unheard=first)
+    with pytest.raises(Unwelcome, match="this is not its token"):
+        reception.arrive("ann", GAME, unheard=connected(second))
+
+
 async def test_whoever_brings_its_token_has_its_name_whether_it_says_anything_or_not(
     reception: Reception,
 ) -> None:
