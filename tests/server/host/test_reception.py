@@ -339,3 +339,15 @@ async def test_names_that_are_awaited_are_looked_at_once_however_many(
     while reception.forget(lambda player: True, 60.0):
         looks += 1
         assert looks <= 4
+
+
+async def test_a_shared_name_that_was_given_away_may_be_shared_again_once_it_is_free(
+    reception: Reception, autojump_clock: MockClock
+) -> None:
+    reception.arrive("ann", GAME, keeps=False, shared=True)
+    token = reception.bind("ann", GAME, "cup")
+    reception.arrive("ann", GAME, token=token).leave(for_good=True)
+    await trio.sleep(100.0)
+    reception.forget(lambda player: False, 60.0)
+    both = [reception.arrive("ann", GAME, keeps=False, shared=True) for _ in range(2)]
+    assert all(visit.current for visit in both)
