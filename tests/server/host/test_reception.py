@@ -351,3 +351,13 @@ async def test_a_shared_name_that_was_given_away_may_be_shared_again_once_it_is_
     reception.forget(lambda player: False, 60.0)
     both = [reception.arrive("ann", GAME, keeps=False, shared=True) for _ in range(2)]
     assert all(visit.current for visit in both)
+
+
+async def test_a_name_is_not_owned_because_of_what_was_said_by_whoever_had_it_before(
+    reception: Reception, lobby: Lobby
+) -> None:
+    before = lobby.enter("ann", GAME, NOWHERE)
+    first = reception.arrive("ann", GAME)
+    reception.trust("ann", GAME, before)
+    first.leave()
+    assert reception.arrive("ann", GAME).token != first.token

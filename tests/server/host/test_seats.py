@@ -8,7 +8,7 @@ from trio.testing import MockClock
 
 from server.host.claims import Claims, way_back
 from server.host.host import OPEN, Host
-from server.host.reception import Reception, Unwelcome, Visit
+from server.host.reception import Guessing, Reception, Unwelcome, Visit
 from server.host.roll import Roll
 from server.net.limits import Limits
 from tests.server.host.test_host import GAME, come, running
@@ -61,8 +61,20 @@ async def test_whoever_looks_like_the_owner_of_a_seat_has_it_as_little(autojump_
         await cup(host)
         (await host.arrive("Al", GAME, **OURS)).leave()
         for name in ("A1", "AI", "аӏ"):
+            for where in (None, OPEN + GAME):
+                with pytest.raises(Unwelcome, match="is taken"):
+                    await host.arrive(name, GAME, tournament=where, **OURS)
+
+
+async def test_whoever_tries_tokens_at_a_seat_is_guessing(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await cup(host)
+        (await host.arrive("ann", GAME, **OURS)).leave()
+        for guess in range(host.limits.wrong_tokens.credits):
             with pytest.raises(Unwelcome, match="is taken"):
-                await host.arrive(name, GAME, **OURS)
+                await host.arrive("ann", GAME, token=f"guess {guess:020}", peer=HOME)
+        with pytest.raises(Guessing):
+            await host.arrive("ann", GAME, token=f"guess {0:020}", peer=HOME)
 
 
 async def test_seats_outlast_the_host(autojump_clock: MockClock) -> None:
