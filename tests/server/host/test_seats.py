@@ -134,6 +134,14 @@ async def test_at_an_open_table_nobody_has_a_seat(autojump_clock: MockClock) -> 
             (await host.arrive("ann", GAME, **how)).leave()
 
 
+async def test_a_name_that_is_shared_is_in_a_tournament_once(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await cup(host)
+        await host.arrive("ann", GAME, **OURS, shared=True)
+        with pytest.raises(Unwelcome, match="somebody plays in cup under it"):
+            await host.arrive("ann", GAME, **OURS, shared=True)
+
+
 async def test_bots_behind_one_gateway_are_one(autojump_clock: MockClock) -> None:
     """Nothing tells them apart; `docs/organisers.md` says so."""
     async with running() as (host, _):
@@ -295,6 +303,23 @@ async def test_whoever_brought_its_token_to_a_match_has_its_name_after_a_restart
     else:
         assert after.arrive("ann", GAME).token
     assert after.arrive("bob", GAME, token=visits[1].token).player.place == record.name
+
+
+async def test_whoever_has_shown_the_token_it_was_given_before_its_match_has_its_name_after_a_restart(
+    autojump_clock: MockClock,
+) -> None:
+    """At an open table as well, which keeps no names."""
+    store = Memory()
+    async with running(store) as (host, _):
+        ann = await host.arrive("ann", GAME, resumes=True)
+        ann.acknowledge()
+        await host.arrive("bob", GAME, resumes=True)
+        await trio.sleep(0.1)
+        assert ann.player.seat is not None
+    async with running(store) as (host, _):
+        with pytest.raises(Unwelcome, match="this is not its token"):
+            await host.arrive("ann", GAME)
+        assert (await host.arrive("ann", GAME, token=ann.token)).player.seat is not None
 
 
 async def test_a_bot_without_a_token_or_that_never_resumes_has_no_way_back() -> None:
