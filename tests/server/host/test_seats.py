@@ -197,6 +197,20 @@ async def test_a_new_token_is_the_one_for_all_tournaments_also_after_a_restart(
         assert (await host.arrive("ann", GAME, token=token)).player.place in ("cup", "cap")
 
 
+async def test_whose_a_name_is_is_kept_once_and_only_where_there_is_an_end(autojump_clock: MockClock) -> None:
+    """Catches a journal that grows with every bot that comes again."""
+    store = Memory()
+    async with running(store) as (host, _):
+        await cup(host)
+        for where in ("cup", OPEN + GAME):
+            for _ in range(3):
+                visit = await host.arrive("ann", GAME, token=TOKEN, tournament=where)
+                visit.acknowledge()
+                await trio.testing.wait_all_tasks_blocked()
+                visit.leave()
+    assert [kept.tournament for kept in store.kept() if isinstance(kept.fact, Claimed)] == ["cup"]
+
+
 # What the organiser can do
 
 
