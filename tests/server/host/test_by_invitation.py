@@ -125,6 +125,21 @@ async def test_a_name_that_is_in_use_is_not_given_to_whoever_spells_it_different
         assert (await host.arrive("Mía", GAME, token=TOKEN)).player is visit.player
 
 
+async def test_whoever_is_away_from_its_match_keeps_its_name_where_nobody_awaits_it(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a match at an open table that is lost by somebody else's invitation."""
+    async with running() as (host, _):
+        visit = await host.arrive("Mía", GAME, token=TOKEN)
+        await host.arrive("bob", GAME)
+        await trio.sleep(0.1)
+        visit.leave()
+        assert visit.player.seat is not None
+        with pytest.raises(Refusal, match="people would take Mia for Mía, and that name is in use"):
+            await host.claims.invite(await closed(host), "Mia", "the organiser")
+        assert (await host.arrive("Mía", GAME, token=TOKEN)).player.seat is visit.player.seat
+
+
 async def ordered(*orders: Awaitable[object]) -> list[str]:
     """Give several orders at once; returns why some of them were refused."""
     refusals: list[str] = []

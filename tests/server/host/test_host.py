@@ -18,6 +18,7 @@ from server.host.host import Host
 from server.host.opening import OPEN, Opening
 from server.host.reception import Unwelcome, Visit
 from tests.server.protocols.room import SlowToEnter
+from tests.server.protocols.table import Slow as SlowToKeep
 from tests.steps import steps_taken
 from tests.tournament.world import first, play
 from tournament.desk import Desk
@@ -276,6 +277,26 @@ async def test_listeners_hear_of_matches_and_facts(autojump_clock: MockClock) ->
         await trio.sleep(50.0)
     assert begun == ["cup-1"]
     assert [fact.match for fact in facts if isinstance(fact, Concluded)] == ["cup-1"]
+
+
+async def test_of_two_who_open_a_tournament_of_one_name_at_once_one_is_refused(
+    autojump_clock: MockClock,
+) -> None:
+    refused = list[str]()
+
+    async def opens(host: Host) -> None:
+        try:
+            await host.open("cup", Opened(GAME, "round-robin", 2))
+        except Refusal as refusal:
+            refused.append(str(refusal))
+
+    store = SlowToKeep(Opened)
+    async with running(store) as (host, _):
+        async with trio.open_nursery() as both:
+            both.start_soon(opens, host)
+            both.start_soon(opens, host)
+        assert refused == ["there is a tournament cup already"]
+        assert [kept.tournament for kept in store.kept() if isinstance(kept.fact, Opened)] == ["cup"]
 
 
 async def test_a_host_that_is_about_to_stop_lets_nobody_in(autojump_clock: MockClock) -> None:

@@ -174,14 +174,19 @@ async def test_aima_moves_at_once_where_too_many_are_thinking(autojump_clock: Mo
         assert trio.current_time() == 0.0, "no time has passed"
 
 
-async def test_a_match_in_which_the_house_cannot_think_counts_for_nothing(autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize("failure", [Failed("no child survives it"), ValueError("a fault of ours")], ids=repr)
+async def test_a_match_in_which_the_house_cannot_think_counts_for_nothing(
+    failure: Exception, autojump_clock: MockClock
+) -> None:
     async with place() as host:
-        host.thinker = Inside(Failed("no child survives it"))
+        host.thinker = Inside(failure)
         ann = Bot(host)
         await ann.tell("start", id="Ann", against="aima")
         assert (await play_on(ann))[-1] == DISCONNECTED
         (match,) = table(host).matches.values()
         assert (match.ending, match.why) == (Ending.VOID, "a fault of the host")
+        assert host.guard.caught.total() == (not isinstance(failure, Failed))
+        host.guard.caught.clear()
 
 
 async def test_a_thought_that_comes_too_late_is_not_played(autojump_clock: MockClock) -> None:

@@ -121,6 +121,30 @@ async def test_a_seat_is_kept_from_whoever_has_a_token_for_its_name_by_then(
         assert [*host.tournaments["cup"].record.seats] == ["ann", "bob"]
 
 
+async def test_they_are_free_when_the_host_is_started_again(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with running(store) as (host, nursery):
+        await hold(host, nursery)
+    async with running(store) as (host, _):
+        assert (await host.arrive("ann", GAME, token=OTHER)).player.place == OPEN + GAME
+
+
+async def test_whoever_is_led_out_of_a_deleted_tournament_is_led_to_nobody_elses_seat(
+    autojump_clock: MockClock,
+) -> None:
+    async with running() as (host, nursery):
+        await host.open("cup", Opened(GAME, "round-robin", 2))
+        visits = [await come(host, nursery, name, **OURS) for name in ("ann", "bob")]
+        await trio.sleep(60.0)
+        for visit in visits:
+            visit.leave()
+        await host.open("cap", Opened(GAME, "round-robin", 3))
+        visit = await host.arrive("ann", GAME, tournament="cap", **OURS | {"peer": "192.0.2.99"})
+        await void(host)
+        await host.delete(host.tournaments["cap"], "somebody")
+        assert visit.player.place == OPEN + GAME
+
+
 @pytest.mark.parametrize("token", [None, OTHER])
 async def test_whoever_is_led_out_of_a_deleted_tournament_is_led_to_none_where_its_name_is_anothers(
     token: str | None, autojump_clock: MockClock

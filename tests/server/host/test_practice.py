@@ -24,7 +24,7 @@ from tests.tournament.world import kept_matches
 from tournament.causes import Disconnected, Refused, Returned
 from tournament.entries import entry
 from tournament.events import Ending
-from tournament.facts import Concluded
+from tournament.facts import Concluded, Opened
 from tournament.kinds import BOTS, Kind
 from tournament.record import Record
 from tournament.store import Memory
@@ -237,6 +237,18 @@ async def test_whoever_practises_is_at_the_open_table_even_while_a_tournament_ta
         assert refused["reason"] == (
             'against is for the open table: in "cup" the format decides who meets whom'
         )
+
+
+async def test_whoever_goes_on_to_a_tournament_takes_nobody_of_the_house_along(
+    autojump_clock: MockClock,
+) -> None:
+    async with practice() as hall:
+        ann = await hall.hello("ann", "connect-4", against=SPARRING[0].name, matches=1)
+        await play(ann, "connect-4")
+        cup = await hall.host.open("cup", Opened("connect-4", "round-robin", 3))
+        await ann.tell(type="hello", name="ann", game="connect-4", tournament="cup")
+        assert (await ann.messages("welcome"))[-1]["tournament"] == "cup"
+        assert ([*cup.record.entrants], len(hall.host.house_players)) == (["ann"], 0)
 
 
 async def test_a_bot_that_was_silent_finds_its_opponent_again(autojump_clock: MockClock) -> None:

@@ -5,14 +5,17 @@ import trio
 from trio.testing import MockClock
 
 from server.host.look_alikes import alike
-from server.host.reception import Reception, Unwelcome, Visit
+from server.host.reception import AT_A_TIME, Reception, Unwelcome, Visit
 from server.host.roll import Roll
+from server.host.secrets import token_digest
 from server.net.limits import Limits
-from tournament.facts import Entered, Opened
+from tournament.facts import Called, Entered, Opened
 from tournament.lobby import Lobby
+from tournament.player import NOWHERE
 from tournament.record import Record
 
 GAME = "connect-4"
+OWN = "a token of sixteen and more"
 
 
 @pytest.fixture
@@ -145,6 +148,19 @@ async def test_a_token_that_never_arrived_locks_nobody_out(reception: Reception)
         reception.arrive("ann", GAME, token=lost.token)
 
 
+async def test_a_visit_stands_for_a_token_only_while_it_lasts_and_that_may_not_have_arrived(
+    reception: Reception,
+) -> None:
+    first = reception.arrive("ann", GAME)
+    second = reception.arrive("ann", GAME, unheard=first)
+    assert second.player is first.player
+    assert second.token != first.token
+    with pytest.raises(Unwelcome, match="this is not its token"):
+        reception.arrive("ann", GAME, unheard=first)
+    with pytest.raises(Unwelcome, match="this is not its token"):
+        reception.arrive("ann", GAME, unheard=connected(second))
+
+
 async def test_whoever_brings_its_token_has_its_name_whether_it_says_anything_or_not(
     reception: Reception,
 ) -> None:
@@ -253,3 +269,95 @@ async def test_names_of_bots_that_nobody_waits_for_are_free_again_after_a_while(
 async def test_a_bad_name_is_unwelcome_in_words(reception: Reception, name: str) -> None:
     with pytest.raises(Unwelcome, match=r"a name|reserved"):
         reception.arrive(name, GAME)
+
+
+@pytest.mark.parametrize("keeps", [True, False], ids=["with a token", "without"])
+@pytest.mark.parametrize("here", [True, False], ids=["here", "gone"])
+async def test_a_name_that_an_organiser_gives_away_is_had_with_the_new_token_alone(
+    here: bool, keeps: bool, reception: Reception
+) -> None:
+    first = reception.arrive("ann", GAME, keeps=keeps)
+    if not here:
+        first.leave()
+    token = reception.bind("ann", GAME, "cup")
+    first.leave()
+    for other in (None, first.token or OWN):
+        with pytest.raises(Unwelcome, match="this is not its token"):
+            reception.arrive("ann", GAME, token=other)
+    assert reception.arrive("ann", GAME, token=token).current
+
+
+async def test_a_bot_that_is_called_to_its_matches_keeps_its_name(
+    reception: Reception, autojump_clock: MockClock
+) -> None:
+    called = Called("ann", "http://192.0.2.7/", token_digest(OWN).hex())
+    reception.restore("ann", GAME, called.digest, "cup")
+    visit = reception.recall("ann", GAME, called, "cup", arrived=True)
+    await trio.sleep(100.0)
+    reception.forget(lambda player: False, 60.0)
+    assert visit is not None
+    assert visit.current
+    assert not visit.player.retired
+    assert reception.arrive("ann", GAME, token=OWN).player is visit.player
+
+
+async def test_nobody_is_called_under_a_name_that_another_has_by_now(reception: Reception) -> None:
+    visit = connected(reception.arrive("ann", GAME))
+    visit.leave()
+    called = Called("ann", "http://192.0.2.7/", token_digest(OWN).hex())
+    assert reception.recall("ann", GAME, called, "cup", arrived=True) is None
+    assert reception.arrive("ann", GAME, token=visit.token).player.place == NOWHERE
+
+
+@pytest.mark.parametrize("here", [True, False], ids=["its bot is here", "another has it"])
+async def test_a_name_is_given_back_to_no_bot_that_was_away_where(here: bool, reception: Reception) -> None:
+    visit = connected(reception.arrive("ann", GAME, token=OWN))
+    if not here:
+        visit.leave()
+    digest = token_digest(OWN if here else f"not {OWN}").hex()
+    reception.restore("ann", GAME, digest, "monday")
+    assert not visit.player.retired
+    assert reception.arrive("ann", GAME, token=OWN).player is visit.player
+
+
+async def test_a_bot_that_came_in_vain_is_awaited_where_it_has_to_play(reception: Reception) -> None:
+    """Before this process held its tournament."""
+    visit = connected(reception.arrive("ann", GAME, token=OWN))
+    visit.leave()
+    reception.restore("ann", GAME, token_digest(OWN).hex(), "monday")
+    assert reception.arrive("ann", GAME, token=OWN).player.place == "monday"
+
+
+async def test_names_that_are_awaited_are_looked_at_once_however_many(
+    reception: Reception, autojump_clock: MockClock
+) -> None:
+    """Catches a host that never ends to look at them."""
+    for number in range(3 * AT_A_TIME):
+        connected(reception.arrive(f"bot-{number}", GAME)).leave()
+    await trio.sleep(100.0)
+    looks = 1
+    while reception.forget(lambda player: True, 60.0):
+        looks += 1
+        assert looks <= 4
+
+
+async def test_a_shared_name_that_was_given_away_may_be_shared_again_once_it_is_free(
+    reception: Reception, autojump_clock: MockClock
+) -> None:
+    reception.arrive("ann", GAME, keeps=False, shared=True)
+    token = reception.bind("ann", GAME, "cup")
+    reception.arrive("ann", GAME, token=token).leave(for_good=True)
+    await trio.sleep(100.0)
+    reception.forget(lambda player: False, 60.0)
+    both = [reception.arrive("ann", GAME, keeps=False, shared=True) for _ in range(2)]
+    assert all(visit.current for visit in both)
+
+
+async def test_a_name_is_not_owned_because_of_what_was_said_by_whoever_had_it_before(
+    reception: Reception, lobby: Lobby
+) -> None:
+    before = lobby.enter("ann", GAME, NOWHERE)
+    first = reception.arrive("ann", GAME)
+    reception.trust("ann", GAME, before)
+    first.leave()
+    assert reception.arrive("ann", GAME).token != first.token

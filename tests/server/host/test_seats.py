@@ -8,7 +8,7 @@ from trio.testing import MockClock
 
 from server.host.claims import Claims, way_back
 from server.host.host import OPEN, Host
-from server.host.reception import Reception, Unwelcome, Visit
+from server.host.reception import Guessing, Reception, Unwelcome, Visit
 from server.host.roll import Roll
 from server.net.limits import Limits
 from tests.server.host.test_host import GAME, come, running
@@ -61,8 +61,20 @@ async def test_whoever_looks_like_the_owner_of_a_seat_has_it_as_little(autojump_
         await cup(host)
         (await host.arrive("Al", GAME, **OURS)).leave()
         for name in ("A1", "AI", "аӏ"):
+            for where in (None, OPEN + GAME):
+                with pytest.raises(Unwelcome, match="is taken"):
+                    await host.arrive(name, GAME, tournament=where, **OURS)
+
+
+async def test_whoever_tries_tokens_at_a_seat_is_guessing(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await cup(host)
+        (await host.arrive("ann", GAME, **OURS)).leave()
+        for guess in range(host.limits.wrong_tokens.credits):
             with pytest.raises(Unwelcome, match="is taken"):
-                await host.arrive(name, GAME, **OURS)
+                await host.arrive("ann", GAME, token=f"guess {guess:020}", peer=HOME)
+        with pytest.raises(Guessing):
+            await host.arrive("ann", GAME, token=f"guess {0:020}", peer=HOME)
 
 
 async def test_seats_outlast_the_host(autojump_clock: MockClock) -> None:
@@ -122,6 +134,14 @@ async def test_at_an_open_table_nobody_has_a_seat(autojump_clock: MockClock) -> 
             (await host.arrive("ann", GAME, **how)).leave()
 
 
+async def test_a_name_that_is_shared_is_in_a_tournament_once(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await cup(host)
+        await host.arrive("ann", GAME, **OURS, shared=True)
+        with pytest.raises(Unwelcome, match="somebody plays in cup under it"):
+            await host.arrive("ann", GAME, **OURS, shared=True)
+
+
 async def test_bots_behind_one_gateway_are_one(autojump_clock: MockClock) -> None:
     """Nothing tells them apart; `docs/organisers.md` says so."""
     async with running() as (host, _):
@@ -175,6 +195,20 @@ async def test_a_new_token_is_the_one_for_all_tournaments_also_after_a_restart(
         with pytest.raises(Unwelcome, match="this is not its token"):
             await host.arrive("ann", GAME, token=TOKEN)
         assert (await host.arrive("ann", GAME, token=token)).player.place in ("cup", "cap")
+
+
+async def test_whose_a_name_is_is_kept_once_and_only_where_there_is_an_end(autojump_clock: MockClock) -> None:
+    """Catches a journal that grows with every bot that comes again."""
+    store = Memory()
+    async with running(store) as (host, _):
+        await cup(host)
+        for where in ("cup", OPEN + GAME):
+            for _ in range(3):
+                visit = await host.arrive("ann", GAME, token=TOKEN, tournament=where)
+                visit.acknowledge()
+                await trio.testing.wait_all_tasks_blocked()
+                visit.leave()
+    assert [kept.tournament for kept in store.kept() if isinstance(kept.fact, Claimed)] == ["cup"]
 
 
 # What the organiser can do
@@ -283,6 +317,23 @@ async def test_whoever_brought_its_token_to_a_match_has_its_name_after_a_restart
     else:
         assert after.arrive("ann", GAME).token
     assert after.arrive("bob", GAME, token=visits[1].token).player.place == record.name
+
+
+async def test_whoever_has_shown_the_token_it_was_given_before_its_match_has_its_name_after_a_restart(
+    autojump_clock: MockClock,
+) -> None:
+    """At an open table as well, which keeps no names."""
+    store = Memory()
+    async with running(store) as (host, _):
+        ann = await host.arrive("ann", GAME, resumes=True)
+        ann.acknowledge()
+        await host.arrive("bob", GAME, resumes=True)
+        await trio.sleep(0.1)
+        assert ann.player.seat is not None
+    async with running(store) as (host, _):
+        with pytest.raises(Unwelcome, match="this is not its token"):
+            await host.arrive("ann", GAME)
+        assert (await host.arrive("ann", GAME, token=ann.token)).player.seat is not None
 
 
 async def test_a_bot_without_a_token_or_that_never_resumes_has_no_way_back() -> None:

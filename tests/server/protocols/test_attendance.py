@@ -11,6 +11,7 @@ from trio.testing import MockClock
 
 from server.host.host import Host
 from server.host.reception import Unwelcome, Visit
+from server.net.guard import Severed
 from server.net.limits import Limits
 from server.protocols.common import states as machine
 from server.protocols.common.attendance import Attendance
@@ -350,6 +351,19 @@ async def test_whoever_is_taken_out_is_told_so_after_the_end_of_its_match(
         assert not [bot for bot in others if why in bot.told]
 
 
+@pytest.mark.parametrize("away", [True, False])
+async def test_whoever_is_away_when_it_is_taken_out_has_yet_to_hear_of_it(
+    away: bool, autojump_clock: MockClock
+) -> None:
+    async with hosting(CUP) as (host, _):
+        ann = await into(State.IN, host)
+        if away:
+            ann.here.away()
+        await Desk(host.tournaments["cup"]).withdraw("ann")
+        await trio.testing.wait_all_tasks_blocked()
+        assert [*host.untold.heard()] == [("cup", "ann")] * (not away)
+
+
 async def test_whoever_is_taken_out_while_it_comes_in_is_told_so(autojump_clock: MockClock) -> None:
     async with hosting(CUP, store=SlowToSeat()) as (host, _):
         (await Bot(host).come("ann")).here.lost()
@@ -470,3 +484,22 @@ async def test_a_question_is_counted_and_its_answer_costs_nothing(autojump_clock
         here.ask()
         assert here.asked == 1
         assert [here.budget.message(0.0), here.budget.message(0.0)] == [True, False]
+
+
+@pytest.mark.parametrize("to_move", [True, False])
+async def test_a_link_that_is_lost_ends_no_match_and_its_silence_is_given_back_to_whoever_was_to_move_over_it(
+    to_move: bool, autojump_clock: MockClock
+) -> None:
+    async with hosting({}) as (host, _):
+        for bot in await pair(host):
+            if (seat := bot.here.seat) is not None and seat.to_move is to_move:
+                await trio.sleep(3.0)
+                before = seat.match.left(trio.current_time())
+                bot.here.failed(Severed(silent=2.0))
+                assert seat.match.verdict is None
+                given = [
+                    round(after - left)
+                    for after, left in zip(seat.match.left(trio.current_time()), before, strict=True)
+                    if after is not None and left is not None
+                ]
+                assert sum(given) == (2 if to_move else 0)

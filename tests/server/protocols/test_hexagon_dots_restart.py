@@ -213,6 +213,25 @@ async def test_a_game_goes_on_however_often_the_host_is_started_again(autojump_c
         await play_on(here, mover, waiting, 5)
 
 
+@pytest.mark.parametrize("settings", [{}, CUP], ids=["an open table", "a tournament"])
+async def test_whoever_has_come_back_is_here_and_may_be_away_as_long_as_any_other(
+    settings: Mapping[str, str], autojump_clock: MockClock
+) -> None:
+    """Catches a bot that loses its match because the host was away before it."""
+    kept = await left(2, settings=settings)
+    async with table(settings, store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        await trio.sleep(GRACE - 1.0)
+        await waiting.again()
+        await mover.move(SIDES[2])
+        await waiting.turn()
+        assert here.host.here(settings.get("tournament", OPEN)).count == 2
+        await mover.hang_up()
+        await trio.sleep(5.0)
+        await mover.again()
+        await play_on(here, waiting, mover, 3, settings.get("tournament", OPEN))
+
+
 async def test_tokens_of_others_and_other_moves_change_nothing(autojump_clock: MockClock) -> None:
     kept = await left(3)
     async with table(store=kept.store) as here:

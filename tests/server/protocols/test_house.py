@@ -813,6 +813,8 @@ async def test_a_host_that_is_to_stop_lets_nobody_in_but_those_who_come_back_to_
         await ann.end.close()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(hall.host.drain)
+            for other in (None, f"not {OWN}"):
+                assert await reasons(await hall.hello("ann", token=other)) == [STOPPING]
             ann = await hall.hello("ann", token=OWN)
             assert [message["type"] for message in await ann.messages()] == ["welcome", "begin", "turn"]
             await ann.say("C")

@@ -112,6 +112,22 @@ async def test_whoever_hears_why_it_is_taken_out_hears_that_once(autojump_clock:
         await is_led_to_the_table(here)
 
 
+async def test_whoever_plays_elsewhere_by_then_goes_on_there_though_its_connection_was_lost(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is told of an end that it had missed, and loses the match that it was playing."""
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await ann.end.close()
+        await bob.tell(type="resign")
+        ann = await hello(here, "ann", tournament="open-connect-4")
+        await here.hello("cas", "connect-4", tournament="open-connect-4")
+        assert [each["type"] for each in await ann.messages()] == ["welcome", "begin", "turn"]
+        await ann.end.close()
+        again = await hello(here, "ann")
+        assert [each["type"] for each in await again.messages()] == ["welcome", "begin", "turn"]
+
+
 async def test_whoever_is_awaited_by_the_next_tournament_comes_into_that(autojump_clock: MockClock) -> None:
     """Catches a bot that is told of yesterday's cup while today's waits for it."""
     async with room(CUP) as here:

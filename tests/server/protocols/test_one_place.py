@@ -117,9 +117,9 @@ async def test_it_plays_elsewhere_once_it_has_gone_is_out_or_has_said_hello_agai
         again = await hello(here, "ann", "monday")
         assert await heard(again) == [{"type": "welcome", "tournament": "monday"}]
         await Desk(here.host.tournaments["monday"]).withdraw("ann")
-        assert await heard(await hello(here, "ann", "friday")) == [
-            {"type": "welcome", "tournament": "friday"}
-        ]
+        for other in ("friday", None):
+            last = await hello(here, "ann", other)
+            assert await heard(last) == [{"type": "welcome", "tournament": "friday"}]
 
 
 async def test_the_open_table_can_be_left_for_a_tournament_at_any_time(autojump_clock: MockClock) -> None:
@@ -156,3 +156,21 @@ async def test_a_bot_of_the_arena_goes_on_while_it_waits_and_not_in_the_middle_o
         answer = await refused.answer("POST")
         assert (answer.status, msgspec.json.decode(answer.body)) == (409, {"error": NOT_BOTH})
         assert here.host.lobby.named("ann", GAME)[0].place == "monday"
+
+
+async def test_a_bot_that_is_called_stays_in_its_battle_though_it_comes_without_its_token(
+    autojump_clock: MockClock,
+) -> None:
+    """It is known by its address. Catches a match that is lost because its bot was started again."""
+    async with lists(CUP | {"tournament": "monday"}) as here:
+        await here.host.open("friday", Opened(GAME, "round-robin", 2))
+        for name in TOKENS:
+            await here.join(name, teamUrl=here.telephone.connect(f"{name}.example"), tournament="monday")
+        again = {"name": "ann", "teamUrl": "http://ann.example"}
+        assert await here.says(f"/{GAME}/join", again | {"tournament": "friday"}) == (
+            409,
+            {"error": NOT_BOTH},
+        )
+        assert (await here.says(f"/{GAME}/join", again | {"tournament": "monday"}))[0] == 202
+        assert here.host.lobby.named("ann", GAME)[0].place == "monday"
+        assert not here.host.tournaments["friday"].record.entrants

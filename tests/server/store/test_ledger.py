@@ -12,6 +12,7 @@ from msgspec import UNSET, structs
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from server.exits import Unavailable
 from server.store.journal import Jot
 from server.store.ledger import AT_A_TIME, ENOUGH, LATE, LOOK, REST, RETRY, SOON, STANDS_STILL, Ledger
 from server.store.sqlite import Sqlite
@@ -518,3 +519,37 @@ async def test_what_could_not_be_kept_is_tried_at_once_when_somebody_knows_bette
         ledger.try_again()
         await ledger.keep("cup", 1.0, [Entered("bob")])
         assert trio.current_time() < begun + RETRY
+
+
+async def test_it_is_tried_at_once_no_more_often_than_somebody_knows_better(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a host that does nothing but try, from the first time on that it was told to."""
+    engine.times = 10
+    async with running(engine) as (ledger, nursery):
+        nursery.start_soon(ledger.keep, "cup", 1.0, [PAUSED])
+        await trio.sleep(RETRY / 5)
+        ledger.try_again()
+        await trio.sleep(RETRY / 5)
+        assert len(engine.batches) == 2
+
+
+async def test_nobody_waits_for_moves_to_be_kept_while_nothing_can_be(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a host that does not stop because it waits for its database."""
+    engine.times = 10**9
+    async with running(engine) as (ledger, _):
+        await trio.sleep(LOOK + 1.0)
+        with trio.fail_after(RETRY), pytest.raises(Unavailable, match="the disk is full"):
+            await ledger.keep_moves()
+
+
+async def test_what_is_safe_stays_safe_when_moves_alone_are_kept(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    async with running(engine) as (ledger, _):
+        await ledger.keep("cup", 1.0, [PAUSED])
+        played(ledger, "cup-1", ["NW"])
+        await ledger.keep_moves()
+        assert ledger.safe == engine.last() == 1

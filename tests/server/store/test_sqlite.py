@@ -109,8 +109,10 @@ def test_whoever_reads_what_is_kept_has_nothing_locked_and_finds_what_was_writte
 def test_a_number_that_is_anothers_is_a_conflict(engine: Sqlite) -> None:
     """Catches two hosts that write to one journal."""
     engine.write(entered(1, "ann"))
-    with pytest.raises(Conflict):
-        engine.write([*entered(2, "bob"), *entered(1, "cas")])
+    elsewhere = entries.entry(1, "cap", 1.0, Entered("ann"))
+    for other in (*entered(1, "cas"), elsewhere):
+        with pytest.raises(Conflict):
+            engine.write([*entered(2, "bob"), other])
     assert list(engine.kept()) == entered(1, "ann")
 
 
