@@ -91,11 +91,11 @@ def show(name: str, *, data: Path | None = None, host: HostOptions | None = None
     Parameters
     ----------
     data
-        A data folder to read instead of asking a host.
+        A data folder to read instead of asking a host, unless --url is given too.
     json
         One JSON object instead.
     """
-    if data is None:
+    if data is None or host is not None:
         found = (host or HostOptions()).remote().whole("entrants", "tournaments", name)
     else:
         from server.commands.kept_tournament import kept_tournament
