@@ -11,6 +11,7 @@ from cyclopts.validators import Number
 
 from server.commands import tournament_entrants
 from server.commands.flags import Count, Entrants, Flag, Positive, Seed, TournamentFlags
+from server.commands.formats import FormatName
 from server.commands.games import GameName
 from server.commands.hosts import DeskOptions, HostOptions
 from server.commands.tournament_answers import COLUMNS, cells, order, shown, tell
@@ -110,7 +111,7 @@ def create(
     name: str,
     *,
     game: GameName,
-    format: str = "round-robin",
+    format: FormatName = "round-robin",
     entrants: Entrants = None,
     rounds: Count = None,
     seed: Seed = None,
@@ -132,8 +133,6 @@ def create(
     ----------
     name
         Its name: letters, digits, _ . and -.
-    format
-        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide.
     entrants
         Take no more than this many, and start when they have come, unless --start-at says when.
     rounds

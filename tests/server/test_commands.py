@@ -21,6 +21,7 @@ from server.commands.play import called
 from server.commands.tournament import app as tournaments
 from tests.server.run import quintain
 from tests.server.served import ROOT
+from tournament.format import offered
 
 SUBCOMMANDS = tuple(name for name in tournaments if not name.startswith("-"))
 PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
@@ -64,6 +65,15 @@ def test_no_line_of_help_is_broken_on_a_terminal_where_it_has_a_break_of_its_own
 ) -> None:
     explained = helped(*words).split("\n\n", 2)[2]  # beside the first sentence, which is one line in the code
     assert [line for line in explained.splitlines() if line.endswith(" ")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("serve",), ("tournament", "create")], ids=" ".join)
+def test_help_lists_the_formats_that_there_are(words: tuple[str, ...], helped: Callable[..., str]) -> None:
+    """Catches a list that is written by hand."""
+    said = " ".join(helped(*words).replace("│", " ").split())
+    *first, last = offered()
+    assert f"--format STR The format, round-robin unless set: {', '.join(first)} or {last}." in said
 
 
 @pytest.mark.slow
