@@ -14,11 +14,13 @@ from typing import get_args
 
 import pytest
 from cyclopts import CoercionError, CycloptsError, Token
+from msgspec.structs import fields
 
 from server.__main__ import command_line
 from server.commands import COMMANDS
 from server.commands.play import called
 from server.commands.tournament import app as tournaments
+from server.host.tournament_settings import TournamentSettings
 from tests.server.run import quintain
 from tests.server.served import ROOT
 from tournament.format import offered
@@ -65,6 +67,14 @@ def test_no_line_of_help_is_broken_on_a_terminal_where_it_has_a_break_of_its_own
 ) -> None:
     explained = helped(*words).split("\n\n", 2)[2]  # beside the first sentence, which is one line in the code
     assert [line for line in explained.splitlines() if line.endswith(" ")] == []
+
+
+@pytest.mark.slow
+def test_every_setting_of_a_tournament_has_a_flag(helped: Callable[..., str]) -> None:
+    flags = set(re.findall("--([a-z-]+)", helped("tournament", "create")))
+    others = {"pace": {"turn", "bank", "gain"}, "options": {"option"}}
+    for each in fields(TournamentSettings):
+        assert flags >= others.get(each.name, {each.name.replace("_", "-")})
 
 
 @pytest.mark.slow
