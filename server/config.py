@@ -31,6 +31,7 @@ from tournament.refusals import Refusal
 
 FILE = "quintain.toml"
 HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?\.?")
+TCP = re.compile(r"tcp://[A-Za-z0-9.-]+:[0-9]{1,5}")
 WEBSOCKET = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 MEANT_AS_TOML = re.compile(r'\s*(\{|\[\s*[\[{"])')  # a list or a table, and not an address in brackets
 UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")  # the last ones are bytes that are not UTF-8
@@ -111,8 +112,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     tls: Tls | None = None
     proxies: tuple[str, ...] = ()  # as CIDR: whose `X-Forwarded-For` is believed
     hosts: tuple[str, ...] = ()  # names for this host, beside its own, while it listens on loopback only
-    # "wss://…": where browsers reach the websocket port; "": at the page's own name, on that port
-    websocket_url: str = ""
+    # Where others reach the TCP and the websocket port; "": at the page's own name, on that port
+    tcp_url: str = ""  # "tcp://NAME:PORT"
+    websocket_url: str = ""  # "wss://…"
     origins: tuple[str, ...] = ()  # "https://…": sites whose pages may order what pages of the host may
     admin_anywhere: bool = False  # the desk also where its cookies cross a network in the clear
     evaluation: Evaluation = Evaluation()
@@ -301,6 +303,8 @@ def _check_addresses(found: Settings, origin: str) -> None:
             raise ConfigError(f"{origin}: {key}: expected ADDRESS:PORT, not {in_quotes(address)}")
     if found.advertise and not int(found.advertise.rpartition(":")[2]):
         raise ConfigError(f"{origin}: advertise: nobody can be reached at port 0")
+    if found.tcp_url and not TCP.fullmatch(found.tcp_url):
+        raise ConfigError(f"{origin}: tcp_url: expected tcp://NAME:PORT, not {in_quotes(found.tcp_url)}")
     if found.websocket_url and not WEBSOCKET.fullmatch(found.websocket_url):
         wanted = "expected ws:// or wss://, a host, and perhaps a port, without a path"
         raise ConfigError(f"{origin}: websocket_url: {wanted}, not {in_quotes(found.websocket_url)}")

@@ -179,7 +179,7 @@ async def _serve(
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
         sessions = Sessions() if desk else None
         login = None if sessions is None else lambda: login_path(sessions, trio.current_time())
-        addresses = Addresses(**where, websocket_url=settings.websocket_url)
+        addresses = Addresses(**where, tcp_url=settings.tcp_url, websocket_url=settings.websocket_url)
         doors_of_dialects = [door for _, door in spoken]
         app = application(
             host,

@@ -99,6 +99,7 @@ ELSEWHERE = {
     "server/commands/demo.py": "server/test_commands_host.py",
     "server/commands/doctor.py": "server/test_keeping.py",
     "server/commands/flags.py": "server/test_commands.py",
+    "server/commands/formats.py": "server/test_commands.py",
     "server/commands/games.py": "server/test_commands.py",
     "server/commands/hosts.py": "server/test_commands_host.py",
     "server/commands/tournament_entrants.py": "server/test_commands_host.py",

@@ -156,7 +156,7 @@ struct Bot {
     std::string token;
     std::getline(std::ifstream(file), token);
     say("the token is kept in " + file);
-    return token;
+    return token.substr(0, token.find_last_not_of(" \r") + 1);  // as an editor has ended the line
   }
 
   void say(const std::string& line) const { if (!quiet) std::cout << line << std::endl; }

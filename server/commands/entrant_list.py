@@ -143,7 +143,8 @@ def invite(
 def letter(one: Invited, about: dict[str, Any], url: str, token: str) -> str:
     """The text to send to the author of a bot."""
     hello = {"type": "hello", "name": one.name, "game": about["game"], "token": token}
-    kept = f"{urlsplit(url).hostname}-{about['game']}-{one.name}".replace("/", "_")  # as clients name it
+    host = urlsplit(url).hostname
+    kept = f"{host}-{about['game']}-{one.name}".replace("/", "_")  # as clients name it
     said = [
         f"Tournament: {about['tournament']} ({about['game']}, {about['format']})",
         f"Bot: {one.name}",
@@ -155,7 +156,8 @@ def letter(one: Invited, about: dict[str, Any], url: str, token: str) -> str:
         f"Token: {token}",
         "",
         "Only whoever has the token can play under this name: keep it to yourself.",
-        "Bots of quintain new, and quintain play, read it from a file. Write it there before they start:",
+        "Bots of quintain new, and quintain play, read it from a file, whose name begins with the host in",
+        f"the address that they connect to. If that is {host}, write it there before they start:",
         "",
         f"    ~/.local/state/quintain-bot/{kept}",
         "",

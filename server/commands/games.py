@@ -13,11 +13,11 @@ from server.exits import Misuse
 from server.net.escaping import in_quotes
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-GameName = Annotated[str, Parameter(help=f"The game: {_listed([*catalogue()])}.")]
+GameName = Annotated[str, Parameter(help=f"The game: {listed([*catalogue()])}.")]
 
 
 def game_named(name: str) -> Game[Any, Any]:

@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 
 from server import without_rich as without_rich  # before everything that logs
 from server.commands.flags import Count, Entrants, Flag, TournamentFlags, Whole
+from server.commands.formats import FormatName
 from server.commands.games import GameName
 from server.config import settings, with_tournament
 from server.exits import ConfigError
@@ -33,7 +34,7 @@ def serve(
     config: str | None = None,
     tournament: str | None = None,
     game: GameName | None = None,
-    format: str | None = None,
+    format: FormatName | None = None,
     entrants: Entrants = None,
     rounds: Count = None,
     how: TournamentFlags | None = None,
@@ -75,8 +76,6 @@ def serve(
         The configuration file: quintain.toml, if there is one, unless set.
     tournament
         A tournament to hold, or to continue if it exists with the same terms; needs --game.
-    format
-        The format: round-robin unless set, or double-round-robin, swiss, knockout, gauntlet, ladder, decide.
     entrants
         Take no more than this many, and start when they have come, unless --start-at says when.
     rounds

@@ -11,6 +11,7 @@ from cyclopts.validators import Number
 
 from server.commands import tournament_entrants
 from server.commands.flags import Count, Entrants, Flag, Positive, Seed, TournamentFlags
+from server.commands.formats import FormatName
 from server.commands.games import GameName
 from server.commands.hosts import DeskOptions, HostOptions
 from server.commands.tournament_answers import COLUMNS, cells, order, shown, tell
@@ -91,11 +92,11 @@ def show(name: str, *, data: Path | None = None, host: HostOptions | None = None
     Parameters
     ----------
     data
-        A data folder to read instead of asking a host.
+        A data folder to read instead of asking a host, unless --url is given too.
     json
         One JSON object instead.
     """
-    if data is None:
+    if data is None or host is not None:
         found = (host or HostOptions()).remote().whole("entrants", "tournaments", name)
     else:
         from server.commands.kept_tournament import kept_tournament
@@ -110,7 +111,7 @@ def create(
     name: str,
     *,
     game: GameName,
-    format: str = "round-robin",
+    format: FormatName = "round-robin",
     entrants: Entrants = None,
     rounds: Count = None,
     seed: Seed = None,
@@ -132,8 +133,6 @@ def create(
     ----------
     name
         Its name: letters, digits, _ . and -.
-    format
-        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide.
     entrants
         Take no more than this many, and start when they have come, unless --start-at says when.
     rounds

@@ -16,19 +16,22 @@ class Addresses(Struct, frozen=True):
     tcp: str = "127.0.0.1:8000"
     websocket: str = "127.0.0.1:8001"
     http: str = "127.0.0.1:8080"
-    websocket_url: str = ""  # by which browsers reach the websocket port, if not directly
+    tcp_url: str = ""  # by which others reach that port, if not at the name of the page
+    websocket_url: str = ""  # the same
 
     def reached(self, request: Request) -> Mapping[str, str]:
         """How to reach the doors, under the host name by which the request came."""
         asked = HOST.fullmatch(request.headers.get("host", ""))
         name = asked[1] if asked else self.http.rpartition(":")[0]
-        tcp, websocket = self.tcp.rpartition(":")[2], self.websocket.rpartition(":")[2]
+        websocket = self.websocket.rpartition(":")[2]
+        url = self.tcp_url or f"tcp://{name}:{self.tcp.rpartition(':')[2]}"
+        host, _, tcp = url.removeprefix("tcp://").rpartition(":")
         own = "s" if request.secure else ""
         seen = "s" if over_tls(request) else ""
         return {
-            "host": name.strip("[]"),
+            "host": host.strip("[]"),
             "tcp": tcp,
-            "url": f"tcp://{name}:{tcp}",
+            "url": url,
             "websocket": self.websocket_url or f"ws{own}://{name}:{websocket}",
             "http": f"http{seen}://{asked[0] if asked else self.http}",
         }

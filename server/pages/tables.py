@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from server.export import decision_views
 from server.export.json_views import PRECISION, out_shown
@@ -47,23 +47,13 @@ AT_LEAST = Column(
 ESTIMATE = "strength"  # the criterion that is in Elo itself
 
 
-class Line(Struct, frozen=True):
-    """A line of the table."""
+class Line(Row, frozen=True, kw_only=True):
+    """A line of the table: a row, and what else is shown in it."""
 
-    rank: int
-    name: str
     affiliation: str
     out: str  # why it plays no more, or ""
-    points: float
-    played: int
-    wins: int
-    draws: int
-    losses: int
-    tie_breaks: tuple[float, ...]
-    rating: float | None
     reach: float | None  # half the width of the interval
     bar: Markup | None
-    first: float | None  # how likely it is the strongest
 
 
 class Score(Struct, frozen=True):
@@ -128,21 +118,13 @@ def _line(record: Record, row: Row, on: drawings.Scale) -> Line:
         reach = (high - low) / 2
         said = f"{formatting.signed(row.rating)}, {formatting.signed(low)} to {formatting.signed(high)}"
         bar = drawings.bar(row.interval, row.rating, on, said)
+    rating = None if row.rating is None else round(row.rating, PRECISION)
     return Line(
-        row.rank,
-        row.name,
-        record.affiliations.get(row.name, ""),
-        out_in_words(out_shown(record, row.name)),
-        row.points,
-        row.played,
-        row.wins,
-        row.draws,
-        row.losses,
-        row.tie_breaks,
-        None if row.rating is None else round(row.rating, PRECISION),
-        reach,
-        bar,
-        row.first,
+        **structs.asdict(structs.replace(row, rating=rating)),
+        affiliation=record.affiliations.get(row.name, ""),
+        out=out_in_words(out_shown(record, row.name)),
+        reach=reach,
+        bar=bar,
     )
 
 

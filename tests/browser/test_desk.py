@@ -134,6 +134,29 @@ def test_the_desk_knows_its_own_forms_at_a_name_without_tls(
         open_cup(page, "cup", 3)
 
 
+# Labels that stand beside the field of another one, and not beside their own.
+APART = """() => [...document.querySelectorAll("form.line label")].filter((label) => {
+    const line = (each) => { const box = each.getBoundingClientRect(); return (box.top + box.bottom) / 2; };
+    const beside = (each) => Math.abs(line(each) - line(label)) < 10;
+    const others = [...label.form.elements].filter((each) => each !== label.control && each.labels?.length);
+    return !beside(label.control) && others.some(beside);
+}).map((label) => label.innerText)"""
+
+
+def test_a_label_is_never_beside_the_field_of_another_alone(browser: Browser, host: Served) -> None:
+    """Catches "affiliation" behind the field for a bot's name on a phone, where lines are short."""
+    with visitor(browser, host.http) as organiser:
+        page = log_in(organiser, another_link(host))
+        open_cup(page, "narrow", 2, "santorini")
+        page.get_by_label("Invite a bot named").fill("zoe")
+        page.get_by_role("button", name="Invite", exact=True).click()
+        organiser.go(page, "/admin/tournaments/narrow")
+        expect(page.get_by_label("affiliation")).to_be_visible()
+        for width in (1400, 900, 700, 500, 390, 360):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(APART) == [], width
+
+
 def test_all_times_at_the_desk_are_in_the_reader_s_zone(browser: Browser, host: Served) -> None:
     """Those of absences and orders were in UTC, beside standings in the reader's zone."""
     with visitor(browser, host.http, timezone_id="Pacific/Kiritimati", locale="en-GB") as organiser:

@@ -609,12 +609,13 @@ def test_a_token_whose_file_a_power_cut_has_emptied_is_kept_anew(
     assert kept.read_text().strip() == token
 
 
-@pytest.mark.parametrize(("name", "file"), [("seven", "seven"), ("seven/9", "seven_9")])
+@pytest.mark.parametrize(("name", "file", "end"), [("seven", "seven", "\r\n"), ("seven/9", "seven_9", "\n")])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_token_that_its_author_has_written_down_is_brought(
     language: str,
     name: str,
     file: str,
+    end: str,
     workshop: Workshop,
     script: Script,
     tmp_path: Path,
@@ -622,13 +623,14 @@ def test_a_token_that_its_author_has_written_down_is_brought(
 ) -> None:
     """As whoever is invited does, in the file that the invitation names.
 
-    Catches a hello that breaks off where an editor has ended the line, and a folder for half of a name.
+    Catches a hello that breaks off where an editor has ended the line, one with half of the end of a line
+    in its token, and a folder for half of a name.
     """
     needed(language)
     monkeypatch.setattr(workshop, "states", tmp_path)
     kept = tmp_path / f"quintain-bot/127.0.0.1-connect-4-{file}"
     kept.parent.mkdir()
-    kept.write_text("as-the-invitation-has-it\n")
+    kept.write_text(f"as-the-invitation-has-it{end}", newline="")
     bot = workshop.start(language, script.port, name=name)
     script.accept()
     token = script.hear()["token"]

@@ -21,6 +21,7 @@ from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
 from server.show.conduit import ToPlay, ToShow
 from server.workers.messages import OfWorker, Several, ToWorker
 from tests.clients.starters import LANGUAGES, lines
+from tournament.format import offered
 
 ROOT = Path(__file__).parents[2]
 HERE = "server.protocols."
@@ -94,6 +95,23 @@ def test_authors_of_bots_are_told_how_long_each_starter_is() -> None:
 def test_the_command_line_lists_them() -> None:
     (listed,) = re.findall(r"GAME is (.*?), or a game that", spelled("docs/command-line.md"))
     assert set(re.findall("`(.*?)`", listed)) == set(OURS)
+
+
+def test_every_format_is_on_its_page_with_what_is_true_of_it_and_on_that_of_the_command_line() -> None:
+    (listed,) = re.findall("FORMAT is (.*?);", spelled("docs/command-line.md"))
+    assert set(re.findall("`(.*?)`", listed)) == set(offered())
+    page = (ROOT / "docs/formats.md").read_text()
+    told = page.partition("| format | everybody plays |")[2].partition("\n\n")[0].splitlines()[2:]
+    cells = [row.strip("| ").split(" | ") for row in told]
+    assert {name: rest for name, _, *rest in cells} == {
+        f"[`{name}`](#{name})": [
+            "no" if found.endless or found.rounds else "yes",
+            "yes" if found.late else "no",
+            "–" if found.endless else "annuls" if found.annuls else "forfeits",
+        ]
+        for name, found in offered().items()
+    }
+    assert set(re.findall(r"^\((.*)\)=$", page, re.MULTILINE)) == set(offered())
 
 
 def test_the_readme_names_them_and_says_how_many_there_are() -> None:

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 from structlog.testing import capture_logs
 
 from games.game import Pace
-from server.already_there import expect_the_same, warn_of_another
+from server.already_there import SAID, expect_the_same, warn_of_another
 from server.exits import ConfigError
 from server.host.tournament_settings import TournamentSettings
 from tests.server.run import quintain
@@ -50,6 +51,10 @@ def test_what_differs_is_said(more: dict[str, Any], said: str) -> None:
     assert str(error.value) == (
         f"there is a tournament cup already, {said}; take another name or leave the flags out"
     )
+
+
+def test_every_setting_is_compared_but_for_the_name_and_the_group() -> None:
+    assert set(SAID) == {each.name for each in fields(TournamentSettings)} - {"name", "group"}
 
 
 @pytest.mark.parametrize(

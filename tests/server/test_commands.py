@@ -14,13 +14,16 @@ from typing import get_args
 
 import pytest
 from cyclopts import CoercionError, CycloptsError, Token
+from msgspec.structs import fields
 
 from server.__main__ import command_line
 from server.commands import COMMANDS
 from server.commands.play import called
 from server.commands.tournament import app as tournaments
+from server.host.tournament_settings import TournamentSettings
 from tests.server.run import quintain
 from tests.server.served import ROOT
+from tournament.format import offered
 
 SUBCOMMANDS = tuple(name for name in tournaments if not name.startswith("-"))
 PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
@@ -64,6 +67,23 @@ def test_no_line_of_help_is_broken_on_a_terminal_where_it_has_a_break_of_its_own
 ) -> None:
     explained = helped(*words).split("\n\n", 2)[2]  # beside the first sentence, which is one line in the code
     assert [line for line in explained.splitlines() if line.endswith(" ")] == []
+
+
+@pytest.mark.slow
+def test_every_setting_of_a_tournament_has_a_flag(helped: Callable[..., str]) -> None:
+    flags = set(re.findall("--([a-z-]+)", helped("tournament", "create")))
+    others = {"pace": {"turn", "bank", "gain"}, "options": {"option"}}
+    for each in fields(TournamentSettings):
+        assert flags >= others.get(each.name, {each.name.replace("_", "-")})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("serve",), ("tournament", "create")], ids=" ".join)
+def test_help_lists_the_formats_that_there_are(words: tuple[str, ...], helped: Callable[..., str]) -> None:
+    """Catches a list that is written by hand."""
+    said = " ".join(helped(*words).replace("│", " ").split())
+    *first, last = offered()
+    assert f"--format STR The format, round-robin unless set: {', '.join(first)} or {last}." in said
 
 
 @pytest.mark.slow

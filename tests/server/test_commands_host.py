@@ -405,6 +405,9 @@ def test_names_are_entered_in_a_tournament_by_invitation_before_it_begins_by_a_c
     assert "by invitation: only bots that are invited, or entered by name, take part\n" in told
     assert "missing: ann, since" in told
     assert "by invitation" in quintain("tournament", "show", "closed", "--data", str(host.data))[1]
+    assert desk("tournament", "show", "closed", "--data", str(host.data)) == (0, told, ""), (
+        "the host is asked"
+    )
     code, _, errors = desk("tournament", "enter", "closed", "cas", "Draw", "dan")
     assert code != 0
     assert errors.startswith("quintain: in closed now: cas; but not Draw\nquintain: ")

@@ -67,6 +67,7 @@ def test_each_invitation_is_a_file_of_its_own_with_what_a_bot_says_first(tmp_pat
         assert json.loads(hello) == expected
     assert "Contact: ann@example" in written[0].read_text()
     assert "\n    ~/.local/state/quintain-bot/host-santorini-a_b\n" in written[2].read_text()
+    assert "connect to. If that is host, write it there" in written[2].read_text(), "or another file"
     with pytest.raises(Failure, match="exists"):
         next(invite(bots, folder, ABOUT, "http://host", lambda bot: bot.name))
 

@@ -263,9 +263,10 @@ def possible(record: Record) -> list[str]:
 
 
 def waits_for_all(tournament: Tournament) -> bool:
-    """Whether it does not begin by itself, however many are here, without some who are missing."""
-    record = tournament.record
-    return record.state is State.REGISTERING and record.opened.start is None and tournament.awaits_the_invited
+    """Whether it begins by itself when it is full, but not without some who are missing."""
+    opened, registering = tournament.record.opened, tournament.record.state is State.REGISTERING
+    fills = opened.entrants is not None and opened.start is None
+    return registering and fills and tournament.awaits_the_invited
 
 
 def ends(record: Record) -> bool:

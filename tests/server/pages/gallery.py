@@ -32,6 +32,7 @@ from tournament.tournament import Tournament
 GAME = "tic-tac-toe"
 TOKEN = "the organiser's own"
 TAG = re.compile(r"<[a-z]")  # an element begins
+LISTENS = Addresses("127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7080")
 
 
 def raised(error: Exception) -> None:
@@ -134,9 +135,10 @@ def unchunked(received: bytes) -> tuple[bytes, bytes]:
 
 
 @asynccontextmanager
-async def gallery(limits: Limits | None = None, run: Run = at_once) -> AsyncIterator[Gallery]:
+async def gallery(
+    limits: Limits | None = None, run: Run = at_once, addresses: Addresses = LISTENS
+) -> AsyncIterator[Gallery]:
     async with hosting({}, limits) as (host, nursery):
-        addresses = Addresses("127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7080")
         pages = Pages(host, addresses, run=run, timer=trio.current_time, limits=limits)
         doors = (
             HexagonDots(host, hexagondots.GAME),

@@ -168,8 +168,12 @@ async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_th
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
-        ({}, "cup does not start by itself until all who were invited are here."),
-        ({"by_invitation": True}, "cup does not start by itself until all who were let in are here."),
+        ({"entrants": 2}, "cup does not start by itself until all who were invited are here."),
+        (
+            {"entrants": 2, "by_invitation": True},
+            "cup does not start by itself until all who were let in are here.",
+        ),
+        ({"by_invitation": True}, "It starts when you say so, whoever is here."),
         ({"start_at": 4e9, "absent": "settle"}, "otherwise the matches of whoever stays away are settled"),
         ({"start_at": 4e9, "absent": "wait"}, "otherwise each match waits for 45 seconds."),
     ],

@@ -20,6 +20,7 @@ from server.exits import Unavailable
 from server.http.routes import routed
 from server.net.limits import Limits
 from server.pages import files, formatting, game, match, protocols, rendering
+from server.pages.addresses import Addresses
 from server.pages.fair_share import ALONE, REST, FairShare
 from server.pages.formatting import FEW
 from server.pages.home import summaries
@@ -325,6 +326,20 @@ async def test_the_addresses_are_those_of_this_host(autojump_clock: MockClock) -
     assert "ws://[::1]:7001/play" in home
     assert "http://[::1]:7080/play" in home
     assert "nc 127.0.0.1 7000" in odd
+
+
+async def test_where_a_proxy_has_other_names_and_ports_bots_are_told_those(autojump_clock: MockClock) -> None:
+    elsewhere = Addresses(tcp_url="tcp://bots.example.org:4000", websocket_url="wss://arena.example.org")
+    async with gallery(addresses=elsewhere) as here:
+        home, game = await here.read("/"), await here.read("/games/connect-4")
+        protocol, assistants = await here.read("/protocols/house"), await here.read("/for-assistants.md")
+    for page in (home, game, protocol):
+        assert "nc bots.example.org 4000" in page
+    for page in (game, protocol, assistants):
+        assert "tcp://bots.example.org:4000" in page
+    for page in (home, protocol, assistants):
+        assert "wss://arena.example.org/play" in page
+    assert '"bots.example.org", 4000' in assistants
 
 
 async def test_behind_a_proxy_that_speaks_tls_the_addresses_do_so_too(autojump_clock: MockClock) -> None:
