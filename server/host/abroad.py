@@ -25,6 +25,9 @@ class Wanted(Struct, frozen=True):
     game: str
     tournament: str | None  # None: wherever the host finds a place for that name
     token: str | None = None  # that it brings, if its dialect has tokens
+    # By which door it comes, and from which address: that is what a name belongs to without a token.
+    door: str = ""  # "": not known
+    address: str = ""
 
 
 class Handed(Struct, frozen=True, eq=False):
@@ -75,6 +78,10 @@ class Abroad(Protocol):
 
     def expects(self, name: str, game: str) -> bool:
         """Whether a tournament with an end, wherever it is held, awaits such a bot or would take it."""
+        ...
+
+    def may_hold(self, tournament: str, game: str) -> bool:
+        """Whether a tournament that is not held here goes on in another process, or may do so."""
         ...
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:

@@ -414,6 +414,8 @@ class Host:
         try:
             if practises:
                 self.house_players.expect(visit.player, against, peer)
+            if tournament is not None and self._is_elsewhere(tournament, game):
+                raise HeldElsewhere(ELSEWHERE)
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
             found = await self.placing.place(
                 visit.player,
@@ -500,6 +502,12 @@ class Host:
             each.say_goodbye()
 
     # Within
+
+    def _is_elsewhere(self, tournament: str, game: str) -> bool:
+        """Whether a bot was sent here only because of somebody of its name, who has just gone."""
+        if self.abroad is None or tournament in self.tournaments or tournament == OPEN + game:
+            return False
+        return self.abroad.may_hold(tournament, game)
 
     def _begin_nothing(self) -> None:
         self.draining = True

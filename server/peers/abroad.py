@@ -165,6 +165,9 @@ class Peers:
 
     # An `Abroad`
 
+    def may_hold(self, tournament: str, game: str) -> bool:
+        return self._directory.goes_on(tournament, game)
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         name = self.where(wanted)
         if name is None and self.is_unheard_of(wanted):

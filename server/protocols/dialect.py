@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from server.config import Settings
 from server.host.abroad import Holder, Wanted
 from server.host.host import Host
 from server.http.routes import HttpDoor
 from server.http.wire import Request
+from server.net.budgets import address_of
 from server.net.limits import Limits
 from server.net.outbox import Outbox, Say
 from server.net.turns import Turn
@@ -51,7 +53,7 @@ class Leaves(Exception):
         self.turn = turn
 
 
-def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) -> Holder | None:
+def leads_away(host: Host, wants: Wants, peer: str, talk: "Talk | None", message: bytes) -> Holder | None:
     """The process that serves a bot that comes, or comes again, with this message; None: this one."""
     if host.abroad is None or (talk is not None and talk.attendance.state not in (State.SILENT, State.IN)):
         return None
@@ -60,6 +62,7 @@ def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) ->
     wanted = wants(message if remembers is None else remembers.repeated(message))
     if wanted is None:
         return None
+    wanted = replace(wanted, address=address_of(peer))
     return host.abroad.holder(wanted, None if talk is None else talk.attendance.visit)
 
 

@@ -198,7 +198,7 @@ def spoken_name(line: bytes, limits: Limits) -> str:
 def wanted(line: bytes) -> Wanted | None:
     """Where a bot with this first line wants to play."""
     try:
-        return Wanted(spoken_name(line, USUAL), GAME, None)
+        return Wanted(spoken_name(line, USUAL), GAME, None, door=DOOR)
     except BadName:
         return None
 

@@ -168,7 +168,7 @@ class Connection(Passable):
         way = self._way or _way(line, self._host.guard)
         if settled or self._over or (self._way is not None and not way.comes_again):
             return
-        if (holder := leads_away(self._host, way.wanted, self._talk, line)) is not None:
+        if (holder := leads_away(self._host, way.wanted, self._wire.peer, self._talk, line)) is not None:
             unread = (
                 b"".join(b"%b\n" % each for each in (told_anew(self._talk, line), *following))
                 + self._lines.unread

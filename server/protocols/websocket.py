@@ -247,7 +247,10 @@ class Connection(Passable):
     def _expect_here(self, message: bytes, following: Iterator[Item]) -> None:
         """Raise `Leaves` if the bot that comes with this message plays in another process."""
         settled, self._settled = self._settled, False
-        if settled or (holder := leads_away(self._host, self._way.wanted, self._talk, message)) is None:
+        if settled:
+            return
+        holder = leads_away(self._host, self._way.wanted, self._wire.peer, self._talk, message)
+        if holder is None:
             return
         unread = b"".join(map(repeated, (told_anew(self._talk, message), *following))) + self._frames.unread
         raise Leaves(holder, unread, self._wire.arrived, self._host.leaving.take())

@@ -146,6 +146,10 @@ class Directory:
             self._tables[game] = self._new(game)
         return self._tables[game]
 
+    def goes_on(self, tournament: str, game: str) -> bool:
+        """Whether there is a tournament of that name and game that is not over, whoever holds it."""
+        return tournament in self._current.of(game)
+
     def kept_as(self, name: str) -> RemoteTournament | None:
         """A tournament that is held elsewhere, by its name in the store."""
         return self._kept_as.get(name)
@@ -266,8 +270,9 @@ class Directory:
         refuses the bot, as a single process would, if it comes with another token, or would leave a
         tournament with an end. Otherwise it takes over from itself. A bot that has the token of an entrant
         comes to its tournament whoever else has its name elsewhere, and so does one without a token that
-        comes like an entrant without one. Whoever comes otherwise under such a name, or one that looks like
-        it, is refused by the worker that has the entrant.
+        comes like an entrant without one. An entrant without a token may also play elsewhere, if it comes by
+        the same door and from the same address. Whoever comes otherwise under such a name, or one that looks
+        like it, is refused by the worker that has the entrant.
         """
         there, place = self.where(wanted), self.place_of(wanted)
         if place is None:
@@ -292,7 +297,8 @@ class Directory:
             if name in record.claims and not _same(record.claims[name], digest):
                 return Served(self.worker(record.name))
         for record, seated in () if entitled else self.roll.kept(name, game):
-            if (name, digest, wanted.tournament) != (seated.name, None, None):
+            its = (seated.name, seated.door, seated.address) == (name, wanted.door, wanted.address)
+            if not its and (name, digest, wanted.tournament) != (seated.name, None, None):
                 return Served(self.worker(record.name))
         if digest is not None:
             self._coming[where] = SentBot(there, place, digest, now + SOON)

@@ -9,15 +9,18 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from server.host.abroad import Wanted
 from server.host.opening import OPEN
 from server.http.spelling import Spelling
 from server.http.wire import Request
+from server.net.budgets import address_of
 from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp
-from server.protocols.house.talk import wanted
+from server.protocols.house.talk import wanted as wanted_by
 from server.protocols.mcp.door import SESSION
+from server.protocols.mcp.place import DOOR
 from server.protocols.mcp.sessions import announced
 
 # Tools for bots that have joined
@@ -133,8 +136,10 @@ class Reading:
             case ["api", "matches", match, *_] | ["matches", match, *_]:
                 return Belonging(tournament=match.rpartition("-")[0])
             case ["play"] if request.method == "POST":
-                found = wanted(request.body)
-                return None if found is None else Belonging(wanted=found)
+                found = wanted_by(request.body)
+                if found is None:
+                    return None
+                return Belonging(wanted=replace(found, address=address_of(request.peer)))
             case ["play", session, *_]:
                 return Belonging(keys=(session,))
             case ["mcp"]:
@@ -156,7 +161,8 @@ def _of_model(request: Request) -> Belonging | None:
         match arguments:
             case Arguments(name=str() as name, game=str() as game, tournament=str() | None as named):
                 table = named if arguments.against is None else OPEN + game
-                return Belonging(wanted=Wanted(name, game, table, brought), needs=needs)
+                wanted = Wanted(name, game, table, brought, DOOR, address_of(request.peer))
+                return Belonging(wanted=wanted, needs=needs)
             case _:
                 return Belonging(needs=needs) if needs else None
     if called.method == "tools/call" and tool in AT_PLACE:

@@ -83,6 +83,9 @@ class Serving:
     def expects(self, name: str, game: str) -> bool:
         return self._host.placing.expects(name, game)
 
+    def may_hold(self, tournament: str, game: str) -> bool:
+        return game not in self.alone
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         if wanted.game in self.alone:
             return None

@@ -93,6 +93,9 @@ class Workers:
 
     # An `Abroad`
 
+    def may_hold(self, tournament: str, game: str) -> bool:
+        return self._directory.goes_on(tournament, game)
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
         number = self._where(wanted, leaving)
         return None if number == OWN else self._workers[number]

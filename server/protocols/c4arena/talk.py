@@ -329,7 +329,7 @@ def wanted(message: bytes) -> Wanted | None:
         return None
     if not isinstance(said, Start) or not isinstance(said.id, str) or said.id in OPPONENTS:
         return None
-    return Wanted(said.id, GAME.name, None)
+    return Wanted(said.id, GAME.name, None, door=DOOR)
 
 
 def _told(seat: Seat, event: Began | Moved) -> bytes:

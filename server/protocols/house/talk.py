@@ -421,7 +421,7 @@ def wanted(message: bytes) -> Wanted | None:
         return None
     if not isinstance(said, messages.Hello) or said.protocol != PROTOCOL or said.game not in catalogue():
         return None
-    return Wanted(said.name, said.game, _place(said), said.token)
+    return Wanted(said.name, said.game, _place(said), said.token, DOOR)
 
 
 def _place(hello: messages.Hello) -> str | None:

@@ -48,6 +48,9 @@ class Slow:
     def expects(self, name: str, game: str) -> bool:
         return False
 
+    def may_hold(self, tournament: str, game: str) -> bool:
+        return False
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> None: ...
 
     def place(self, record: Record) -> None: ...

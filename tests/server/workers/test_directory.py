@@ -434,6 +434,30 @@ def test_an_entrant_without_a_token_comes_to_its_tournament_and_nobody_else_has_
     assert two.held.served(Wanted("Ann", GAME, "friday"), 0.0) == Served(two.friday)
 
 
+@pytest.mark.parametrize("token", [None, OWN_TOKEN])
+@pytest.mark.parametrize(
+    ("name", "door", "address"),
+    [
+        ("ann", "house", "192.0.2.1"),
+        ("ann", "house", "192.0.2.2"),
+        ("ann", "mcp", "192.0.2.1"),
+        ("Ann", "house", "192.0.2.1"),
+    ],
+)
+def test_an_entrant_without_a_token_may_play_elsewhere_too_and_nobody_else_may_under_its_name(
+    name: str, door: str, address: str, token: str | None
+) -> None:
+    """Catches a bot that is told by the worker of its first tournament that there is no other one."""
+    two = Two()
+    monday, _ = two.held._records["monday"]
+    for fact in (Entered("ann"), Seated("ann", "house", "192.0.2.1")):
+        monday.add(fact)
+        two.held.told(SimpleNamespace(record=monday), fact)
+    its = (name, door, address) == ("ann", "house", "192.0.2.1")
+    wanted = Wanted(name, GAME, "friday", token, door, address)
+    assert two.held.served(wanted, 0.0) == Served(two.friday if its else two.monday)
+
+
 def test_bots_without_tokens_share_a_name_where_their_dialect_lets_them() -> None:
     two = Two()
     for shared in (True, False):

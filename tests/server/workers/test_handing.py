@@ -28,6 +28,7 @@ from tests.server.net.test_outbox import connected
 from tests.server.protocols.fours import Bot
 from tournament.record import Record
 
+PEER = "192.0.2.1"  # of ends in memory
 HELLO = '{"type":"hello","name":"ann","game":"connect-4"}'
 
 
@@ -45,6 +46,9 @@ class Elsewhere:
         return ()
 
     def expects(self, name: str, game: str) -> bool:
+        return False
+
+    def may_hold(self, tournament: str, game: str) -> bool:
         return False
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> "Elsewhere | None":
@@ -86,6 +90,9 @@ class Serves(Elsewhere):
 class Late(Elsewhere):
     """Another process holds the open tables, and whoever comes is led here all the same."""
 
+    def may_hold(self, tournament: str, game: str) -> bool:
+        return True
+
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> None:
         return None
 
@@ -103,17 +110,17 @@ async def running(nursery: trio.Nursery, abroad: Elsewhere) -> Host:
 @pytest.mark.parametrize(
     ("said", "wanted"),
     [
-        (HELLO, Wanted("ann", "connect-4", None)),
+        (HELLO, Wanted("ann", "connect-4", None, None, "house", PEER)),
         (
             '{"type":"hello","name":"ann","game":"santorini","tournament":"cup"}',
-            Wanted("ann", "santorini", "cup"),
+            Wanted("ann", "santorini", "cup", None, "house", PEER),
         ),
         (
             '{"type":"hello","name":"ann","game":"santorini","against":"bob"}',
-            Wanted("ann", "santorini", "open-santorini"),
+            Wanted("ann", "santorini", "open-santorini", None, "house", PEER),
         ),
-        ("ann", Wanted("ann", "santorini", None)),
-        ('"ann"', Wanted("ann", "santorini", None)),
+        ("ann", Wanted("ann", "santorini", None, None, "santorini", PEER)),
+        ('"ann"', Wanted("ann", "santorini", None, None, "santorini", PEER)),
     ],
 )
 async def test_a_first_line_says_where_its_bot_wants_to_play(
@@ -247,9 +254,12 @@ async def test_a_bot_that_says_hello_again_may_play_elsewhere(autojump_clock: Mo
         nursery.cancel_scope.cancel()
 
 
-@pytest.mark.parametrize(("path", "said"), [("/play", HELLO), ("/", '{"type":"start","id":"ann"}')])
+@pytest.mark.parametrize(
+    ("path", "said", "door"),
+    [("/play", HELLO, "house"), ("/", '{"type":"start","id":"ann"}', "connect-4")],
+)
 async def test_a_websocket_is_handed_over_after_its_handshake(
-    path: str, said: str, autojump_clock: MockClock
+    path: str, said: str, door: str, autojump_clock: MockClock
 ) -> None:
     async with trio.open_nursery() as nursery:
         abroad = Elsewhere()
@@ -259,7 +269,7 @@ async def test_a_websocket_is_handed_over_after_its_handshake(
         await end.shake_hands()
         await end.say(said)
         await abroad.taken.wait()
-        assert abroad.wanted == [Wanted("ann", "connect-4", None)]
+        assert abroad.wanted == [Wanted("ann", "connect-4", None, None, door, PEER)]
         assert [*Frames(Limits()).receive(abroad.read)] == [said.encode()]
         assert abroad.handed[0].path == path
         nursery.cancel_scope.cancel()

@@ -1,5 +1,7 @@
 """One name in two tournaments that two workers hold, over real sockets: it plays in one place at a time."""
 
+import json
+import re
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,9 +10,9 @@ from typing import Any
 import pytest
 
 from server.host.reception import REPLACED
-from tests.hang import HANG
+from tests.hang import HANG, wait_for
 from tests.server.served import Served
-from tests.server.test_matrix import TRANSPORTS, Talk, Tcp, open_tournament
+from tests.server.test_matrix import TRANSPORTS, Talk, Tcp, Websocket, open_tournament
 
 pytestmark = [
     pytest.mark.slow,
@@ -20,6 +22,7 @@ pytestmark = [
 GAME, OTHER = "connect-4", "santorini"  # whose tables are held by two workers, too
 WEEK = ("monday", "friday")  # each is held by a worker of its own
 TOKEN = "ann-keeps-this-secret"
+STILL_HERE = re.compile("somebody is here|over another connection|come again")
 NOT_BOTH = "ann plays in {} over another connection, and a name plays a game in one place at a time"
 
 
@@ -65,6 +68,43 @@ def test_whoever_is_in_one_tournament_is_refused_in_another_and_may_go_on_when_i
         again = Leaving(host)
         assert answered(again, elsewhere)["tournament"] == elsewhere
         again.leave()
+
+
+@pytest.mark.parametrize("second", [Tcp, Websocket])
+@pytest.mark.parametrize("with_token", [False, True])
+def test_whoever_has_entered_one_tournament_and_gone_may_play_in_another_with_or_without_its_token(
+    second: type[Tcp | Websocket], with_token: bool, host: Served
+) -> None:
+    """Catches a bot that is told that there is no such tournament, or to come again and again."""
+    token = (host.data / "organiser-token").read_text().strip()
+    week = [f"{day}-{second.__name__}-{with_token}" for day in WEEK]
+    for name in week:  # they take any number
+        content = json.dumps({"name": name, "game": GAME})
+        status, _ = host.ask(
+            "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            f"Authorization: Bearer {token}\r\nContent-Length: {len(content)}\r\n\r\n{content}"
+        )
+        assert status == 201
+    for number, (here, elsewhere) in enumerate((week, week[::-1], (week[0], f"open-{GAME}"))):
+        hello = {"type": "hello", "name": f"{second.__name__}{number}{with_token}", "game": GAME}
+        one, answers = Tcp(host), list[dict[str, Any]]()
+        one.say(hello | {"tournament": here})
+        told = one.hear()
+        assert told["tournament"] == here
+        one.close()
+        if with_token:
+            hello["token"] = told["token"]
+
+        def is_in() -> bool:
+            other = second(host)
+            other.say(hello | {"tournament": elsewhere})  # noqa: B023 - it is called at once
+            answers.append(other.hear())  # noqa: B023
+            other.close()
+            return not STILL_HERE.search(answers[-1].get("reason", ""))  # noqa: B023
+
+        wait_for(is_in, "the end of its first connection")
+        assert answers[-1]["type"] == "welcome", answers
+        assert answers[-1]["tournament"] == (None if elsewhere.startswith("open-") else elsewhere)
 
 
 @pytest.mark.parametrize("game", [GAME, OTHER])

@@ -18,12 +18,15 @@ DOORS = [
     (("play",), frozenset[str]()),
 ]
 HELLO = {"type": "hello", "name": "ann", "game": "connect-4"}
+PEER = "192.0.2.7"
 
 
 def asked(method: str, path: str, body: Any = None, **headers: str) -> Belonging | None:
     content = b"" if body is None else json.dumps(body).encode()
     spelling = Spelling(["/quoridor/join", "/g/*/players"])
-    return Reading(DOORS, spelling).asked(Request(method, path, {}, headers, content, "", 0.0, secure=False))
+    return Reading(DOORS, spelling).asked(
+        Request(method, path, {}, headers, content, PEER, 0.0, secure=False)
+    )
 
 
 def tool(name: str, /, **arguments: Any) -> dict[str, Any]:
@@ -49,7 +52,9 @@ def test_an_order_about_an_open_table_opens_it_and_a_look_does_not() -> None:
 
 
 def test_a_hello_says_where_its_bot_plays_and_then_its_session_does() -> None:
-    assert asked("POST", "/play", HELLO) == Belonging(wanted=Wanted("ann", "connect-4", None))
+    assert asked("POST", "/play", HELLO) == Belonging(
+        wanted=Wanted("ann", "connect-4", None, None, "house", PEER)
+    )
     assert asked("POST", "/play", {"type": "bye"}) is None
     assert asked("GET", "/play", HELLO) is None
     assert asked("GET", "/play/secret") == Belonging(keys=("secret",))
@@ -80,7 +85,7 @@ def test_a_move_over_http_takes_one_look_at_its_path_in_each_process() -> None:
 def test_a_model_is_known_by_its_token_or_session_and_comes_by_joining() -> None:
     session, needs = {"mcp-session-id": "secret"}, ("secret", announced("secret"))
     joins = tool("join", name="ann", game="connect-4", tournament="cup")
-    wanted = Wanted("ann", "connect-4", "cup")
+    wanted = Wanted("ann", "connect-4", "cup", None, "mcp", PEER)
     assert asked("POST", "/mcp", joins, **session) == Belonging(wanted=wanted, needs=needs)
     assert asked("POST", "/mcp", joins) == Belonging(wanted=wanted)
     assert asked("POST", "/mcp", tool("move", move="3"), **session) == Belonging(keys=("secret",))
@@ -94,7 +99,7 @@ def test_a_model_is_known_by_its_token_or_session_and_comes_by_joining() -> None
 def test_a_model_that_comes_for_an_opponent_or_with_a_token_is_known_by_that() -> None:
     for token, brought in (("t", "t"), (7, None)):
         joins = tool("join", name="ann", game="connect-4", against="bob", token=token)
-        wanted = Wanted("ann", "connect-4", "open-connect-4", brought)
+        wanted = Wanted("ann", "connect-4", "open-connect-4", brought, "mcp", PEER)
         assert asked("POST", "/mcp", joins) == Belonging(wanted=wanted)
 
 
