@@ -190,7 +190,6 @@ class StreamWire(Wire):
         while True:
             self._check_open()
             received = await self._read()
-            self.arrived = trio.current_time()
             self._ended = ended = not received
             while (relay := self._relay) is not None and (received or ended):
                 if received:
@@ -274,7 +273,9 @@ class StreamWire(Wire):
             self.finish()
 
     async def _read(self) -> bytes:
-        return bytes(await self._stream.receive_some(READ))
+        received = bytes(await self._stream.receive_some(READ))
+        self.arrived = trio.current_time()
+        return received
 
     def _check_open(self) -> None:
         if self._closed:
@@ -339,7 +340,9 @@ class TlsWire(StreamWire):
 
     async def _read(self) -> bytes:
         try:
-            return await super()._read()
+            received = await super()._read()
+            self.arrived = self._beneath.arrived  # the host may have been busy with others since
+            return received
         except PEER_GONE:
             if not self._way.finished:
                 raise
