@@ -345,6 +345,9 @@ class SocketWire(Wire):
     def round_trip(self) -> float | None:
         return round_trip(self._socket)
 
+    def on_its_way(self, by: float) -> bool:
+        return self._received is not None and self._task is None and self.arrived <= by
+
     def let_go(self, *, counted: bool = True) -> socket.socket | None:
         """As in `Wire`; only if it is `counted`, `used` knows what happened since."""
         open_, readiness = self._socket.fileno() >= 0, self._readiness

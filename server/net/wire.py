@@ -124,7 +124,8 @@ class Wire(Protocol):
     def on_its_way(self, by: float) -> bool:
         """Whether something that the peer had said `by` that time may be received yet; then ask again soon.
 
-        What is here, but unread, does not count: the process reads that before it decides what is late.
+        What is here, but unread, does not count: the process reads that before it decides what is late. What
+        it has read, and has yet to decrypt, does.
         """
         return False
 
@@ -337,6 +338,9 @@ class TlsWire(StreamWire):
 
     def round_trip(self) -> float | None:
         return self._beneath.round_trip()
+
+    def on_its_way(self, by: float) -> bool:
+        return self._beneath.on_its_way(by)
 
     async def _read(self) -> bytes:
         try:

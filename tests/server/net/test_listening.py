@@ -366,6 +366,7 @@ async def test_what_comes_over_tls_has_arrived_when_it_was_read_from_the_socket(
         await plain.send_all(to_say.read())
         while not arrived:
             await trio.lowlevel.checkpoint()
+        await trio.testing.wait_all_tasks_blocked()  # it is read from again
         client.write(b"move")
         await plain.send_all(to_say.read())
         sockets = readiness()
