@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 
 import msgspec
+import pytest
 import trio
 import trio.testing
 import trustme
@@ -53,8 +54,14 @@ class Client:
 
 
 @linux
-async def test_a_move_that_was_read_in_time_counts_however_busy_the_host_is(mock_clock: MockClock) -> None:
-    """Catches bots that lose on time, half the time, because trio looked at the clocks before it read on."""
+@pytest.mark.parametrize("by", ["connection", "request"])
+async def test_a_move_that_was_read_in_time_counts_however_busy_the_host_is(
+    by: str, mock_clock: MockClock
+) -> None:
+    """Catches bots that lose on time, half the time, because trio looked at the clocks before it read on.
+
+    Of a bot whose moves come by requests, nobody knows over which connection the next one will.
+    """
     authority = trustme.CA()
     server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     authority.issue_cert("localhost").configure_cert(server)
@@ -73,6 +80,8 @@ async def test_a_move_that_was_read_in_time_counts_however_busy_the_host_is(mock
             while not cup.matches:
                 await trio.lowlevel.checkpoint()
             (match,) = cup.matches.values()
+            if by == "request":
+                match.on_its_way = [host.requests_on_their_way] * 2
             for ply, move in enumerate(DRAWN):
                 assert match.verdict is None, match.verdict
                 await trio.testing.wait_all_tasks_blocked()  # both are read from
