@@ -137,7 +137,7 @@ class Host:
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
         self.workers: Workers | None = None  # processes of this host; None: there is only this one
         self.group: Group | None = None  # hosts on the same database; None: there is only this one
-        # Whether a request that came to another host by some time may not be here yet; None: there is none.
+        # Whether a request that came by some time may not be here yet, as from another host; None: all are.
         self.requests_on_their_way: Callable[[float], bool] | None = None
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
@@ -185,6 +185,7 @@ class Host:
         """Start the store, the clocks and the thinker, and go on with all that is not over."""
         if (sockets := readiness()) is not None:
             self.timekeeper.look, self._together = sockets.sweep, sockets.together
+            self.requests_on_their_way = self.requests_on_their_way or sockets.on_its_way
         house.start_soon(self.store.run)
         house.start_soon(self.timekeeper.run)
         house.start_soon(self.thinker.run)

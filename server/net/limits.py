@@ -79,7 +79,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     head_seconds: Seconds = 5.0  # from the first byte, or the connection, to the end of the headers
     body_seconds: Seconds = 10.0  # from the end of the headers to the end of the body
     idle_seconds: Seconds = 75.0  # between an answer and the next request; nginx has the same
-    lent_waiting: Count = 256  # connections on their way to the process for pages; beyond, 503
+    lent_waiting: Count = 256  # on their way to the process for pages, a quarter for one address; beyond, 503
     linger_seconds: Pause = 2.0  # for the client to take the last answer in before the connection goes
 
     # The Arena.

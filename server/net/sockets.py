@@ -29,6 +29,7 @@ ROUND = 16  # sockets read before what was said meanwhile is sent: less than a m
 SWEEP = 256  # sockets looked at before messages that can wait are sent: some ten milliseconds
 STEP = 0.003  # seconds of work after which other tasks get their turn, in the middle of a sweep …
 WOKEN = 32  # … or tasks that it has woken: to end that of a bot that hangs up takes a tenth of a millisecond
+TAKEN = 1.0  # seconds in which what was read is taken, unless whoever is to take it waits for something else
 
 # How much the kernel keeps unsent for a peer. Without this limit it would keep up to 4 MiB for one that reads
 # nothing. What is under way does not count, so whoever reads gets as much a second as before.
@@ -82,6 +83,7 @@ class Readiness:
         self._left = SWEEP  # sockets still to be looked at in this sweep
         self._epoll = select.epoll()
         self._wires: dict[int, SocketWire] = {}
+        self._given: dict[SocketWire, None] = {}  # whose tasks have been woken with what was read
 
     async def run(self) -> None:
         """Serve until cancelled; one such task runs as long as trio does."""
@@ -128,6 +130,19 @@ class Readiness:
                 self.mentioned.clear()
             self.send()
         return over
+
+    def on_its_way(self, by: float) -> bool:
+        """Whether something that was read by that time has yet to be taken, by whoever has to decrypt it."""
+        since = trio.current_time() - TAKEN
+        return any(since <= wire.arrived and wire.on_its_way(by) for wire in self._given)
+
+    def give(self, wire: "SocketWire") -> None:
+        """What was read from it is there for the task that it wakes …"""
+        self._given[wire] = None
+
+    def taken(self, wire: "SocketWire") -> None:
+        """… which has taken that, or never will."""
+        self._given.pop(wire, None)
 
     def together(self) -> "Together":
         """A context: what is said in it is sent at its end, everything for one peer in one piece."""
@@ -338,12 +353,16 @@ class SocketWire(Wire):
                     self._socket.shutdown(socket.SHUT_RDWR)
             if self._readiness is not None:
                 self._readiness.forget(number)
+                self._readiness.taken(self)
             trio.lowlevel.notify_closing(self._socket)
             self._socket.close()
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
 
     def round_trip(self) -> float | None:
         return round_trip(self._socket)
+
+    def on_its_way(self, by: float) -> bool:
+        return self._received is not None and self._task is None and self.arrived <= by
 
     def let_go(self, *, counted: bool = True) -> socket.socket | None:
         """As in `Wire`; only if it is `counted`, `used` knows what happened since."""
@@ -386,6 +405,8 @@ class SocketWire(Wire):
         if task is None or received is None:
             return
         if (take := self._take) is None or not received:
+            if self._readiness is not None:
+                self._readiness.give(self)
             self._wake(None)
             return
         self._received = None
@@ -412,6 +433,8 @@ class SocketWire(Wire):
         """What has been read meanwhile; raises why nothing could be."""
         received, self._received = self._received, None
         failure, self._failure = self._failure, None
+        if self._readiness is not None:
+            self._readiness.taken(self)
         if failure is None:
             return received or b""
         try:

@@ -124,7 +124,8 @@ class Wire(Protocol):
     def on_its_way(self, by: float) -> bool:
         """Whether something that the peer had said `by` that time may be received yet; then ask again soon.
 
-        What is here, but unread, does not count: the process reads that before it decides what is late.
+        What is here, but unread, does not count: the process reads that before it decides what is late. What
+        it has read, and has yet to decrypt, does.
         """
         return False
 
@@ -190,7 +191,6 @@ class StreamWire(Wire):
         while True:
             self._check_open()
             received = await self._read()
-            self.arrived = trio.current_time()
             self._ended = ended = not received
             while (relay := self._relay) is not None and (received or ended):
                 if received:
@@ -274,7 +274,9 @@ class StreamWire(Wire):
             self.finish()
 
     async def _read(self) -> bytes:
-        return bytes(await self._stream.receive_some(READ))
+        received = bytes(await self._stream.receive_some(READ))
+        self.arrived = trio.current_time()
+        return received
 
     def _check_open(self) -> None:
         if self._closed:
@@ -337,9 +339,14 @@ class TlsWire(StreamWire):
     def round_trip(self) -> float | None:
         return self._beneath.round_trip()
 
+    def on_its_way(self, by: float) -> bool:
+        return self._beneath.on_its_way(by)
+
     async def _read(self) -> bytes:
         try:
-            return await super()._read()
+            received = await super()._read()
+            self.arrived = self._beneath.arrived  # the host may have been busy with others since
+            return received
         except PEER_GONE:
             if not self._way.finished:
                 raise

@@ -18,6 +18,7 @@ from server.http.routes import HttpDoor, spelling_of
 from server.http.wire import Request
 from server.net.guard import Guard
 from server.net.pauses import WithPauses
+from server.net.sockets import readiness
 from server.pages.desk.sessions import Session, Sessions
 from server.peers.abroad import HOLDER_TIMEOUT, Peers
 from server.peers.asking import LOST, Answering
@@ -294,8 +295,9 @@ class Relayed:
 
         Requests of one bot may come to any host, so all are asked.
         """
-        now = trio.current_time()
-        return any([link.may_lack(by, now) for link in self._links.all()])  # noqa: C419 - all are asked
+        now, sockets = trio.current_time(), readiness()
+        here = sockets is not None and sockets.on_its_way(by)
+        return any([here, *(link.may_lack(by, now) for link in self._links.all())])  # all are asked
 
     def _moves_by_request(self, match: Match) -> bool:
         seat = match.to_move

@@ -10,7 +10,7 @@ import errno
 import math
 import select
 import socket
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
@@ -24,6 +24,7 @@ from server.net.wire import Piece
 
 PACKET = 32768  # bytes of a message in one packet: nearly all messages are one, and a buffer holds several
 BUFFER = 1 << 20  # bytes asked for as the kernel's buffer; it may grant fewer
+SHARE = 4  # of the packets that may wait, one address may have one in so many
 TURN = 32  # packets read before other tasks get their turn
 MORE, LAST = b"+", b"."  # the first byte of a packet: whether the message goes on in the next
 POSSIBLE = hasattr(socket, "MSG_CMSG_CLOEXEC") and hasattr(select, "epoll")  # that is, on Linux
@@ -96,6 +97,7 @@ class Unsaid(Struct, frozen=True, eq=False):
     packet: bytes
     passed: socket.socket | None = None
     give: bool = False  # whether to close the descriptor here when it has been sent
+    whose: str = ""  # the network of the client that it is about; "" where that is not counted
 
 
 class Conduit(Generic[Heard]):
@@ -109,6 +111,7 @@ class Conduit(Generic[Heard]):
         self._encoder = msgspec.msgpack.Encoder()
         self._most = most
         self._unsaid: deque[Unsaid] = deque()
+        self._of = Counter[str]()  # how many of these there are of each network
         self._news = trio.Event()  # set when there is something unsent
         self._heard = bytearray()  # the part of an incomplete message
 
@@ -116,21 +119,27 @@ class Conduit(Generic[Heard]):
     def full(self) -> bool:
         return self.waiting >= self._most
 
+    def has_enough(self, whose: str) -> bool:
+        """Whether so many packets of that network wait that more would keep others out."""
+        return whose != "" and self._of[whose] >= max(1, self._most // SHARE)
+
     @property
     def waiting(self) -> int:
         """How many packets are still to be sent."""
         return len(self._unsaid)
 
-    def say(self, message: Struct, passed: socket.socket | None = None, *, give: bool = False) -> None:
+    def say(
+        self, message: Struct, passed: socket.socket | None = None, *, give: bool = False, whose: str = ""
+    ) -> None:
         """Send a message as soon as the other end takes it, without the descriptor if that is closed by then.
 
-        With `give`, the descriptor is closed here when it has been sent.
+        With `give`, the descriptor is closed here when it has been sent. `whose` is the client's network.
         """
         content, start = self._encoder.encode(message), 0
         while len(content) - start > PACKET:
-            self._put(Unsaid(MORE + content[start : start + PACKET]))
+            self._put(Unsaid(MORE + content[start : start + PACKET], whose=whose))
             start += PACKET
-        self._put(Unsaid(LAST + content[start:], passed, give))
+        self._put(Unsaid(LAST + content[start:], passed, give, whose))
 
     async def hear(self, take: Take[Heard]) -> None:
         """Call `take` with every message and the descriptor that came with it, until the other end closes."""
@@ -166,6 +175,7 @@ class Conduit(Generic[Heard]):
     def _put(self, unsaid: Unsaid) -> None:
         if self._unsaid or not self._said(unsaid):
             self._unsaid.append(unsaid)
+            self._of[unsaid.whose] += 1
             self._news.set()
 
     async def _say_later(self) -> None:
@@ -173,8 +183,11 @@ class Conduit(Generic[Heard]):
             await self._news.wait()
             self._news = trio.Event()
             while self._unsaid:
-                if self._said(self._unsaid[0]):
+                if self._said(unsaid := self._unsaid[0]):
                     self._unsaid.popleft()
+                    self._of[unsaid.whose] -= 1
+                    if not self._of[unsaid.whose]:
+                        del self._of[unsaid.whose]
                 else:
                     await trio.lowlevel.wait_writable(self._socket)
 

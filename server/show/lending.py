@@ -18,7 +18,7 @@ from server.http.head import RETRY_SOON, HttpError
 from server.http.loan import Loan
 from server.http.undecided import is_order, undecided
 from server.http.wire import Request, Response
-from server.net.admission import Admission
+from server.net.admission import Admission, network_of
 from server.net.limits import Limits
 from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToPlay
 
@@ -100,8 +100,8 @@ class Lending:
     def _lend(self, exchange: Exchange) -> bool:
         """Lend a request's connection, or answer. False: it has to wait until earlier answers are taken."""
         conduit, request = self._conduit, exchange.request
-        files = RELAYED if request.secure else 0
-        if conduit is None or conduit.full or not self._has_room(files):
+        files, whose = RELAYED if request.secure else 0, network_of(request.peer, self._limits.trust_loopback)
+        if conduit is None or conduit.full or conduit.has_enough(whose) or not self._has_room(files):
             exchange.respond(self._away(request))
             return True
         if (loan := exchange.lend()) is None:
@@ -112,7 +112,8 @@ class Lending:
             self._admission.files_beside += files
         if not exchange.gone:  # else the client has only ended its side
             exchange.on_gone(partial(self._closed, self._lent, self._number))
-        conduit.say(Lend(self._number, request.peer, request.secure, loan.pieces), loan.passed)
+        lend = Lend(self._number, request.peer, request.secure, loan.pieces)
+        conduit.say(lend, loan.passed, whose=whose)
         return True
 
     def _has_room(self, files: int) -> bool:

@@ -339,6 +339,46 @@ async def test_a_handshake_during_which_the_host_stands_still_is_made(
         assert not guard.caught
 
 
+@linux
+async def test_what_comes_over_tls_has_arrived_when_it_was_read_from_the_socket(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    """Catches bots that are charged, over TLS alone, for the time in which the host was busy with others."""
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    arrived = list[tuple[bytes, float]]()
+    heard, to_say = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = theirs.wrap_bio(heard, to_say, server_hostname="localhost")
+
+    async def hears(wire: Wire, visitor: Visitor) -> None:
+        await wire.pump(lambda received: arrived.append((received, wire.arrived)))
+
+    async with listening(hears, tls=server) as (listener, _), await connect(listener) as plain:
+        while client.version() is None or not client.session:
+            with suppress(ssl.SSLWantReadError):
+                client.do_handshake()
+                break
+            await plain.send_all(to_say.read())
+            heard.write(await plain.receive_some())
+        client.write(b"first")
+        await plain.send_all(to_say.read())
+        while not arrived:
+            await trio.lowlevel.checkpoint()
+        await trio.testing.wait_all_tasks_blocked()  # it is read from again
+        client.write(b"move")
+        await plain.send_all(to_say.read())
+        sockets = readiness()
+        assert sockets is not None
+        sockets.sweep()
+        read = trio.current_time()
+        mock_clock.jump(1.0)
+        while len(arrived) < 2:
+            await trio.lowlevel.checkpoint()
+        assert arrived[1] == (b"move", read)
+
+
 class Troubled(socket.socket):
     """A listening socket of which the first connections come to nothing."""
 

@@ -6,7 +6,7 @@ import socket
 import struct
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 
 import msgspec
@@ -320,6 +320,42 @@ async def test_while_show_does_not_listen_a_bounded_number_waits_for_it() -> Non
                 answer = await client.answer()
                 assert (answer.status, answer.headers["retry-after"]) == (503, "1")
                 assert (await client.ask(post(b"x"))).body == b"play / x"
+
+
+async def test_whoever_has_many_connections_wait_for_show_keeps_no_other_address_from_it() -> None:
+    """Catches a stranger by whom everybody else gets 503 in place of every page."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    limits = Limits(lent_waiting=8, trust_loopback=False, connections_per_address=1000)
+    page = get("/a", "Cookie: " + "x" * 12_000)
+    async with playing(limits=limits) as both:
+        with ours, ExitStack() as opened:
+            over = trio.Event()
+
+            async def lend() -> None:
+                await both.lending.connect(ours)
+                over.set()
+
+            async def asked(source: str) -> socket.socket:
+                client = socket.create_connection(("127.0.0.1", both.port), source_address=(source, 0))
+                opened.enter_context(client).sendall(page)
+                await trio.testing.wait_all_tasks_blocked(0.01)
+                client.setblocking(False)
+                return client
+
+            def is_refused(client: socket.socket) -> bool:
+                with suppress(BlockingIOError):
+                    return client.recv(100).startswith(b"HTTP/1.1 503 ")
+                return False
+
+            both.nursery.start_soon(lend)
+            await trio.testing.wait_all_tasks_blocked()
+            while not is_refused(await asked("127.0.0.2")):
+                pass
+            waiting, other = both.lending.waiting, is_refused(await asked("127.0.0.3"))
+            again = is_refused(await asked("127.0.0.2"))
+            theirs.close()
+            await over.wait()
+    assert (waiting, other, again) == (2, False, True), "a quarter is left to one address"
 
 
 # How it ends.
