@@ -13,7 +13,7 @@ from tests.tournament.test_snapshot import again, known
 from tests.tournament.test_tally import forgetful
 from tournament import archive
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned, Voided
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Froze, Opened, State, Turned, Voided
 from tournament.format import Pairing, formats
 from tournament.record import Record
 
@@ -177,6 +177,8 @@ def test_of_too_many_that_are_taken_out_the_first_go_back() -> None:
         ((Voided("cup-1", "a cable"),), False),
         ((Turned(State.PAUSED),), False),
         ((Entered("late"),), True),
+        ((Froze(True),), False),
+        ((Froze(True), Froze(False)), True),
     ],
 )
 def test_only_what_is_over_with_nothing_left_to_play_can_be_archived(
@@ -186,6 +188,8 @@ def test_only_what_is_over_with_nothing_left_to_play_can_be_archived(
     for fact in facts:
         record.add(fact)
     assert record.can_be_archived is can
+    record.archive()
+    assert not record.can_be_archived, "twice"
 
 
 def test_a_very_large_tournament_is_not_archived() -> None:

@@ -13,7 +13,7 @@ from games.game import Game, Illegal, Pace
 from tests.tournament.world import World, first, play, silent
 from tournament import entries
 from tournament.events import CUT_SHORT, Began, Disconnected, Ending, Moved
-from tournament.facts import Claimed, Dealt, Drew, Entered, Kept, Opened, State, Turned
+from tournament.facts import Claimed, Dealt, Disqualified, Drew, Entered, Kept, Opened, State, Turned
 from tournament.format import Pairing
 from tournament.match import LOSSES, Match
 from tournament.player import UNSEEN, Player
@@ -177,6 +177,7 @@ async def left_behind(format: str = "round-robin", behave: Any = first) -> Memor
         for name in NAMES:
             player = here.come(name)
             player.key = f"the digest of {name}'s token"
+            player.way_back = f"to {name}"
             nursery.start_soon(play, player, behave)
             await here.tournament.enter(name)
         nursery.start_soon(here.tournament.run)
@@ -241,7 +242,9 @@ async def test_when_a_match_began_is_known_after_a_restart_if_it_was_kept(
         nursery.cancel_scope.cancel()
     (end,) = strange.concluded()
     assert (end.why, end.began) == (CUT_SHORT, began)
-    assert not strange.tournament.record.dealt_at, "of what is over nothing is remembered twice"
+    over = strange.tournament.record
+    kept = over.dealt, over.dealt_at, over.own_options, over.keys, over.ways_back
+    assert not any(kept), "of what is over nothing is remembered twice"
 
 
 def _without_a_time(entry: Kept) -> Kept:
@@ -392,6 +395,26 @@ async def test_who_goes_on_is_whoever_the_deal_means_and_stays_no_longer_than_it
         assert stay == ([ann] if ann is not None and "under that token" not in how else [])
         assert len(here.lobby.named("ann", "tic-tac-toe")) == len(stay) + (only and bob)
         nursery.cancel_scope.cancel()
+
+
+async def test_whoever_was_taken_out_before_the_restart_has_lost_once_the_other_is_back(
+    autojump_clock: MockClock,
+) -> None:
+    store = await left_behind()
+    await store.keep("cup", 0.0, [Disqualified("ann", "two bots in one")])
+    here = World(opened("round-robin"), store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        players = [awaited(here, name) for name in NAMES]
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        assert here.tournament.matches
+        players[1].back()
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    (end,) = here.concluded()
+    assert (end.match, end.ending, end.score) == ("cup-1", Ending.LEFT, (0.0, 1.0))
+    assert end.why == "ann is out of the tournament"
 
 
 async def test_a_match_that_was_kept_only_as_a_deal_begins_anew(autojump_clock: MockClock) -> None:

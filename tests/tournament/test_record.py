@@ -11,16 +11,19 @@ import pytest
 from tests.steps import steps_taken
 from tests.tournament.histories import history
 from tournament import desk
-from tournament.events import NOBODY, Ended, Ending
+from tournament.events import NOBODY, Ended, Ending, absences
 from tournament.facts import (
+    Admitted,
     AnyFact,
     Concluded,
     Dealt,
+    Described,
     Disqualified,
     Drew,
     Entered,
     Froze,
     Kept,
+    NoShow,
     Opened,
     State,
     Turned,
@@ -136,6 +139,31 @@ def test_that_nobody_was_there_is_remembered_and_other_voids_are_not_counted_as_
     known.add(Concluded("cup-1.2", 1, ("ann", "bob"), None, Ending.VOID, NOBODY, None))
     assert known.missed(1)
     assert not known.missed(2)
+
+
+def test_whoever_has_lost_by_not_coming_is_forgiven_nothing_and_who_was_gone_from_a_void_match_is() -> None:
+    """The sentence may be the same. Catches one that is forgiven twice, once its forfeit was voided."""
+    for why, gone in ((NOBODY, {"ann", "bob"}), *((why, {"bob"}) for why in absences("bob"))):
+        for ending, score in ((Ending.VOID, None), (Ending.LEFT, (1.0, 0.0))):
+            known = record(Concluded("cup-1", 1, ("ann", "bob"), None, ending, why, score))
+            assert known.missed(1) == (gone if score is None else set())
+
+
+def test_whatever_changes_who_there_is_to_be_shown_changes_the_version() -> None:
+    known = record()
+    for fact in (
+        Entered("eve"),
+        Described("eve", "a school", ""),
+        NoShow("eve"),
+        Admitted("eve"),
+        Withdrew("eve", annulled=True),
+        Disqualified("ann", "?"),
+    ):
+        before = known.arrivals, known.version
+        known.add(fact)
+        assert (known.arrivals, known.version) == (before[0] + 1, before[1] + 1)
+    known.add(Entered("eve"))
+    assert (known.arrivals, known.version) == (before[0] + 1, before[1] + 1), "whoever is in enters no more"
 
 
 @pytest.mark.parametrize("format", [name for name, format in formats().items() if not format.endless])

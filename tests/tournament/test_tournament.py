@@ -352,6 +352,8 @@ async def test_withdrawn_late_a_player_forfeits_the_rest(autojump_clock: MockClo
     assert (last.ending, last.fault) == (Ending.LEFT, None), "it has not left: it was taken out"
     assert last.why == "ann is out of the tournament"
     assert last.winner == 1 - last.players.index("ann")
+    others = [fact.ending for fact in here.concluded() if "ann" not in fact.players]
+    assert others == [Ending.PLAYED] * 3, "one of which was in play when she was taken out"
 
 
 async def test_a_preview_is_what_then_happens(autojump_clock: MockClock) -> None:
