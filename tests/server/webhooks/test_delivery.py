@@ -123,6 +123,16 @@ async def test_each_hears_of_what_it_wants(journal: Journal, autojump_clock: Moc
     assert journal.matches() == names(1, 5)
 
 
+async def test_what_it_does_not_want_is_done_with(journal: Journal, autojump_clock: MockClock) -> None:
+    """Catches a webhook that is behind for ever, as the host's figures have it."""
+    ends = Webhook(OTHER, "s", ("tournament.ended",))
+    async with journal.telling(ends):
+        journal.add(OPENED)
+        journal.play(1, 5)
+        await trio.sleep(5.0)
+    assert behind(journal.folder / FILE, [ends], journal.engine.last()) == [0]
+
+
 @pytest.mark.slow
 async def test_nothing_is_lost_and_no_order_changes_over_restarts_at_any_time(
     journal: Journal, autojump_clock: MockClock
