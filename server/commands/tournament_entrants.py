@@ -83,7 +83,18 @@ def _invite_all(desk: DeskOptions, name: str, source: Path, folder: Path, json: 
         return remote.post("tournaments", name, "invite", body={"name": bot.name, **said})["token"]
 
     about = remote.get("tournaments", name)
-    written = [*map(str, invite(invited, folder, about, remote.url, ask))]
+    written = list[str]()
+    try:
+        for path in invite(invited, folder, about, remote.url, ask):
+            written.append(str(path))
+    except Failure:
+        if written:
+            first = "the first is" if len(written) == 1 else f"the first {len(written):,} are"
+            note(
+                f"quintain: of the list, {first} invited to {name}, but not {invited[len(written)].name}"
+                " nor those after it; to go on, give a list of the others, and another folder"
+            )
+        raise
     if json:
         say(json_line({"tournament": name, "invited": [each.name for each in invited], "files": written}))
     elif len(written) == 1:

@@ -429,6 +429,26 @@ def test_invitations_that_lead_nowhere_but_to_this_machine_are_said_to(
     assert desk("tournament", "delete", "listed")[0] == 0
 
 
+@pytest.mark.slow
+def test_where_somebody_on_a_list_is_refused_it_is_said_who_is_invited_and_who_is_not(
+    host: Served, desk: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """Catches an organiser who has to find out in the folder how far it went."""
+    (tmp_path / "list.csv").write_text("kim\nlou\nmax\n")
+    assert desk("tournament", "create", "listed", "--game", "santorini", "--entrants", "9")[0] == 0
+    with socket.create_connection(("127.0.0.1", host.tcp), HANG) as bot:
+        bot.sendall(b"lou\n")
+        wait_for(lambda: host.get("/api/tournaments/listed")[1]["entrants"], "the bot")
+        lists = ("--from", str(tmp_path / "list.csv"), "--invitations", str(tmp_path / "letters"))
+        done, told, why = desk("tournament", "enter", "listed", *lists)
+    assert (done, told) == (1, "")
+    assert why.startswith(
+        "quintain: of the list, the first is invited to listed, but not lou nor those after it;"
+    )
+    assert [path.name for path in (tmp_path / "letters").iterdir()] == ["001-kim.txt"]
+    assert desk("tournament", "delete", "listed")[0] == 0
+
+
 def test_a_table_calls_strength_what_the_page_and_the_documentation_call_it() -> None:
     """Catches *rating*, which is another figure at a ladder and decides its order."""
     row = {"rank": 1, "name": "ann", "points": 1.0, "played": 1, "wins": 1, "draws": 0, "losses": 0}
