@@ -138,7 +138,6 @@ ELSEWHERE = {
     "server/http/head.py": "server/http/test_http_framing.py",
     "server/http/loan.py": "server/show/test_lending.py",
     "server/http/undecided.py": "server/peers/test_asking.py",
-    "server/http/pipelined.py": "server/http/test_http.py",
     "server/http/service.py": "server/http/test_http_endings.py",
     "server/net/relay.py": "server/show/test_lending_tls.py",
     # Play and show

@@ -37,6 +37,7 @@ class Outbox:
         "_queue",
         "_said",
         "_size",
+        "_tried",
         "_wire",
         "cut_reason",
         "too_slow",
@@ -49,6 +50,7 @@ class Outbox:
         self._queue: deque[Bytes] | None = None  # most peers never need one
         self._said: bytes | bytearray = b""  # put in this round, and sent at its end
         self._size = 0
+        self._tried = False  # whether the wire could take what is kept, and has not
         self._finishing = False
         self._drained: trio.Event | None = None
         self.cut_reason: str | None = None
@@ -89,7 +91,7 @@ class Outbox:
 
     def hold(self) -> None:
         """Keep what is put from now until `release`: another process writes. Nothing may be kept before."""
-        self._queue = deque()
+        self._queue, self._tried = deque(), True
 
     def release(self) -> None:
         """Send what was kept meanwhile, and go on."""
@@ -110,6 +112,7 @@ class Outbox:
             self.cut("the peer is gone")
         else:
             if sent < len(said):
+                self._tried = not self._wire.waits
                 self._keep(memoryview(said)[sent:] if sent else said)
 
     def finish(self) -> None:
@@ -148,12 +151,13 @@ class Outbox:
         limits = self._limits
         # A message by itself may be longer: the standings of ten thousand are.
         if (self._size > limits.outbox_bytes and len(self._queue) > 1) or (
-            len(self._queue) > limits.outbox_messages
+            self._tried and len(self._queue) > limits.outbox_messages
         ):
             self._cut_as_slow(f"it left {len(self._queue)} messages of {self._size} bytes unread")
 
     async def _flush(self, queue: deque[Bytes]) -> None:
         """Empty the queue. There is such a task only while there is a queue."""
+        self._tried = True
         while self._queue is queue:
             sent = 0
             with within(self._limits.outbox_seconds):

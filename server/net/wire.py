@@ -38,6 +38,7 @@ class Wire(Protocol):
     arrived: float  # when the bytes that were read last arrived, on trio's clock
     pumped: trio.CancelScope | None = None  # around the `pump` that runs, if it needs one
     interrupted: bool = False  # `pump` is to return
+    waits: bool = False  # whether sending anything takes a task, even where the peer would take it at once
 
     async def receive(self) -> bytes:
         """The next bytes; b"" once the peer has finished sending.
@@ -170,6 +171,8 @@ class StreamWire(Wire):
         "pumped",
         "secure",
     )
+
+    waits = True
 
     def __init__(
         self, stream: trio.abc.Stream, nursery: Spawner, *, peer: str = "", secure: bool = False

@@ -97,6 +97,9 @@ async def test_a_peer_that_does_not_read_is_cut_at_the_bound(kind: str, put: lis
         with capture_logs() as logs:
             for message in put:
                 outbox.put(message)
+            if outbox.cut_reason is None and kind == STREAM:
+                await trio.testing.wait_all_tasks_blocked()  # it could take nothing before
+                outbox.put(b"x")
         assert outbox.cut_reason is not None
         if kind == TRIED:
             assert outbox.cut_reason.startswith(why)
@@ -146,6 +149,17 @@ async def test_a_message_by_itself_may_be_longer_than_all_that_is_kept(
         outbox.put(b"x" * 5000)
         outbox.finish()
         assert await everything(client) == b"x" * 5000
+        assert outbox.cut_reason is None
+
+
+@wires
+async def test_whoever_reads_may_be_told_any_number_of_things_at_once(kind: str) -> None:
+    """Catches bots that were cut off, over TLS alone, when they were told all of a long match again."""
+    async with connected(kind, Weather()) as (outbox, _, client):
+        for _ in range(10 * LIMITS.outbox_messages):
+            outbox.put(b"x" * 10)
+        outbox.finish()
+        assert await everything(client) == b"x" * 100 * LIMITS.outbox_messages
         assert outbox.cut_reason is None
 
 
