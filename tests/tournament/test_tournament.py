@@ -14,6 +14,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from games.game import Pace
 from tests.tournament.world import World, first, leaves, play, silent, world
+from tournament.dealing import AT_A_TIME
 from tournament.desk import About, Desk
 from tournament.draws import FEW, Draws
 from tournament.events import NOBODY, Ended, Ending
@@ -354,6 +355,24 @@ async def test_withdrawn_late_a_player_forfeits_the_rest(autojump_clock: MockClo
     assert last.winner == 1 - last.players.index("ann")
     others = [fact.ending for fact in here.concluded() if "ann" not in fact.players]
     assert others == [Ending.PLAYED] * 3, "one of which was in play when she was taken out"
+
+
+async def test_whoever_is_let_in_while_the_pairings_of_somebody_else_are_lost_is_drawn_at_once(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a draw that was forgotten, as so many are lost at a time, and made when all else was over."""
+    field = dict.fromkeys((f"bot-{number}" for number in range(AT_A_TIME + 10)), silent)
+    async with world(field) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        async with trio.open_nursery() as orders:
+            orders.start_soon(here.desk.disqualify, "bot-0", "two bots in one")
+            orders.start_soon(here.desk.enter, "late")
+        await trio.sleep(1.0)
+        record = here.tournament.record
+        assert not record.open.of(["bot-0"], AT_A_TIME)
+        assert record.open.count("late") == len(field) - 1
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_preview_is_what_then_happens(autojump_clock: MockClock) -> None:
