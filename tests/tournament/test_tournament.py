@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from games.game import Pace
-from tests.tournament.world import World, first, leaves, play, silent, world
+from tests.tournament.world import World, first, leaves, play, silent, table, world
 from tournament.dealing import AT_A_TIME
 from tournament.desk import About, Desk
 from tournament.draws import FEW, Draws
@@ -355,6 +355,23 @@ async def test_withdrawn_late_a_player_forfeits_the_rest(autojump_clock: MockClo
     assert last.winner == 1 - last.players.index("ann")
     others = [fact.ending for fact in here.concluded() if "ann" not in fact.players]
     assert others == [Ending.PLAYED] * 3, "one of which was in play when she was taken out"
+
+
+async def test_a_stranger_is_entered_once_with_its_first_match_that_counts(autojump_clock: MockClock) -> None:
+    """Catches a journal of strangers whose matches were void, and one that enters a bot with each match."""
+    async with table("tic-tac-toe") as (here, nursery):
+        for name in ("ann", "bob"):
+            await here.tournament.enter(name)
+            nursery.start_soon(play, here.come(name), first)
+        await trio.sleep(4.5)
+        (match,) = here.tournament.matches.values()
+        assert match.both_have_moved
+        await here.desk.void(match.name, "a cable")
+        assert not here.tournament.record.entrants
+        await trio.sleep(60.0)
+        assert len(here.concluded()) > 3
+        assert sorted(fact.name for fact in here.told if isinstance(fact, Entered)) == ["ann", "bob"]
+        assert not any(map(here.tournament.is_newcomer, ("ann", "bob")))
 
 
 async def test_whoever_is_let_in_while_the_pairings_of_somebody_else_are_lost_is_drawn_at_once(
