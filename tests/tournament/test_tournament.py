@@ -18,7 +18,7 @@ from tournament.dealing import AT_A_TIME
 from tournament.desk import About, Desk
 from tournament.draws import FEW, Draws
 from tournament.events import NOBODY, Ended, Ending
-from tournament.facts import Concluded, Drew, Entered, Opened, State
+from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned
 from tournament.forecast import Forecast
 from tournament.format import Pairing, Result, Terms
 from tournament.lobby import Lobby
@@ -372,6 +372,37 @@ async def test_a_stranger_is_entered_once_with_its_first_match_that_counts(autoj
         assert len(here.concluded()) > 3
         assert sorted(fact.name for fact in here.told if isinstance(fact, Entered)) == ["ann", "bob"]
         assert not any(map(here.tournament.is_newcomer, ("ann", "bob")))
+
+
+@pytest.mark.parametrize("format", ["open", "ladder"])
+async def test_a_table_for_so_many_bots_takes_no_more_before_it_begins_or_later(format: str) -> None:
+    """There whoever enters is kept at once: a newcomer of whom nothing is kept would not be counted."""
+    for before in (3, 1, 0):
+        here = World(Opened("tic-tac-toe", format, 3))
+        for number in range(4):
+            if number == before:
+                await here.tournament.keep(Turned(State.RUNNING))
+            if number < 3:
+                await here.tournament.enter(f"bot-{number}")
+        with pytest.raises(Refusal, match="cup is full: it takes 3"):
+            await here.tournament.enter("bot-3")
+        assert len(here.tournament.record.entrants) == 3
+
+
+async def test_a_stranger_of_whom_nothing_is_kept_yet_is_taken_out_once_and_plays_no_more(
+    autojump_clock: MockClock,
+) -> None:
+    async with table("tic-tac-toe") as (here, nursery):
+        await here.tournament.enter("ann")
+        await here.desk.disqualify("ann", "two bots in one")
+        with pytest.raises(Refusal, match="ann is out of cup already"):
+            await here.desk.disqualify("ann", "again")
+        await here.tournament.enter("ann")
+        await here.tournament.enter("bob")
+        for name in ("ann", "bob"):
+            nursery.start_soon(play, here.come(name), first)
+        await trio.sleep(10.0)
+        assert not here.tournament.record.drawn
 
 
 async def test_whoever_is_let_in_while_the_pairings_of_somebody_else_are_lost_is_drawn_at_once(
