@@ -405,6 +405,24 @@ async def test_a_stranger_of_whom_nothing_is_kept_yet_is_taken_out_once_and_play
         assert not here.tournament.record.drawn
 
 
+async def test_a_stranger_that_is_here_twice_plays_on_when_one_of_its_bots_goes(
+    autojump_clock: MockClock,
+) -> None:
+    async with table("tic-tac-toe") as (here, nursery):
+        for name in ("ann", "ann", "bob"):
+            await here.tournament.enter(name)
+        one, other = here.come("ann"), here.come("ann")
+        one.retire()
+        for player in (other, here.come("bob")):
+            nursery.start_soon(play, player, silent)
+        await trio.sleep(1.0)
+        assert [match.names for match in here.tournament.matches.values()] == [("ann", "bob")]
+        for player in [*here.lobby.players()]:
+            player.retire()
+        await trio.sleep(1.0)
+        assert not any(map(here.tournament.is_newcomer, ("ann", "bob"))), "of whom nobody is here any more"
+
+
 async def test_whoever_is_let_in_while_the_pairings_of_somebody_else_are_lost_is_drawn_at_once(
     autojump_clock: MockClock,
 ) -> None:
