@@ -412,6 +412,7 @@ async def test_a_stranger_that_is_here_twice_plays_on_when_one_of_its_bots_goes(
         for name in ("ann", "ann", "bob"):
             await here.tournament.enter(name)
         one, other = here.come("ann"), here.come("ann")
+        await trio.sleep(1.0)
         one.retire()
         for player in (other, here.come("bob")):
             nursery.start_soon(play, player, silent)
