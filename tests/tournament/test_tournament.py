@@ -9,7 +9,7 @@ import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from games.catalogue import catalogue
 from games.game import Pace
@@ -422,6 +422,17 @@ async def test_a_stranger_that_is_here_twice_plays_on_when_one_of_its_bots_goes(
             player.retire()
         await trio.sleep(1.0)
         assert not any(map(here.tournament.is_newcomer, ("ann", "bob"))), "of whom nobody is here any more"
+
+
+async def test_all_who_wait_for_a_change_hear_of_it(autojump_clock: MockClock) -> None:
+    """Catches an organiser's void that waits for ever, because somebody else began to wait after it."""
+    async with table("tic-tac-toe") as (here, _):
+        with trio.fail_after(60.0):
+            async with trio.open_nursery() as waiting:
+                for _ in range(3):
+                    waiting.start_soon(here.tournament.changed)
+                await wait_all_tasks_blocked()
+                here.tournament.wake()
 
 
 async def test_whoever_is_let_in_while_the_pairings_of_somebody_else_are_lost_is_drawn_at_once(
