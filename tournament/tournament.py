@@ -422,6 +422,10 @@ class Tournament:
         if record.chose is not None and record.revealed is None:
             await self.keep(revealed(record.chose))
         await self._dealing.take_up()
+        if lost := record.open.of(record.out, AT_A_TIME):
+            await self._settle(lost)
+        if len(lost) == AT_A_TIME:
+            return -inf  # there may be more, and what is drawn has to be kept in the same step
         decided = not (record.open or record.dealt)  # otherwise there may be more to draw when that is over
         drawn = await self._draws.drawn(self._dealing.room)
         if decided and not (drawn or record.open or record.dealt or record.format.endless):
@@ -430,10 +434,6 @@ class Tournament:
         begins = inf
         if record.round is not None:
             drawn, begins = await self._begin_round(drawn, record.round + 1)
-        if lost := record.open.of(record.out, AT_A_TIME):
-            await self._settle(lost)
-        if len(lost) == AT_A_TIME:
-            return -inf  # there may be more
         if record.format.endless:
             await self._dealing.deal_at_once(drawn)
             self._presence.wait_for_nobody()

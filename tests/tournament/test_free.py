@@ -159,6 +159,17 @@ async def test_nothing_is_drawn_before_what_was_drawn_earlier_has_begun(
 
 
 @pytest.mark.parametrize("format", ["open", "ladder"])
+async def test_nothing_is_drawn_that_cannot_begin(autojump_clock: MockClock, format: str) -> None:
+    async with table(GAME, format, at_once=1) as (here, nursery):
+        for number in range(4):
+            nursery.start_soon(play, here.come(f"bot-{number}"), silent)
+            await here.tournament.enter(f"bot-{number}")
+            await trio.sleep(1.0)
+        record = here.tournament.record
+        assert [*record.drawn] == [*record.dealt.values()] == [1]
+
+
+@pytest.mark.parametrize("format", ["open", "ladder"])
 @pytest.mark.parametrize("gone", ["first", "second"])
 async def test_what_was_drawn_for_somebody_who_has_gone_since_is_void_and_others_play(
     autojump_clock: MockClock, format: str, gone: str

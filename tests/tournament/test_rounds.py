@@ -126,12 +126,12 @@ async def test_a_restart_between_two_rounds_keeps_the_plan(autojump_clock: MockC
 
 
 @asynccontextmanager
-async def waiting_swiss() -> AsyncGenerator[World]:
+async def waiting_swiss(names: Sequence[str] = NAMES) -> AsyncGenerator[World]:
     """A Swiss whose first round is over, and that waits for the time of the next; it is held to its end."""
     here = World(Opened("tic-tac-toe", "swiss", round_every=5 * MINUTE))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(here.timekeeper.run)
-        for name in NAMES:
+        for name in names:
             await here.tournament.enter(name)
             nursery.start_soon(play, here.come(name), first)
         nursery.start_soon(here.tournament.run)
@@ -167,6 +167,26 @@ async def test_a_round_that_waits_for_its_time_is_drawn_anew_after_two_orders_at
     later = [pairing for pairing in here.tournament.record.drawn.values() if pairing.round > 1]
     assert later
     assert all(over.players[0] not in pairing.names for pairing in later)
+
+
+async def test_a_round_that_waits_for_its_time_is_drawn_anew_after_a_match_that_went_otherwise(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a round by results that do not count any more."""
+    async with waiting_swiss("abcdefgh") as here:
+        record, over = here.tournament.record, here.concluded()[0]
+        before = [*record.drawn.values()]
+        await here.desk.void(over.match, "a cable")
+        while not record.dealt:
+            await here.tournament.changed()
+        (again,) = record.dealt
+        winner = here.tournament.players(again)[over.winner or 0]
+        assert winner.seat is not None
+        winner.seat.resign()
+        while record.dealt:
+            await here.tournament.changed()
+        expected = record.format.draw([*record.entrants.values()], before, record.past()[1], record.terms)
+    assert [pairing for pairing in record.drawn.values() if pairing.round == 2] == expected
 
 
 async def test_nobody_is_waited_for_between_rounds(autojump_clock: MockClock) -> None:

@@ -9,15 +9,16 @@ import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from games.catalogue import catalogue
 from games.game import Pace
-from tests.tournament.world import World, first, leaves, play, silent, world
+from tests.tournament.world import World, first, leaves, play, silent, table, world
+from tournament.dealing import AT_A_TIME
 from tournament.desk import About, Desk
 from tournament.draws import FEW, Draws
 from tournament.events import NOBODY, Ended, Ending
-from tournament.facts import Concluded, Drew, Entered, Opened, State
+from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned
 from tournament.forecast import Forecast
 from tournament.format import Pairing, Result, Terms
 from tournament.lobby import Lobby
@@ -354,6 +355,102 @@ async def test_withdrawn_late_a_player_forfeits_the_rest(autojump_clock: MockClo
     assert last.winner == 1 - last.players.index("ann")
     others = [fact.ending for fact in here.concluded() if "ann" not in fact.players]
     assert others == [Ending.PLAYED] * 3, "one of which was in play when she was taken out"
+
+
+async def test_a_stranger_is_entered_once_with_its_first_match_that_counts(autojump_clock: MockClock) -> None:
+    """Catches a journal of strangers whose matches were void, and one that enters a bot with each match."""
+    async with table("tic-tac-toe") as (here, nursery):
+        for name in ("ann", "bob"):
+            await here.tournament.enter(name)
+            nursery.start_soon(play, here.come(name), first)
+        await trio.sleep(4.5)
+        (match,) = here.tournament.matches.values()
+        assert match.both_have_moved
+        await here.desk.void(match.name, "a cable")
+        assert not here.tournament.record.entrants
+        await trio.sleep(60.0)
+        assert len(here.concluded()) > 3
+        assert sorted(fact.name for fact in here.told if isinstance(fact, Entered)) == ["ann", "bob"]
+        assert not any(map(here.tournament.is_newcomer, ("ann", "bob")))
+
+
+@pytest.mark.parametrize("format", ["open", "ladder"])
+async def test_a_table_for_so_many_bots_takes_no_more_before_it_begins_or_later(format: str) -> None:
+    """There whoever enters is kept at once: a newcomer of whom nothing is kept would not be counted."""
+    for before in (3, 1, 0):
+        here = World(Opened("tic-tac-toe", format, 3))
+        for number in range(4):
+            if number == before:
+                await here.tournament.keep(Turned(State.RUNNING))
+            if number < 3:
+                await here.tournament.enter(f"bot-{number}")
+        with pytest.raises(Refusal, match="cup is full: it takes 3"):
+            await here.tournament.enter("bot-3")
+        assert len(here.tournament.record.entrants) == 3
+
+
+async def test_a_stranger_of_whom_nothing_is_kept_yet_is_taken_out_once_and_plays_no_more(
+    autojump_clock: MockClock,
+) -> None:
+    async with table("tic-tac-toe") as (here, nursery):
+        await here.tournament.enter("ann")
+        await here.desk.disqualify("ann", "two bots in one")
+        with pytest.raises(Refusal, match="ann is out of cup already"):
+            await here.desk.disqualify("ann", "again")
+        await here.tournament.enter("ann")
+        await here.tournament.enter("bob")
+        for name in ("ann", "bob"):
+            nursery.start_soon(play, here.come(name), first)
+        await trio.sleep(10.0)
+        assert not here.tournament.record.drawn
+
+
+async def test_a_stranger_that_is_here_twice_plays_on_when_one_of_its_bots_goes(
+    autojump_clock: MockClock,
+) -> None:
+    async with table("tic-tac-toe") as (here, nursery):
+        for name in ("ann", "ann", "bob"):
+            await here.tournament.enter(name)
+        one, other = here.come("ann"), here.come("ann")
+        await trio.sleep(1.0)
+        one.retire()
+        for player in (other, here.come("bob")):
+            nursery.start_soon(play, player, silent)
+        await trio.sleep(1.0)
+        assert [match.names for match in here.tournament.matches.values()] == [("ann", "bob")]
+        for player in [*here.lobby.players()]:
+            player.retire()
+        await trio.sleep(1.0)
+        assert not any(map(here.tournament.is_newcomer, ("ann", "bob"))), "of whom nobody is here any more"
+
+
+async def test_all_who_wait_for_a_change_hear_of_it(autojump_clock: MockClock) -> None:
+    """Catches an organiser's void that waits for ever, because somebody else began to wait after it."""
+    async with table("tic-tac-toe") as (here, _):
+        with trio.fail_after(60.0):
+            async with trio.open_nursery() as waiting:
+                for _ in range(3):
+                    waiting.start_soon(here.tournament.changed)
+                await wait_all_tasks_blocked()
+                here.tournament.wake()
+
+
+async def test_whoever_is_let_in_while_the_pairings_of_somebody_else_are_lost_is_drawn_at_once(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a draw that was forgotten, as so many are lost at a time, and made when all else was over."""
+    field = dict.fromkeys((f"bot-{number}" for number in range(AT_A_TIME + 10)), silent)
+    async with world(field) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        async with trio.open_nursery() as orders:
+            orders.start_soon(here.desk.disqualify, "bot-0", "two bots in one")
+            orders.start_soon(here.desk.enter, "late")
+        await trio.sleep(1.0)
+        record = here.tournament.record
+        assert not record.open.of(["bot-0"], AT_A_TIME)
+        assert record.open.count("late") == len(field) - 1
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_preview_is_what_then_happens(autojump_clock: MockClock) -> None:
