@@ -348,6 +348,9 @@ async def test_whoever_listens_anew_takes_the_place_of_whoever_listened(autojump
         assert (await stream.client.now()).endswith(b"\r\n0\r\n\r\n")
         await ann.tell(type="move", move="C")
         assert len(await other.events()) == 1
+        assert len(here.host.on_stop) == 1
+        await other.hang_up()
+        assert not here.host.on_stop, "nobody who listens has to be told when the host stops"
 
 
 async def test_a_deaf_stream_is_cut_and_gone_on_with(autojump_clock: MockClock) -> None:
