@@ -320,6 +320,17 @@ async def test_when_the_host_stops_a_stream_ends_with_the_reason_and_its_bot_los
         assert not here.host.known[TABLE].record.ended, "their match goes on at the next start"
 
 
+async def test_whoever_is_silent_is_missed_also_when_nobody_was_there_before(
+    autojump_clock: MockClock,
+) -> None:
+    async with hall() as (here, come):
+        for name in ("ann", "bob"):
+            await come().hello(name)
+            assert here.host.here(TABLE).names == (name,)
+            await trio.sleep(200.0)
+            assert here.host.here(TABLE).names == ()
+
+
 async def test_a_silent_stream_gives_signs_of_life(autojump_clock: MockClock) -> None:
     async with hall() as (here, come):
         ann = come()
