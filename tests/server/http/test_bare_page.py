@@ -48,9 +48,10 @@ def test_so_is_one_that_calls_the_host_by_another_name(accepts: str, kind: str) 
     async def _() -> None:
         visitor = Visitor(Admission(Limits(), hosts=Hosts()), windowed_pair()[0], "")
         async with serving(echo) as server:
-            answer = await server.connect(visitor=visitor).ask(get("/", accepts))
-        assert (answer.status, answer.headers["content-type"]) == (421, kind)
-        assert b"his host does not go by the name" in answer.body
+            client = server.connect(visitor=visitor)
+            for answer in [await client.ask(get("/", accepts)) for _ in range(2)]:  # however often it asks
+                assert (answer.status, answer.headers["content-type"]) == (421, kind)
+                assert b"his host does not go by the name" in answer.body
 
 
 @given(st.text())

@@ -21,6 +21,12 @@ def only(content: bytes) -> Request:
 # What is served.
 
 
+def test_a_short_request_comes_after_a_long_one_that_was_cut() -> None:
+    long, short = get(b"X: " + b"a" * 500), get(line=b"GET /b HTTP/1.1")
+    got, end = served([long[:-2], long[-2:], short])
+    assert ([request.path for request in got], end) == (["/", "/b"], None)
+
+
 def test_a_request_is_what_the_client_said() -> None:
     request = only(
         post(b"Content-Length: 4", b"X-Turn-Token:  3f0e \t", body=b"\x00\r\n\xff").replace(
@@ -121,6 +127,7 @@ def test_the_same_head_with_another_body_is_another_request() -> None:
         (get(b"X: " + b"a" * LIMITS.head_bytes), 431),
         (get()[:-2] + b"X: " + b"a" * LIMITS.head_bytes, 431),
         (get(*[b"X: a"] * LIMITS.headers), 431),
+        (get(*[b"%d:" % number for number in range(LIMITS.headers)]), 431),
         (get(b"Expect: 200-ok"), 417),
         (post(b"Content-Length: 201"), 413),
         (post(CHUNKED, body=b"64\r\n" + b"a" * 100 + b"\r\n65\r\n"), 413),

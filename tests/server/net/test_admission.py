@@ -149,3 +149,16 @@ async def test_a_customers_64_bits_of_ipv6_are_one_address() -> None:
     gate = Gate()
     gate.come(*(f"2001:db8:0:1::{number:x}" for number in range(4)), "2001:db8:0:2::1")
     assert gate.here == [1, 2, 3, 4]
+
+
+async def test_nothing_is_remembered_of_those_who_have_gone() -> None:
+    """Catches a count for each address that has ever connected."""
+    gate = Gate()
+    gate.come("192.0.2.1", "192.0.2.2", "127.0.0.1")
+    gate.knows(1)
+    for visitor in gate.visitors:
+        assert visitor is not None
+        visitor.leave()
+    admission = gate.admission
+    assert [*admission._of_network, *admission._strangers, *admission._near] == []
+    assert len(admission) == 0

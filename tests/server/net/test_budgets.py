@@ -46,3 +46,13 @@ def test_however_many_addresses_come_only_so_many_are_remembered() -> None:
         assert budgets.take(f"2001:db8:{number:x}::1", 0.0)
     assert len(budgets) == MOST
     assert not budgets.take(f"2001:db8:{3 * MOST - 1:x}::1", 0.0), "the latest are"
+
+
+def test_the_address_that_spent_longest_ago_is_forgotten_first() -> None:
+    """Catches somebody with many addresses who has all of his credits again at the one that counts."""
+    budgets = Budgets(Rate(1, 1e9))
+    assert budgets.take("192.0.2.1", 0.0)
+    for number in range(3 * MOST):
+        budgets.take(f"10.0.{number // 256}.{number % 256}", 0.0)
+        if number % (MOST // 2) == 0:
+            assert not budgets.take("192.0.2.1", 0.0)

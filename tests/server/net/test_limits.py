@@ -22,6 +22,18 @@ def test_no_stretch_of_time_sees_more_than_the_burst_and_what_came_back_in_it(as
             assert last - first + 1 <= allowed + 1e-6
 
 
+def test_a_credit_is_spent_when_all_of_it_has_come_back() -> None:
+    bucket = Bucket(Rate(2, 10.0), 0.0)
+    assert [bucket.take(at) for at in (0.0, 0.0, 4.9, 5.1, 9.9, 10.1)] == [
+        True,
+        True,
+        False,
+        True,
+        False,
+        True,
+    ]
+
+
 @given(times)
 def test_whoever_keeps_to_the_rate_is_never_refused(gaps: list[float]) -> None:
     bucket, now = Bucket(RATE, 0.0), 0.0

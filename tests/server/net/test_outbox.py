@@ -245,3 +245,14 @@ async def test_the_end_is_said_after_what_was_kept_and_the_peer_may_go_on_talkin
         assert await everything(client) == b"x" * 150
         await client.send_all(b"still here")
         assert await wire.receive() == b"still here"
+
+
+async def test_a_peer_that_reads_is_not_cut_however_much_is_put_before_it_has_read_all_of_it() -> None:
+    async with connected() as (outbox, _, client):
+        outbox.put(b"x" * 300)
+        for _ in range(50):
+            outbox.put(b"y" * 100)
+            assert len(await client.receive()) == 100
+            await trio.testing.wait_all_tasks_blocked()
+            assert outbox.behind
+        assert outbox.cut_reason is None

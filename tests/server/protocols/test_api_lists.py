@@ -14,7 +14,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from games.catalogue import catalogue
 from server.protocols.api.changes import ROWS, Changes, changed
 from server.protocols.api.paging import FAR, MOST
-from tests.server.protocols.test_api import GAME, Office, events, office
+from tests.server.protocols.test_api import GAME, TOKEN, Office, events, office
+from tests.server.web import get
 from tests.tournament.test_score_sheet import NAMES, event, play, play_and_keep
 from tournament.facts import Entered, Froze, Opened, State, Turned, Withdrew
 from tournament.record import Record
@@ -324,6 +325,37 @@ async def test_while_standings_are_frozen_nothing_is_told_of_them(autojump_clock
         tell(here, record)
         await trio.sleep(3)
         assert not told(await feed.now())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/tournaments/cup/standings?format=csv",
+        "/api/tournaments/cup/standings?format=trf",
+        f"/api/bots/{NAMES[0]}".replace(" ", "%20"),
+        "/api/tournaments/cup/export",
+    ],
+)
+async def test_while_standings_are_frozen_everybody_reads_what_they_were_and_the_organiser_what_they_are(
+    path: str, autojump_clock: MockClock
+) -> None:
+    async with office() as here:
+        record = await held(here)
+        record.add(Froze(True))
+
+        async def standings(*headers: str) -> str:
+            """What is read there, but for the matches themselves, which everybody sees."""
+            answer = await here.server.connect().ask(get(path, *headers))
+            *_, last = answer.body.decode().splitlines()
+            return last if path.endswith("/export") else answer.body.decode()
+
+        before = await standings()
+        cup, random = here.host.tournaments["cup"], Random(5)
+        for _ in range(5):
+            await play_and_keep(cup, here.host.store, random, *NAMES[:2])
+        await trio.sleep(100.0)
+        assert await standings() == before
+        assert await standings(f"Authorization: Bearer {TOKEN}") != before
 
 
 async def test_whoever_adds_up_the_matches_is_told_that_the_standings_are_frozen(

@@ -724,6 +724,16 @@ async def test_an_address_is_one_bots(autojump_clock: MockClock) -> None:
         assert (status, "which is the limit" in said["error"]) == (429, True)
 
 
+@pytest.mark.parametrize("settings", [{}, CUP], ids=["an open table", "a tournament"])
+async def test_whoever_knows_where_a_bot_is_called_is_not_taken_for_it_from_elsewhere(
+    settings: dict[str, str], autojump_clock: MockClock
+) -> None:
+    async with lists(settings) as here:
+        ann = {"name": "ann", "teamUrl": here.telephone.connect("192.0.2.7:5000")}
+        joined = [await here.says("/tic-tac-toe/join", ann, peer=f"192.0.2.{number}") for number in (1, 2, 1)]
+        assert [status for status, _ in joined] == [202, 409, 202]
+
+
 async def test_an_address_is_one_bots_when_two_ask_at_once(autojump_clock: MockClock) -> None:
     """Each is admitted when the journal has it: meanwhile the other asks as well."""
     async with lists(CUP) as here:
@@ -1257,6 +1267,22 @@ async def test_whoever_never_got_its_answer_before_a_restart_may_come_anew_and_o
         assert (await said(await here.join("bob", token=answers["bob"]["token"])))[1] == answers["bob"]
 
 
+async def test_whoever_came_to_its_battle_after_a_restart_has_its_name_also_when_that_is_over(
+    autojump_clock: MockClock,
+) -> None:
+    """It has got the answer with its battle, and its token with that."""
+    store = Memory()
+    async with lists(DOUBLE, store=store) as here:
+        clients = [await here.join(name) for name in TOKENS]
+        names = [await answered(client) for client in clients]
+    async with lists(DOUBLE, store=Late(store)) as here:
+        await fought(here, *names)
+        assert endings(here, "cup")[0][1] is Ending.ILLEGAL
+        for name in TOKENS:
+            assert (await here.says("/tic-tac-toe/join", {"name": name}))[0] == 409
+        assert not here.arena._awaited
+
+
 async def test_a_battle_that_is_played_over_another_protocol_is_not_found(autojump_clock: MockClock) -> None:
     store = Memory()
     async with lists(store=store) as here:
@@ -1467,6 +1493,26 @@ async def test_whoever_is_called_and_waits_is_called_to_its_match_after_a_restar
         await here.join("bob")
         await trio.sleep(1.0)
         assert len(battles(here, NUMBERS[0])) == 1
+
+
+async def test_whoever_is_called_on_is_known_by_where_however_often_the_host_is_started_again(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that never read its token, and is told that its name is taken from the second time on."""
+    store = Memory()
+    async with lists(DOUBLE, store=store) as here:
+        await called_to_a_cup(here)
+    for _ in range(3):
+        store = Late(store)
+        async with lists(DOUBLE, store=store) as here:
+            connected(here)
+            await trio.sleep(GRACE + 1.0)
+            assert all(battles(here, number) for number in NUMBERS)
+    async with lists(DOUBLE, store=Late(store)) as here:
+        connected(here)
+        await trio.sleep(1.0)
+        asked = {"name": "ann", "teamUrl": f"http://{NUMBERS[0]}"}
+        assert (await here.says("/tic-tac-toe/join", asked))[0] == 202
 
 
 @pytest.mark.parametrize("name", ["open-tic-tac-toe", "ladder"])

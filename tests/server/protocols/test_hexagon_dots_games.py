@@ -16,6 +16,7 @@ from trio.testing import MockClock
 from games import hexagondots
 from server.host.host import Host
 from server.host.reception import taken
+from server.http.exchange import Chunks
 from server.http.routes import routed
 from server.http.service import Http
 from server.net.admission import Admission, Visitor
@@ -608,9 +609,12 @@ async def test_whoever_has_gone_is_remembered_by_nothing(autojump_clock: MockClo
             bot = here.bot(name)
             await bot.join(game)
             await bot.hang_up()
+        watcher = here.caller()
+        await watcher.send("POST", f"{game}/observers")
+        await watcher.hang_up()
         await trio.sleep(10.0)
         gc.collect()
-        assert not [each for each in gc.get_objects() if isinstance(each, Bot)]
+        assert not [each for each in gc.get_objects() if isinstance(each, Bot | Chunks)]
 
 
 # What is seen

@@ -15,10 +15,12 @@ from server.protocols.arena.battle import Battle
 from server.protocols.arena.messages import FLIP
 from server.protocols.hexagon_dots.bot import Bot
 from server.protocols.house.talk import HouseTalk
+from server.protocols.mcp.place import Place
 from server.protocols.santorini_memo import Memo
 from tests.server.protocols.lists import CUP, Stream, answered, lists
 from tests.server.protocols.room import room
 from tests.server.protocols.table import SIDES, said, table
+from tests.server.protocols.test_mcp import playing, token_of
 from tournament.events import HOST_FAILED, AnyEvent, Began, Ended, Ending, Fault, Moved
 from tournament.facts import Concluded, State
 
@@ -133,6 +135,21 @@ async def test_a_fault_over_a_request_of_a_battle_makes_the_match_void(
         expect_void(over)
         assert here.host.measures.voids["host"] == 1
         here.host.guard.caught.clear()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_a_fault_over_a_tool_of_a_language_model_makes_the_match_void(
+    after: bool, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with playing() as (host, mover, _):
+        move = {"name": "move", "arguments": {"token": await token_of(mover, host), "move": 3}}
+        with capture_logs(), monkeypatch.context() as planted:
+            plant(planted, Place, "play", after=after)
+            assert (await mover.new("tools/call", move)).status == 500
+        await trio.testing.wait_all_tasks_blocked()
+        (over,) = host.tournaments["open-connect-4"].record.matches.values()
+        expect_void(over)
+        expect_counted(host)
 
 
 async def test_what_is_wrong_with_a_request_is_no_fault_of_the_host(autojump_clock: MockClock) -> None:

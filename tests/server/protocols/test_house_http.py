@@ -320,6 +320,17 @@ async def test_when_the_host_stops_a_stream_ends_with_the_reason_and_its_bot_los
         assert not here.host.known[TABLE].record.ended, "their match goes on at the next start"
 
 
+async def test_whoever_is_silent_is_missed_also_when_nobody_was_there_before(
+    autojump_clock: MockClock,
+) -> None:
+    async with hall() as (here, come):
+        for name in ("ann", "bob"):
+            await come().hello(name)
+            assert here.host.here(TABLE).names == (name,)
+            await trio.sleep(200.0)
+            assert here.host.here(TABLE).names == ()
+
+
 async def test_a_silent_stream_gives_signs_of_life(autojump_clock: MockClock) -> None:
     async with hall() as (here, come):
         ann = come()
@@ -348,6 +359,9 @@ async def test_whoever_listens_anew_takes_the_place_of_whoever_listened(autojump
         assert (await stream.client.now()).endswith(b"\r\n0\r\n\r\n")
         await ann.tell(type="move", move="C")
         assert len(await other.events()) == 1
+        assert len(here.host.on_stop) == 1
+        await other.hang_up()
+        assert not here.host.on_stop, "nobody who listens has to be told when the host stops"
 
 
 async def test_a_deaf_stream_is_cut_and_gone_on_with(autojump_clock: MockClock) -> None:

@@ -209,6 +209,22 @@ async def test_nobody_is_told_any_more_what_happened_in_a_tournament_that_was_de
         nursery.cancel_scope.cancel()
 
 
+async def test_nothing_is_left_of_a_spectator_that_hangs_up(autojump_clock: MockClock) -> None:
+    """Catches a host that tells those who have gone what happens, and beats for them for ever."""
+    match = Match(catalogue()["connect-4"], ("ann", "bob"), 0.0, name="cup-1")
+    cup: Any = SimpleNamespace(matches={"cup-1": match})
+    beats = list[streams.Heartbeats]()
+    async with serving(lambda exchange: streams.stream_match(exchange, cup, "cup-1", beats[0])) as server:
+        beats.append(streams.Heartbeats(server.guard, 15.0))
+        client = server.connect()
+        await client.end.send_all(get("/"))
+        assert await client.now()
+        assert (len(beats[0]._streams), len(match.log._followers)) == (1, 1)
+        client.end.close()
+        await trio.sleep(100.0)
+        assert (len(beats[0]._streams), len(match.log._followers)) == (0, 0)
+
+
 async def test_nothing_is_left_of_a_client_that_ends_its_side_while_it_is_told_what_it_missed(
     autojump_clock: MockClock,
 ) -> None:
