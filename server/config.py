@@ -25,7 +25,7 @@ from server.http.origins import Origins
 from server.net.addresses import callable_networks
 from server.net.escaping import in_quotes, safe
 from server.net.hosts import Hosts
-from server.net.limits import Limits
+from server.net.limits import MOST, Count, Limits, Pause, Seconds
 from server.net.proxies import Proxies
 from tournament.refusals import Refusal
 
@@ -86,8 +86,8 @@ class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
 class Backups(Struct, frozen=True, forbid_unknown_fields=True):
     """Copies that the host makes by itself."""
 
-    every: Annotated[float, Meta(gt=0)]  # seconds
-    keep: Annotated[int, Meta(ge=1)] = 7  # of them; older ones are deleted
+    every: Seconds
+    keep: Annotated[int, Meta(ge=1, le=MOST)] = 7  # of them; older ones are deleted
 
 
 class Webhook(Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,9 +106,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] | None = None  # None: text on a terminal, JSON anywhere else
     # In one tournament; None: all that can be played
-    matches_at_once: Annotated[int, Meta(ge=1)] | None = None
-    reserve_bytes: Annotated[int, Meta(ge=0)] = RESERVE_BYTES  # of the disk, given up when it is full
-    grace: Annotated[float, Meta(ge=0)] = 2.0  # seconds, at a stop, for matches that cannot be resumed
+    matches_at_once: Annotated[int, Meta(ge=1, le=MOST)] | None = None
+    reserve_bytes: Count = RESERVE_BYTES  # of the disk, given up when it is full
+    grace: Pause = 2.0  # at a stop, for matches that cannot be resumed
     tls: Tls | None = None
     proxies: tuple[str, ...] = ()  # as CIDR: whose `X-Forwarded-For` is believed
     hosts: tuple[str, ...] = ()  # names for this host, beside its own, while it listens on loopback only
@@ -121,7 +121,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     backups: Backups | None = None
     webhook: tuple[Webhook, ...] = ()
     workers: Annotated[int, Meta(ge=1, le=64)] = 1  # processes that play
-    spread: Annotated[int, Meta(ge=2)] = 200  # bots: of larger tournaments several workers play matches
+    spread: Annotated[int, Meta(ge=2, le=MOST)] = 200  # bots: of larger tournaments several workers play
     peers: str = ""  # ADDRESS:PORT where other hosts on the same database reach this one
     advertise: str = ""  # ADDRESS:PORT by which they do, if that is another
     grading: bool = True  # tell whoever asks how well a match was played

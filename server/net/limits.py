@@ -10,7 +10,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 YEAR = 31_622_400  # seconds of 366 days: whoever means "for ever" is told the longest there is
-Count = Annotated[int, Meta(ge=0)]  # 0 allows none of what it counts
+MOST = (1 << 63) - 1  # of a whole number in TOML; processes cannot tell each other much larger ones
+Count = Annotated[int, Meta(ge=0, le=MOST)]  # 0 allows none of what it counts
 Seconds = Annotated[float, Meta(gt=0, le=YEAR)]
 Pause = Annotated[float, Meta(ge=0, le=YEAR)]  # seconds that may be none at all
 
@@ -18,7 +19,7 @@ Pause = Annotated[float, Meta(ge=0, le=YEAR)]  # seconds that may be none at all
 class Rate(Struct, frozen=True, forbid_unknown_fields=True):
     """This many credits in this many seconds; they can also be spent all at once."""
 
-    credits: Annotated[int, Meta(ge=1)]  # with none nobody could do anything once
+    credits: Annotated[int, Meta(ge=1, le=MOST)]  # with none nobody could do anything once
     seconds: Seconds
 
 
@@ -57,7 +58,9 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # In a match.
     away_seconds: Seconds = 30.0  # that a bot may be gone from its match, or when one is due
-    refusals: Annotated[int, Meta(ge=1)] = 20  # moves that may be refused; the last of them loses the match
+    refusals: Annotated[int, Meta(ge=1, le=MOST)] = (
+        20  # moves that may be refused; with the last one it has lost
+    )
 
     # After a restart.
     resume_seconds: Pause = 30.0  # that a match which was in play waits for its players; then it is void

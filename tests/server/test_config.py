@@ -225,6 +225,17 @@ def test_what_bots_are_told_in_the_environment_is_nothing_to_a_host(file: Path) 
         ("[limits]\nidle_seconds = 0", r"limits\.idle_seconds: expected a number of more than 0, not 0$"),
         ("[limits]\nidle_seconds = nan", r"limits\.idle_seconds: expected a number of more than 0, not NaN$"),
         ("[limits]\nidle_seconds = inf", r"limits\.idle_seconds: expected a number of 31622400 or less"),
+        ("grace = inf", r"grace: expected a number of 31622400 or less, not Infinity$"),
+        (
+            "backups = { every = inf }",
+            r"backups\.every: expected a number of 31622400 or less, not Infinity$",
+        ),
+        (f"spread = {2**63}", r"spread: expected a whole number of 9223372036854775807 or less, not 92233"),
+        (f"[limits]\nsessions = {2**64}", r"limits\.sessions: expected a whole number of 92233720368547"),
+        (
+            f"[limits]\njunk = {{ credits = {2**63}, seconds = 1 }}",
+            r"limits\.junk\.credits: expected a whole num",
+        ),
         ("[limits]\ncall_pause_seconds = -0.5", r"call_pause_seconds: expected a number of 0 or more"),
         ("[limits]\njunk = { credits = 5, seconds = 0 }", r"junk\.seconds: expected a number of more than 0"),
         (
