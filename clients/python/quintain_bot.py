@@ -75,6 +75,7 @@ SOON = ("come again later", "wait for a minute")  # in refusals that are not mea
 SHORTEST = 16  # characters of a token that a bot brings along
 SECRET = ("token", "session")  # what no record has: whoever knows it speaks for the bot
 UNTRUSTED = "its certificate is not trusted here"
+NO_TLS = "no TLS comes about"
 FOR_GOOD = (  # what the host says to whoever is not to come back
     "has taken over",  # somebody else plays with our token: that would be a fight without end
     "ask its organiser",  # who has withdrawn or disqualified us
@@ -90,7 +91,7 @@ class Refused(Exception):
 
 
 class Unreachable(Exception):
-    """No host answers at that address, or none any more, or one whose certificate is not trusted."""
+    """No host plays at that address: none answers, or none any more; or its certificate is not trusted."""
 
 
 class Leave(Exception):
@@ -103,6 +104,10 @@ class Lost(Exception):
     def __init__(self, why: str, wait: float = 0.0) -> None:
         super().__init__(why)
         self.wait = wait
+
+
+class Astray(Lost):
+    """Something answers there, and does not play with us: another port of the host, or no host at all."""
 
 
 def run(
@@ -195,9 +200,9 @@ class _Bot:
                 finally:
                     connection.close()
             except Lost as lost:
-                self.wait(str(lost), lost.wait)
+                self.wait(str(lost), lost.wait, isinstance(lost, Astray))
 
-    def wait(self, why: str, at_least: float) -> None:
+    def wait(self, why: str, at_least: float, astray: bool) -> None:
         """Wait before coming back, or raise what makes that useless."""
         now = time.monotonic()
         for reason in (self.reason, why):
@@ -205,8 +210,8 @@ class _Bot:
                 raise Refused(reason)
         why = (self.reason or why).strip()  # what is no host of ours may have said a line
         if not self.welcomed and not at_least:
-            found = "a host" if UNTRUSTED in why else "no host"
-            raise Unreachable(f"{found} answers at {self.address}: {why}")
+            found = "cannot play" if astray or why.startswith(NO_TLS) else "no host answers"
+            raise Unreachable(f"{'a host answers' if UNTRUSTED in why else found} at {self.address}: {why}")
         if self.here or self.lost_at is None:
             self.lost_at = now
         if now - self.lost_at > self.give_up_after:
@@ -521,7 +526,7 @@ def _message(text: bytes) -> Message:
         message: Any = json.loads(text)
         if isinstance(message, dict):
             return cast(Message, message)
-    raise Lost("the host said something that is not a message")
+    raise Astray("what came is not a message")
 
 
 class _Stream:
@@ -628,12 +633,19 @@ class _Websocket(_Connection):
             name.lower(): value.strip() for name, _, value in (field.partition(":") for field in fields)
         }
         if " 101 " not in status + " ":
-            raise Lost(
-                "the host answers the handshake with " + repr(status), _seconds(headers.get("retry-after"))
-            )
+            raise Astray(self._refusal(status, headers, until), _seconds(headers.get("retry-after")))
         expected = base64.b64encode(hashlib.sha1(key + MAGIC).digest()).decode()  # noqa: S324 - as the RFC has it
         if headers.get("sec-websocket-accept") != expected:
-            raise Lost("what answers the handshake is not a websocket host")
+            raise Astray("what answers the handshake is not a websocket host")
+
+    def _refusal(self, status: str, headers: dict[str, str], until: float) -> str:
+        """Why the handshake was refused: in the host's words, if they come."""
+        length = headers.get("content-length", "")
+        size = int(length) if length.isascii() and length.isdigit() else 0
+        with contextlib.suppress(Lost):
+            while len(self._stream.received) < min(size, 4096) and self._stream.receive(until):
+                pass
+        return _error(status.partition(" ")[2], bytes(self._stream.received))
 
     def say(self, message: Message) -> None:
         self._send(1, json.dumps(message).encode())
@@ -723,7 +735,7 @@ class _Http(_Connection):
             self._after = told.get("seq", 0)
             self._heard.append(told)
         else:
-            raise Lost(_error(status, answer))
+            raise Astray(_error(status, answer))
 
     def hear(self, seconds: float | None) -> Message | None:
         if not self._heard:
@@ -757,7 +769,7 @@ class _Http(_Connection):
         except (ConnectionError, http.client.HTTPException) as error:
             self._connection.close()
             if not self._used:
-                raise Lost(_words(error)) from None
+                raise (Lost if isinstance(error, ConnectionError) else Astray)(_words(error)) from None
             self._used = False
             return self._ask(method, path, body, seconds)
         except OSError as error:
@@ -809,15 +821,20 @@ def _be_quick(sock: socket.socket) -> None:
 def _words(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"{UNTRUSTED}: {error.verify_message}; SSL_CERT_FILE names a file of those that are"
+    if isinstance(error, ssl.SSLError) and error.reason:
+        reason = error.reason.replace("_", " ").lower()
+        return f"{NO_TLS} ({reason}): a host without TLS is at ws:// or http://"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _error(status: int, answer: bytes) -> str:
+def _error(status: object, answer: bytes) -> str:
     """What an answer that is none says went wrong."""
     try:
         return str(json.loads(answer)["error"])
     except (ValueError, KeyError, TypeError):
-        return f"the host answers with {status}"
+        line = answer.decode("utf-8", "replace").strip()
+        words = f" ({line})" if line.isprintable() and 0 < len(line) <= 200 and line[0] != "<" else ""
+        return f"the answer is {status}{words}"
 
 
 def _seconds(retry_after: str | None) -> float:

@@ -11,13 +11,14 @@ from http import HTTPStatus
 from http.client import HTTPException, HTTPMessage, HTTPResponse, IncompleteRead
 from math import inf
 from pathlib import Path
-from ssl import SSLCertVerificationError
+from ssl import SSLCertVerificationError, SSLError
 from typing import IO, Any, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from server.exits import Failure, Misuse
+from server.net import causes
 from server.net.addresses import http_parts
 from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
@@ -135,6 +136,8 @@ class Remote:
             if isinstance(reason, SSLCertVerificationError):
                 why = f"{reason.verify_message}; SSL_CERT_FILE names a file of those that are"
                 raise Failure(f"the certificate of {self.url} is not trusted here: {why}") from None
+            if isinstance(reason, SSLError):
+                raise Failure(f"{self.url}: {causes.why(reason)}; a host without TLS is at http://") from None
             why = getattr(reason, "strerror", None) or reason
             raise Failure(f"no host answers at {self.url}: {why}; `quintain serve` starts one") from None
 

@@ -387,6 +387,42 @@ def test_of_a_host_whose_certificate_is_not_trusted_nobody_says_that_it_does_not
     assert told == f"a host answers at {url}: its certificate is not trusted here: {why}"
 
 
+def answering(answer: bytes) -> Callable[[socket.socket], None]:
+    def say(connection: socket.socket) -> None:
+        with connection:
+            connection.recv(65536)
+            connection.sendall(answer)
+
+    return say
+
+
+OTHER_PORT = "HTTP is spoken at this port: bots speak websocket at another one of this host"
+REFUSAL = f'{{"error":"{OTHER_PORT}"}}'
+NO_TLS = "no TLS comes about (wrong version number): a host without TLS is at ws:// or http://"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "answer", "why"),
+    [
+        ("wss", "HTTP/1.1 400 Bad Request\r\n\r\n", NO_TLS),
+        ("https", "HTTP/1.1 400 Bad Request\r\n\r\n", NO_TLS),
+        ("ws", f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(REFUSAL)}\r\n\r\n{REFUSAL}", OTHER_PORT),
+        ("ws", "HTTP/1.1 400 Bad Request\r\nContent-Length: 90\r\n\r\n", "the answer is 400 Bad Request"),
+        (
+            "http",
+            "HTTP/1.1 400 Bad Request\r\n\r\nbots speak websocket here",
+            "the answer is 400 (bots speak websocket here)",
+        ),
+        ("http", "HTTP/1.1 502 Bad Gateway\r\n\r\n<html>", "the answer is 502"),
+        ("tcp", "HTTP/1.1 400 Bad Request\r\n", "what came is not a message"),
+    ],
+)
+def test_of_another_port_it_is_said_what_answers_there(scheme: str, answer: str, why: str) -> None:
+    """Catches "no host answers", and a host's own words on the mistake that nobody was shown."""
+    url, told = unreachable(scheme, answering(answer.encode()))
+    assert told == f"cannot play at {url}: {why}"
+
+
 def test_what_is_no_web_server_is_said_in_one_line() -> None:
     """Such as the host's TCP port, whose words end with a line."""
 
@@ -395,8 +431,8 @@ def test_what_is_no_web_server_is_said_in_one_line() -> None:
             connection.recv(65536)
             connection.sendall(b"this is no web server: the first line is the name of a bot\r\n")
 
-    _, told = unreachable("http", say)
-    assert told.endswith("the name of a bot")
+    url, told = unreachable("http", say)
+    assert told == f"cannot play at {url}: this is no web server: the first line is the name of a bot"
 
 
 @pytest.mark.parametrize("scheme", TRANSPORTS)

@@ -160,6 +160,16 @@ def test_a_file_that_holds_no_token_is_named(monkeypatch: pytest.MonkeyPatch, tm
         Remote(NOBODY, data=str(tmp_path)).post("tournaments")
 
 
+def test_a_host_without_tls_is_told_from_a_host_that_is_not_there() -> None:
+    """Catches "no host answers" and the place of an error in Python's own code."""
+    plain = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+    with (
+        answering(plain) as address,
+        pytest.raises(Failure, match=r"; a host without TLS is at http://$"),
+    ):
+        Remote(f"https://{address}").get("games")
+
+
 def test_a_certificate_that_is_not_trusted_is_told_from_a_host_that_is_not_there() -> None:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
