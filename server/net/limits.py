@@ -58,9 +58,8 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # In a match.
     away_seconds: Seconds = 30.0  # that a bot may be gone from its match, or when one is due
-    refusals: Annotated[int, Meta(ge=1, le=MOST)] = (
-        20  # moves that may be refused; with the last one it has lost
-    )
+    # Moves that may be refused; with the last one it has lost.
+    refusals: Annotated[int, Meta(ge=1, le=MOST)] = 20
 
     # After a restart.
     resume_seconds: Pause = 30.0  # that a match which was in play waits for its players; then it is void
