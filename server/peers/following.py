@@ -169,5 +169,7 @@ async def _fact(row: Entry) -> AnyFact:
             await trio.lowlevel.checkpoint()
     except (ValueError, MsgspecError):
         return journal.fact(row)  # which says what is wrong with it
+    if not pairings:
+        return journal.fact(row)
     fact = journal.fact(replace(row, body=rest))
-    return replace(fact, pairings=tuple(pairings)) if pairings and isinstance(fact, Drew) else fact
+    return replace(fact, pairings=tuple(pairings)) if isinstance(fact, Drew) else fact

@@ -81,8 +81,7 @@ class LinkedStore:
         # What is jotted down, until the next look at moves: every tournament asks for it at the start.
         self._jotted: Mapping[str, Jottings] | None = None
         self._closed = False
-        # Held while a long draw is sent: whoever keeps something waits for its turn.
-        self._drawing = trio.Lock()
+        self._drawing = trio.Lock()  # held while a long draw is sent: what is kept meanwhile comes after it
 
     def listen(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)

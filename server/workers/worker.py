@@ -123,6 +123,7 @@ class Worker:
         self._drained = trio.Event()
         self._stopped = trio.Event()
         self._draining = self._stopping = False
+        self._unintroduced = False  # whether there was no file left to introduce it to show
         self._task_status: trio.TaskStatus[None] | None = None  # until it has been told that this has started
 
     @property
@@ -204,6 +205,8 @@ class Worker:
         await self.let_in.wait()
         while True:
             await self._ready.wait()
+            if self._unintroduced:
+                self.introduce()
             self.say(Alive())
             await trio.sleep(BEAT)
 
@@ -235,7 +238,13 @@ class Worker:
         """Have the worker tell show what happens, if both are running."""
         if self._conduit is None or self._show is None or not self._show.connected or not self.ready:
             return
-        ours, theirs = feed_pair()
+        self._unintroduced = False
+        try:
+            ours, theirs = feed_pair()
+        except OSError as error:
+            self._unintroduced = True  # until the next beat, or the next after that
+            log.debug("show cannot be told of a worker just now", worker=self.number, why=error.strerror)
+            return
         self._show.feed(theirs)
         self._conduit.say(Tell(), ours, give=True)
 

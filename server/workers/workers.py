@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import takewhile
 
+import structlog
 import trio
 
 from server.config import Settings
@@ -34,6 +35,8 @@ from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
 from tournament.facts import AnyFact, Kept, Ordered, Sealed, State, Turned
 from tournament.record import Record
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 NO_WORKER = "the process of this host that plays there is starting again; ask again in a second"
 
@@ -227,18 +230,21 @@ class Workers:
         if self._nursery is None:
             return
         worker = self._workers[number]
-        ours, theirs = conduit_pair()
-        self._nursery.start_soon(self._spread.meet, number, ours)
-        worker.meet(OWN, theirs)
+        try:
+            ours, theirs = conduit_pair()
+            self._nursery.start_soon(self._spread.meet, number, ours)
+            worker.meet(OWN, theirs)
+            for other in self._workers.values():
+                if other is not worker and other.ready:
+                    one, another = conduit_pair()
+                    worker.meet(other.number, one)
+                    other.meet(number, another)
+        except OSError as error:  # no file or memory is left
+            log.warning("a worker plays no matches for some others", worker=number, why=error.strerror)
         for tournament, name in self._host.untold.heard():  # its process may be another than when they heard
             away = self._directory.kept_as(tournament)
             if away is not None and away.worker == number:
                 worker.say(ToldEnd(tournament, name))
-        for other in self._workers.values():
-            if other is not worker and other.ready:
-                one, another = conduit_pair()
-                worker.meet(other.number, one)
-                other.meet(number, another)
 
     async def drain(self) -> None:
         """Have all workers begin nothing, and wait for matches that cannot be resumed."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 from pathlib import Path
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 from typing import Any, cast
 
 import pytest
@@ -19,6 +20,7 @@ from server.show.conduit import Conduit, Feed, ToShow
 from server.show.lending import Lending
 from server.workers.directory import OWN
 from server.workers.messages import (
+    Alive,
     Alone,
     Begin,
     Counted,
@@ -159,6 +161,32 @@ async def test_all_workers_tell_the_process_for_pages_again_when_it_was_started_
                 theirs.close()
                 await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
+
+
+async def test_a_worker_that_is_ready_when_no_file_is_left_plays_and_show_is_told_of_it_when_there_is_one(
+    tmp_path: Path,
+) -> None:
+    """Catches a host that ends, with all that its other workers play."""
+    show = Lending(LIMITS)
+    async with beside(tmp_path, show) as here, trio.open_nursery() as nursery:
+        here.workers.let_in()
+        worker = here.workers._workers[1]
+        ours, theirs = conduit_pair()
+        with ours, theirs:
+            nursery.start_soon(show.connect, ours)
+            await trio.testing.wait_all_tasks_blocked()
+            here.processes[1].say(Ready())
+            soft, hard = getrlimit(RLIMIT_NOFILE)
+            setrlimit(RLIMIT_NOFILE, (0, hard))  # what is open stays open
+            try:
+                here.workers._hear_now()
+            finally:
+                setrlimit(RLIMIT_NOFILE, (soft, hard))
+            assert worker.ready
+            assert here.heard(1, Tell) == here.heard(1, Meet) == []
+            nursery.start_soon(worker._beat)
+            assert Tell() in await here.until(1, Alive)
+            nursery.cancel_scope.cancel()
 
 
 async def test_a_bot_hears_from_worker_0_that_it_was_taken_out_of_the_tournament_of_another_worker(
