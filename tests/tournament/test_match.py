@@ -306,6 +306,14 @@ def test_the_clock_runs_while_its_seat_is_away() -> None:
     assert ended(played) == (1, Ending.TIME, "ann ran out of time, disconnected 10 s earlier")
 
 
+def test_the_clock_starts_when_its_turn_comes_while_its_seat_is_away() -> None:
+    played = match()
+    played.away(1, 30.0, 0.0)
+    played.play(0, "C", 1.0)
+    played.flag(11.5)
+    assert ended(played) == (0, Ending.TIME, "bob ran out of time, disconnected 11 s earlier")
+
+
 @pytest.mark.parametrize("looked_at", [False, True])
 def test_whoever_hangs_up_when_its_clock_has_run_out_was_late_by_its_own_fault(looked_at: bool) -> None:
     """Catches a match that ann lost by the network, "disconnected -0 s earlier", as nobody had looked yet."""
