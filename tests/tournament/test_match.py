@@ -314,6 +314,23 @@ def test_the_clock_starts_when_its_turn_comes_while_its_seat_is_away() -> None:
     assert ended(played) == (0, Ending.TIME, "bob ran out of time, disconnected 11 s earlier")
 
 
+def test_the_clock_of_the_one_runs_on_while_the_other_is_held() -> None:
+    played = match()
+    played.hold(1, 60.0, 2.0, lost=True)
+    assert played.deadline == 10.0
+    played.flag(10.5)
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+
+
+def test_whoever_is_gone_already_is_waited_for_no_longer_by_being_gone_once_more() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0, 0.0)
+    played.away(1, 50.0, 20.0)
+    played.flag(31.0)
+    assert played.verdict is not None
+    assert (played.verdict.winner, played.verdict.ending) == (0, Ending.LEFT)
+
+
 @pytest.mark.parametrize("looked_at", [False, True])
 def test_whoever_hangs_up_when_its_clock_has_run_out_was_late_by_its_own_fault(looked_at: bool) -> None:
     """Catches a match that ann lost by the network, "disconnected -0 s earlier", as nobody had looked yet."""
