@@ -331,6 +331,22 @@ def test_whoever_is_gone_already_is_waited_for_no_longer_by_being_gone_once_more
     assert (played.verdict.winner, played.verdict.ending) == (0, Ending.LEFT)
 
 
+@pytest.mark.parametrize(
+    ("came_at", "told"),
+    [(2, "; its last move was sent for ply 4, and the match was at ply 2"), (0, "")],
+    ids=["now", "earlier"],
+)
+def test_a_move_for_another_ply_explains_why_time_ran_out_if_it_came_in_that_turn(
+    came_at: int, told: str
+) -> None:
+    played = match()
+    played.play(0, "C", 1.0)
+    played.play(1, "N", 2.0)
+    played.meant[0] = came_at, 4
+    played.flag(20.0)
+    assert ended(played) == (1, Ending.TIME, f"ann ran out of time{told}")
+
+
 @pytest.mark.parametrize("looked_at", [False, True])
 def test_whoever_hangs_up_when_its_clock_has_run_out_was_late_by_its_own_fault(looked_at: bool) -> None:
     """Catches a match that ann lost by the network, "disconnected -0 s earlier", as nobody had looked yet."""
