@@ -347,6 +347,24 @@ def test_a_move_for_another_ply_explains_why_time_ran_out_if_it_came_in_that_tur
     assert ended(played) == (1, Ending.TIME, f"ann ran out of time{told}")
 
 
+def test_whoever_only_seemed_to_be_gone_has_run_out_of_time_by_its_own_fault() -> None:
+    played = match()
+    played.away(0, 30.0, 0.0, lost=False)
+    played.flag(10.5)
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+    assert played.verdict is not None
+    assert played.verdict.fault is Fault.BOT
+
+
+def test_what_the_host_loses_while_all_time_stands_still_is_given_back_once() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0, 0.0)
+    played.pause(10.0)
+    played.credit(5.0, 15.0)
+    played.resume(20.0)
+    assert played.deadline == 40.0
+
+
 @pytest.mark.parametrize("looked_at", [False, True])
 def test_whoever_hangs_up_when_its_clock_has_run_out_was_late_by_its_own_fault(looked_at: bool) -> None:
     """Catches a match that ann lost by the network, "disconnected -0 s earlier", as nobody had looked yet."""
