@@ -365,6 +365,26 @@ def test_what_the_host_loses_while_all_time_stands_still_is_given_back_once() ->
     assert played.deadline == 40.0
 
 
+def test_that_the_host_hung_up_on_one_is_told_whatever_happens_to_the_connection_of_the_other() -> None:
+    played = match(pace=Pace())
+    played.cut_off(0, "too much junk", 1.0)
+    played.away(0, 31.0, 1.0)
+    played.away(1, 32.0, 2.0)
+    played.here(1, 3.0)
+    played.flag(32.0)
+    assert played.verdict is not None
+    assert (played.verdict.winner, played.verdict.fault) == (1, Fault.BOT)
+    assert "because the host hung up on it (too much junk)" in played.verdict.why
+
+
+def test_a_stall_of_an_earlier_turn_is_no_part_of_why_time_ran_out() -> None:
+    played = match()
+    played.credit(1.0, 1.5)
+    played.play(0, "C", 2.0)
+    played.flag(20.0)
+    assert ended(played) == (0, Ending.TIME, "bob ran out of time")
+
+
 @pytest.mark.parametrize("looked_at", [False, True])
 def test_whoever_hangs_up_when_its_clock_has_run_out_was_late_by_its_own_fault(looked_at: bool) -> None:
     """Catches a match that ann lost by the network, "disconnected -0 s earlier", as nobody had looked yet."""
