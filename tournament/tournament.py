@@ -475,15 +475,15 @@ class Tournament:
         """
         record = self.record
         again = any(pairing.round < number for pairing in drawn)  # they have to be played before this round
-        if not record.open.later and (again or not drawn):
+        if again or not (drawn or record.open.later):
             return drawn, inf
         wait = self._round_begins_in(number)
-        if wait <= 0 and not (again or record.open.due or record.dealt):
+        if wait <= 0 and not (record.open.due or record.dealt):
             self._draws.put_off(())
             began = RoundBegan(number, self._keeper.now())
             await self.keep(began, *([as_drawn(record, drawn)] if drawn else ()))
             return (), inf
-        if drawn and record.format.plan is not None and not again:
+        if drawn and record.format.plan is not None:
             self._draws.put_off(drawn)  # entrants may come or go before it begins
             drawn = ()
         return drawn, max(wait, 0.0) or inf

@@ -102,6 +102,9 @@ async def test_a_no_show_can_be_let_in_late_where_the_format_allows_it(autojump_
         await trio.sleep(1.0)
         assert drawn(here.tournament.record) == {"ann", "bob", "cas"}
         assert here.tournament.record.no_shows == {"dee"}
+        here.come("cas")
+        await trio.sleep(1.0)
+        assert here.tournament.record.checked_in == {"ann", "bob"}, "which is over"
         kept = fold(here.store.kept())["cup"]
         assert ({*kept.out}, {*kept.drawn}) == ({"dee"}, {*here.tournament.record.drawn})
         with pytest.raises(Refusal, match="is an entrant of cup already"):

@@ -79,6 +79,18 @@ async def test_whoever_was_here_before_the_host_was_started_again_was_here(
     assert (fact.winner is not None, fact.why) == (True, why)
 
 
+async def test_whoever_goes_before_its_first_match_was_here(autojump_clock: MockClock) -> None:
+    """Even where the host knows of no token of it."""
+    async with world(dict.fromkeys(("ann", "bob", "cas"), first)) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        (waiting,) = (player for player in here.lobby.players() if player.seat is None)
+        waiting.retire()
+        await here.tournament.finished()
+    lost = {fact.why for fact in here.concluded() if fact.ending is Ending.LEFT}
+    assert lost == {f"{waiting.name} was here before, and did not come back"}
+
+
 async def test_whoever_never_comes_is_told_how_long_it_was_waited_for(autojump_clock: MockClock) -> None:
     async with world({"ann": first, "bob": first}) as here:
         for player in here.lobby.players():

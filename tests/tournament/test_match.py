@@ -306,6 +306,85 @@ def test_the_clock_runs_while_its_seat_is_away() -> None:
     assert ended(played) == (1, Ending.TIME, "ann ran out of time, disconnected 10 s earlier")
 
 
+def test_the_clock_starts_when_its_turn_comes_while_its_seat_is_away() -> None:
+    played = match()
+    played.away(1, 30.0, 0.0)
+    played.play(0, "C", 1.0)
+    played.flag(11.5)
+    assert ended(played) == (0, Ending.TIME, "bob ran out of time, disconnected 11 s earlier")
+
+
+def test_the_clock_of_the_one_runs_on_while_the_other_is_held() -> None:
+    played = match()
+    played.hold(1, 60.0, 2.0, lost=True)
+    assert played.deadline == 10.0
+    played.flag(10.5)
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+
+
+def test_whoever_is_gone_already_is_waited_for_no_longer_by_being_gone_once_more() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0, 0.0)
+    played.away(1, 50.0, 20.0)
+    played.flag(31.0)
+    assert played.verdict is not None
+    assert (played.verdict.winner, played.verdict.ending) == (0, Ending.LEFT)
+
+
+@pytest.mark.parametrize(
+    ("came_at", "told"),
+    [(2, "; its last move was sent for ply 4, and the match was at ply 2"), (0, "")],
+    ids=["now", "earlier"],
+)
+def test_a_move_for_another_ply_explains_why_time_ran_out_if_it_came_in_that_turn(
+    came_at: int, told: str
+) -> None:
+    played = match()
+    played.play(0, "C", 1.0)
+    played.play(1, "N", 2.0)
+    played.meant[0] = came_at, 4
+    played.flag(20.0)
+    assert ended(played) == (1, Ending.TIME, f"ann ran out of time{told}")
+
+
+def test_whoever_only_seemed_to_be_gone_has_run_out_of_time_by_its_own_fault() -> None:
+    played = match()
+    played.away(0, 30.0, 0.0, lost=False)
+    played.flag(10.5)
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+    assert played.verdict is not None
+    assert played.verdict.fault is Fault.BOT
+
+
+def test_what_the_host_loses_while_all_time_stands_still_is_given_back_once() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0, 0.0)
+    played.pause(10.0)
+    played.credit(5.0, 15.0)
+    played.resume(20.0)
+    assert played.deadline == 40.0
+
+
+def test_that_the_host_hung_up_on_one_is_told_whatever_happens_to_the_connection_of_the_other() -> None:
+    played = match(pace=Pace())
+    played.cut_off(0, "too much junk", 1.0)
+    played.away(0, 31.0, 1.0)
+    played.away(1, 32.0, 2.0)
+    played.here(1, 3.0)
+    played.flag(32.0)
+    assert played.verdict is not None
+    assert (played.verdict.winner, played.verdict.fault) == (1, Fault.BOT)
+    assert "because the host hung up on it (too much junk)" in played.verdict.why
+
+
+def test_a_stall_of_an_earlier_turn_is_no_part_of_why_time_ran_out() -> None:
+    played = match()
+    played.credit(1.0, 1.5)
+    played.play(0, "C", 2.0)
+    played.flag(20.0)
+    assert ended(played) == (0, Ending.TIME, "bob ran out of time")
+
+
 @pytest.mark.parametrize("looked_at", [False, True])
 def test_whoever_hangs_up_when_its_clock_has_run_out_was_late_by_its_own_fault(looked_at: bool) -> None:
     """Catches a match that ann lost by the network, "disconnected -0 s earlier", as nobody had looked yet."""

@@ -10,6 +10,7 @@ import trio
 from msgspec import structs
 from trio.testing import MockClock
 
+from games.catalogue import catalogue
 from games.game import Pace
 from server.export.trf import trf
 from tests.tournament.world import Behaviour, World, first, play, silent
@@ -113,6 +114,50 @@ async def test_a_round_that_is_late_delays_the_next_and_no_other(autojump_clock:
     rounds, ends = rounds_of(here), ends_of(here)
     assert times[1] < ends[1] <= min(rounds[2]) < ends[1] + 1.0
     assert min(rounds[3]) == pytest.approx(max(times[2], ends[2]), abs=1.0)
+
+
+async def test_no_round_begins_while_somebody_is_waited_for_in_the_one_before(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a round of which nothing is in play, and that is taken for over."""
+    here = World(Opened("tic-tac-toe", "round-robin", round_every=10.0))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in NAMES:
+            await here.tournament.enter(name)
+        for name in NAMES[:3]:
+            nursery.start_soon(play, here.come(name), first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    rounds, ends = rounds_of(here), ends_of(here)
+    assert [min(rounds[round]) >= ends[round - 1] for round in (2, 3)] == [True, True]
+    assert ends[1] > 20.0, "which is after the time of the next"
+
+
+@pytest.mark.parametrize("minutes", [5.0, 0.02], ids=["in time", "late"])
+async def test_what_is_drawn_in_a_knockout_is_played_again_in_its_round(
+    minutes: float, autojump_clock: MockClock
+) -> None:
+    """Catches a round that begins with what has to be played again of the one before."""
+    always_drawn = structs.replace(catalogue()["tic-tac-toe"], ply_limit=3)
+    opened, begin = Opened("tic-tac-toe", "knockout", round_every=minutes * MINUTE), trio.current_time()
+    here = World(opened, rules=always_drawn)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in NAMES:
+            await here.tournament.enter(name)
+            nursery.start_soon(play, here.come(name), first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    rounds, ends = rounds_of(here), ends_of(here)
+    assert {round: len(dealt) for round, dealt in rounds.items()} == {1: 4, 2: 2}
+    assert [fact.round for fact in here.told if isinstance(fact, RoundBegan)] == [1, 2]
+    assert min(rounds[2]) >= max(ends[1], begin + minutes * MINUTE)
+    assert ends[1] < begin + MINUTE
 
 
 async def test_a_restart_between_two_rounds_keeps_the_plan(autojump_clock: MockClock) -> None:
