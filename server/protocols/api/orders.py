@@ -106,7 +106,7 @@ async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         said = about(order.affiliation, order.contact)
         token = await call.host.claims.invite(tournament, name, call.by, said)
-    return json_response(201, {"name": name, "token": token})
+    return json_response(201, {"name": name, "token": token}, NO_STORE)
 
 
 @taking("name", "bind")

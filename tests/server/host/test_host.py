@@ -15,6 +15,7 @@ from trio.testing import MockClock
 from games.catalogue import BadCatalogue, catalogue
 from server.host.abroad import HeldAbroad, Wanted
 from server.host.host import Host
+from server.host.names import key
 from server.host.opening import OPEN, Opening
 from server.host.reception import Unwelcome, Visit
 from tests.server.protocols.room import SlowToEnter
@@ -280,6 +281,17 @@ async def test_listeners_hear_of_matches_and_facts(autojump_clock: MockClock) ->
         await trio.sleep(50.0)
     assert begun == ["cup-1"]
     assert [fact.match for fact in facts if isinstance(fact, Concluded)] == ["cup-1"]
+
+
+async def test_other_processes_are_told_of_whoever_was_refused() -> None:
+    """They expect everybody whom they have sent here."""
+    async with running() as (host, _):
+        await host.arrive("ann", GAME, keeps=False)
+        moved = list[tuple[str, str]]()
+        host.reception.moved = moved.append
+        with pytest.raises(Unwelcome, match="taken"):
+            await host.arrive("ann", GAME)
+        assert moved == [(GAME, key("ann"))]
 
 
 async def test_of_two_who_open_a_tournament_of_one_name_at_once_one_is_refused(

@@ -5,7 +5,8 @@ import trio
 from trio.testing import MockClock
 
 from server.host.look_alikes import alike
-from server.host.reception import AT_A_TIME, Reception, Unwelcome, Visit
+from server.host.names import key
+from server.host.reception import AT_A_TIME, REPLACED, Present, Reception, Unwelcome, Visit
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.net.limits import Limits
@@ -230,6 +231,7 @@ async def test_a_shared_name_may_be_here_twice(reception: Reception, lobby: Lobb
     one.leave()
     assert other.current
     assert lobby.find("ann", GAME) is other.player
+    assert reception.arrive("ann", GAME, keeps=False, shared=True).current
 
 
 @pytest.mark.parametrize("name", ["Bobl", "B0b1", "bob1", "BOB1"])
@@ -361,3 +363,27 @@ async def test_a_name_is_not_owned_because_of_what_was_said_by_whoever_had_it_be
     reception.trust("ann", GAME, before)
     first.leave()
     assert reception.arrive("ann", GAME).token != first.token
+
+
+async def test_other_processes_are_told_of_whoever_has_a_place_and_of_whoever_has_gone(
+    reception: Reception,
+) -> None:
+    where, moved = (GAME, key("ann")), list[tuple[str, str]]()
+    reception.moved = moved.append
+    visit = reception.arrive("ann", GAME, token=OWN)
+    assert reception.present(where) is None
+    visit.player.move_to("cup")
+    assert reception.present(where) == Present("cup", token_digest(OWN).hex(), False)
+    visit.leave()
+    assert (reception.present(where), moved) == (None, [where])
+
+
+async def test_whoever_has_come_to_another_process_gives_way_unless_it_is_about_to(
+    reception: Reception,
+) -> None:
+    visit, told = reception.arrive("ann", GAME), list[str]()
+    visit.replaced = told.append
+    reception.give_way(visit.key, leaving=visit)
+    assert not told
+    reception.give_way(visit.key)
+    assert told == [REPLACED]

@@ -864,6 +864,20 @@ async def test_a_name_is_released_or_bound_and_its_address_is_told_to_nobody(
         assert [each.fact.action for each in here.host.audit] == ["open", "release", "bind"]
 
 
+@pytest.mark.parametrize("order", [{"name": "eve"}, {"name": "ann", "bind": True}], ids=["invite", "bind"])
+async def test_no_cache_keeps_an_answer_with_a_token(
+    order: dict[str, Any], autojump_clock: MockClock
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3)
+        await here.tell("/api/tournaments/cup/invite", 201, name="ann")
+        path = "/api/tournaments/cup/" + ("release" if "bind" in order else "invite")
+        content = msgspec.json.encode(order)
+        headers = f"Content-Length: {len(content)}", f"Authorization: Bearer {TOKEN}"
+        answer = await here.server.connect().ask(get(path, *headers, method="POST") + content, "POST")
+        assert (answer.status, answer.headers["cache-control"]) == (201, "no-store")
+
+
 async def test_a_tournament_says_what_was_chosen_for_it_and_who_is_missing(autojump_clock: MockClock) -> None:
     async with office() as here:
         wanted = {"name": "cup", "game": GAME, "format": "round-robin", "group": "spring"}

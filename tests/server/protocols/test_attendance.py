@@ -16,6 +16,7 @@ from server.net.limits import Limits
 from server.protocols.common import states as machine
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import TABLE, Happening, Impossible, State
+from server.protocols.common.talk_budget import TalkBudget
 from tests.server.protocols.room import SlowToEnter
 from tests.server.transcripts import hosting
 from tournament import facts
@@ -503,3 +504,19 @@ async def test_a_link_that_is_lost_ends_no_match_and_its_silence_is_given_back_t
                     if after is not None and left is not None
                 ]
                 assert sum(given) == (2 if to_move else 0)
+
+
+def test_a_budget_goes_on_from_what_another_process_has_left_of_it() -> None:
+    """Catches a bot that has all of it again with each match that another worker plays."""
+    limits = Limits()
+    for spend in (TalkBudget.unasked, TalkBudget.junk):
+        here, there = TalkBudget(limits, 0.0), TalkBudget(limits, 0.0)
+        while spend(here, 0.0):
+            pass
+        there.go_on(here.left)
+        assert not spend(there, 0.0)
+    here, there = TalkBudget(limits, 0.0), TalkBudget(limits, 0.0)
+    for number in range(limits.junk_total):
+        assert here.junk(number * limits.junk.seconds)
+    there.go_on(here.left)
+    assert not there.junk((limits.junk_total + 1) * limits.junk.seconds)

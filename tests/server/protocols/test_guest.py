@@ -623,6 +623,9 @@ async def test_whoever_is_called_leaves_the_open_table_after_an_hour_whether_it_
         assert [player.name for player in here.host.lobby.players()] == ["cas"]
         await trio.sleep(1800.0)
         assert not list(here.host.lobby.players())
+        await here.join("dan", teamUrl=here.telephone.connect("192.0.2.9"))  # when nobody is there any more
+        await trio.sleep(3601.0)
+        assert not list(here.host.lobby.players())
         bob = await here.join("bob", token=OWN)
         await trio.sleep(60.0)
         assert await here.waits(bob)

@@ -760,3 +760,16 @@ async def test_games_and_tournaments_are_told_as_the_api_tells_them(autojump_clo
     assert found == {key: listed[key] for key in found}
     assert {"tournament", "pace", "start_at", "checking_in", "options"} <= found.keys()
     assert "0 entrants, begins at 2100-03-01T18:00:00.000Z\n" in told.text
+
+
+async def test_a_model_that_is_silent_is_missed_also_when_none_was_there_before(
+    autojump_clock: MockClock,
+) -> None:
+    async with served() as (host, connect):
+        for who in (ANN, BOB):
+            client = Client(await connect())
+            await client.call("join", **who)
+            assert host.here("open-connect-4").names == (who["name"],)
+            await client.close()
+            await trio.sleep(1000.0)
+            assert host.here("open-connect-4").names == ()

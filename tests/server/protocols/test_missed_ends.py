@@ -265,7 +265,10 @@ async def test_after_a_restart_bots_hear_of_the_end_for_an_hour(autojump_clock: 
         await is_led_to_the_table(here, "bob")
 
 
-async def test_a_bot_over_http_hears_of_an_end_that_it_did_not_fetch(autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize("says", [False, True], ids=["in silence", "though it said something"])
+async def test_a_bot_over_http_hears_of_an_end_that_it_did_not_fetch(
+    says: bool, autojump_clock: MockClock
+) -> None:
     """Its session goes on for a while without it, and keeps for it what it was told."""
     async with hall(CUP) as (here, come):
         ann, bob = come(), come()
@@ -276,6 +279,8 @@ async def test_a_bot_over_http_hears_of_an_end_that_it_did_not_fetch(autojump_cl
         await bob.tell(type="resign")
         assert here.host.tournaments["cup"].record.state is State.FINISHED
         assert [each["type"] for each in await bob.news()] == ["end", "standings"]
+        if says:
+            await ann.tell(type="state")
         ann = await http_hello(come(), "ann", "cup")
         assert [each["type"] for each in await ann.news()] == ["standings"]
         await ann.tell(type="hello", name="ann", game="connect-4")

@@ -216,13 +216,16 @@ async def test_nothing_is_left_of_a_spectator_that_hangs_up(autojump_clock: Mock
     beats = list[streams.Heartbeats]()
     async with serving(lambda exchange: streams.stream_match(exchange, cup, "cup-1", beats[0])) as server:
         beats.append(streams.Heartbeats(server.guard, 15.0))
-        client = server.connect()
-        await client.end.send_all(get("/"))
-        assert await client.now()
-        assert (len(beats[0]._streams), len(match.log._followers)) == (1, 1)
-        client.end.close()
-        await trio.sleep(100.0)
-        assert (len(beats[0]._streams), len(match.log._followers)) == (0, 0)
+        for _ in range(2):
+            client = server.connect()
+            await client.end.send_all(get("/"))
+            assert await client.now()
+            assert (len(beats[0]._streams), len(match.log._followers)) == (1, 1)
+            await trio.sleep(20.0)
+            assert b": still here" in await client.now()
+            client.end.close()
+            await trio.sleep(100.0)
+            assert (len(beats[0]._streams), len(match.log._followers)) == (0, 0)
 
 
 async def test_nothing_is_left_of_a_client_that_ends_its_side_while_it_is_told_what_it_missed(

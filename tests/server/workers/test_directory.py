@@ -210,6 +210,19 @@ async def test_whoever_plays_goes_back_to_its_match_though_another_tournament_ta
         assert where(held, name) == held.worker("two"), "nothing keeps it at the table any more"
 
 
+def test_whoever_plays_elsewhere_by_then_goes_back_there_when_its_last_match_is_over() -> None:
+    held, begun = directory(2), Drew((Pairing(1, 1, "ann", "bob"),))
+    records = [
+        record(name, Entered("ann"), Entered("bob"), Turned(State.RUNNING), begun, Dealt(f"{name}-1", 1))
+        for name in CUPS[:2]
+    ]
+    for each in records:
+        held.place(each)
+    over = Concluded("one-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "four in a row", (1.0, 0.0))
+    held.told(SimpleNamespace(record=records[0]), over)
+    assert held.place_of(Wanted("ann", GAME, None)) == "two"
+
+
 async def test_a_tournament_that_is_deleted_is_held_by_nobody() -> None:
     held = directory(2)
     away = held.place(record("one", Entered("ann"), Claimed("ann", token_digest(OWN_TOKEN).hex())))
