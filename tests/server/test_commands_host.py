@@ -24,6 +24,7 @@ from server.store.data_folder import TOKEN
 from tests.hang import HANG, is_alive, wait_for
 from tests.ports import refusing
 from tests.server.example_programs import GOOD, HEAD, command
+from tests.server.forked import Forked
 from tests.server.run import quintain
 from tests.server.served import ROOT, Served
 
@@ -293,16 +294,12 @@ def test_whatever_a_command_has_started_ends_with_it(
     body = f"import os, time; open({str(running)!r}, 'w').write(str(os.getpid()) + '\\n'); time.sleep(600)"
     where = ("--url", f"tcp://127.0.0.1:{host.tcp}") if words[0] == "play" else ()
     program = f"{sys.executable} -c {shlex.quote(body)}"
-    places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
-    playing = subprocess.Popen(
-        [sys.executable, "-m", "server", *words, program, "--game", "connect-4", *where],
-        env=os.environ | {"PYTHONPATH": places, "XDG_STATE_HOME": str(tmp_path)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    told = os.environ | {"XDG_STATE_HOME": str(tmp_path)}
+    playing = Forked((*words, program, "--game", "connect-4", *where), ROOT, told)
     wait_for(lambda: running.exists() and running.read_text().endswith("\n"), "the program")
     playing.send_signal(number)
-    assert playing.wait(HANG) == 130
+    playing.communicate()
+    assert playing.wait() == 130
     wait_for(lambda: not is_alive(int(running.read_text())), "the end of the program")
 
 
@@ -316,33 +313,19 @@ def test_a_program_ends_with_a_command_that_is_told_to_end_while_it_starts_it(
     """The program itself sends the signal, as its first act: nearly always too soon for what came later."""
     running = tmp_path / "running"
     program = f"sh -c 'echo $$ > {shlex.quote(str(running))}; kill -TERM $PPID; exec sleep 600'"
-    places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
-    playing = subprocess.run(
-        [sys.executable, "-m", "server", *words, program, "--game", "connect-4"],
-        env=os.environ | {"PYTHONPATH": places, "XDG_STATE_HOME": str(tmp_path)},
-        stderr=subprocess.DEVNULL,
-        timeout=HANG,
-    )
-    assert playing.returncode == 130
+    code, _, _ = quintain(*words, program, "--game", "connect-4", XDG_STATE_HOME=str(tmp_path))
+    assert code == 130
     wait_for(lambda: not is_alive(int(running.read_text())), "the end of the program")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_demo_that_is_interrupted_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
-    places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
-    demo = subprocess.Popen(
-        [sys.executable, "-m", "server", "demo"],
-        env=os.environ | {"PYTHONPATH": places, "TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert demo.stdout is not None
+    demo = Forked(("demo",), ROOT, os.environ | {"TMPDIR": str(tmp_path)})
     assert demo.stdout.readline().startswith("Follow it at")
     demo.send_signal(number)
-    demo.communicate(timeout=HANG)
-    assert demo.returncode == 130
+    demo.communicate()
+    assert demo.wait() == 130
     assert list(tmp_path.iterdir()) == []
 
 

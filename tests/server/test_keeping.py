@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,7 +42,8 @@ from tests.hang import HANG
 from tests.lacking import lacking
 from tests.ports import free_ports
 from tests.server.exports import exported, simulated, text, unchained
-from tests.server.forked import Forked
+from tests.server.forked import CONTEXT, LOCK, Forked
+from tests.server.killed_restore import restored_and_killed
 from tests.server.served import ROOT
 from tests.server.store.faults import little_room
 from tests.server.store.postgresql import Server
@@ -550,25 +552,6 @@ def test_a_journal_that_is_a_link_to_another_disk_stays_one_and_what_was_there_b
     assert facts_of(place) == facts_of(tmp_path / "copy.sqlite")
 
 
-KILLED = """
-import os, sys
-from pathlib import Path
-from server.config import settings
-from server.store.restore import restored
-
-def step(event, _):
-    global left
-    if event in ("os.link", "os.rename", "os.remove", "os.mkdir"):
-        left -= 1
-        if left < 0:
-            os._exit(9)
-
-folder, backup, left = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-sys.addaudithook(step)
-restored(backup, settings(None, {}, {"data": str(folder)}), folder, "now", force=True)
-"""
-
-
 def test_a_restore_that_is_killed_before_any_step_loses_nothing_in_silence(tmp_path: Path) -> None:
     """The next start finds all of what was there, or all of the backup, or it says that it finds nothing."""
     rows = [Entry(number, "", 6.0, "ordered", None, "{}") for number in (1, 2)]
@@ -584,8 +567,12 @@ def test_a_restore_that_is_killed_before_any_step_loses_nothing_in_silence(tmp_p
         folder = prepared(str(tmp_path / str(steps)))
         for end, content in left.items():  # as by a host that was killed
             (folder / f"quintain.sqlite{end}").write_bytes(content)
-        words = (sys.executable, "-c", KILLED, str(folder), str(tmp_path / "copy.sqlite"), str(steps))
-        ended = subprocess.run(words, cwd=ROOT, timeout=HANG, check=False).returncode
+        killed = CONTEXT.Process(target=restored_and_killed, args=(folder, tmp_path / "copy.sqlite", steps))
+        with LOCK:
+            killed.start()
+        wait([killed.sentinel], HANG)
+        with LOCK:
+            ended = killed.exitcode
         there = settings(None, {}, {"data": str(folder)})
         try:
             with closing(opened(there, folder)) as engine:

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -67,7 +67,8 @@ class Host(Alone):
 
     def sockets(self) -> list[str]:
         """The connections and ports that its processes have open, all together."""
-        return [each for pid in (self._pid, *self.children()) for each in _sockets(pid)]
+        known = _known()
+        return [each for pid in (self._pid, *self.children()) for each in _sockets(pid, known)]
 
 
 class Ground:
@@ -149,17 +150,18 @@ async def ground(kind: str, folder: Path, store: str = "") -> AsyncGenerator[Gro
         yield Ground([Host(hosts, folder / str(n), kind, store) for n in range(2 if kind == "hosts" else 1)])
 
 
-def _sockets(pid: int) -> list[str]:
-    """The TCP sockets of a process: local and remote address, and state."""
+def _known() -> dict[str, str]:
+    """All TCP sockets of this machine: local and remote address, and state. They are read once a look."""
+    tables = [table for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")) if table.exists()]
+    rows = [row.split() for table in tables for row in table.read_text().splitlines()]
+    return {f"socket:[{row[9]}]": " ".join(row[1:4]) for row in rows}
+
+
+def _sockets(pid: int, known: Mapping[str, str]) -> list[str]:
+    """Those of a process."""
     found: list[str] = []
     with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
-        rows = [row.split() for net in ("tcp", "tcp6") for row in _lines(Path(f"/proc/{pid}/net/{net}"))]
-        known = {f"socket:[{row[9]}]": " ".join(row[1:4]) for row in rows}
         for link in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(OSError):
                 found.append(known.get(os.readlink(link), ""))
     return [*filter(None, found)]
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text().splitlines()
