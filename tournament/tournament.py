@@ -424,7 +424,6 @@ class Tournament:
         await self._dealing.take_up()
         if lost := record.open.of(record.out, AT_A_TIME):
             await self._settle(lost)
-        if len(lost) == AT_A_TIME:
             return -inf  # there may be more, and what is drawn has to be kept in the same step
         decided = not (record.open or record.dealt)  # otherwise there may be more to draw when that is over
         drawn = await self._draws.drawn(self._dealing.room)
