@@ -164,5 +164,5 @@ async def everything(client: Client) -> bytes:
 
 async def until(so: Callable[[], object]) -> None:
     """Let everybody run until it is so. Looking at every turn would take a processor all the while."""
-    while not so():
+    while not so():  # noqa: ASYNC110 - nobody tells
         await trio.sleep(LOOK)
