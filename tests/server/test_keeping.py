@@ -270,16 +270,22 @@ def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is_and_all_other
     assert facts_of(new) == facts_of(tmp_path / "old.sqlite") | {"one": before}
 
 
-def test_a_backup_that_is_ended_by_a_signal_leaves_nothing(tmp_path: Path) -> None:
-    """As systemd or `timeout` ends one that takes too long."""
-    path, copies = prepared(str(tmp_path / "data")) / "quintain.sqlite", tmp_path / "copies"
+def caught_at_a_backup(folder: Path) -> tuple[Forked, Path]:
+    """A backup to `copy.sqlite` that is half done, and the folder in which that is to be."""
+    path, copies = prepared(str(folder / "data")) / "quintain.sqlite", folder / "copies"
     filled(path)
     with closing(sqlite3.connect(path)) as connection:  # so much that its copy is caught at it
         connection.execute("CREATE TABLE filler AS SELECT zeroblob(100000000)")
         connection.commit()
-    process = Forked(("backup", str(copies / "copy.sqlite"), "--data", "data"), tmp_path, os.environ)
+    process = Forked(("backup", str(copies / "copy.sqlite"), "--data", "data"), folder, os.environ)
     while process.poll() is None and not list(copies.glob("*.part")):
         pass
+    return process, copies
+
+
+def test_a_backup_that_is_ended_by_a_signal_leaves_nothing(tmp_path: Path) -> None:
+    """As systemd or `timeout` ends one that takes too long."""
+    process, copies = caught_at_a_backup(tmp_path)
     process.send_signal(signal.SIGTERM)
     assert process.communicate() == ("", "")
     assert process.wait() == INTERRUPTED
@@ -287,14 +293,7 @@ def test_a_backup_that_is_ended_by_a_signal_leaves_nothing(tmp_path: Path) -> No
 
 
 def test_a_backup_replaces_no_file_that_somebody_makes_meanwhile(tmp_path: Path) -> None:
-    path, copies = prepared(str(tmp_path / "data")) / "quintain.sqlite", tmp_path / "copies"
-    filled(path)
-    with closing(sqlite3.connect(path)) as connection:  # so much that its copy is caught at it
-        connection.execute("CREATE TABLE filler AS SELECT zeroblob(100000000)")
-        connection.commit()
-    process = Forked(("backup", str(copies / "copy.sqlite"), "--data", "data"), tmp_path, os.environ)
-    while process.poll() is None and not list(copies.glob("*.part")):
-        pass
+    process, copies = caught_at_a_backup(tmp_path)
     process.send_signal(signal.SIGSTOP)
     (copies / "copy.sqlite").write_bytes(b"another one")
     process.send_signal(signal.SIGCONT)

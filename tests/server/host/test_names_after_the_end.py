@@ -30,6 +30,15 @@ async def hold(host: Host, nursery: trio.Nursery) -> None:
     await trio.sleep(NAME_KEPT + 2 * EVERY)
 
 
+async def hold_without_tokens(host: Host, nursery: trio.Nursery) -> None:
+    """A tournament whose bots leave after it, and had come without tokens."""
+    await host.open("cup", Opened(GAME, "round-robin", 2))
+    visits = [await come(host, nursery, name, **OURS) for name in ("ann", "bob")]
+    await trio.sleep(60.0)
+    for visit in visits:
+        visit.leave()
+
+
 async def void(host: Host) -> None:
     await Desk(host.tournaments["cup"]).void("cup-1", "a cable")
     assert host.tournaments["cup"].record.state is State.RUNNING
@@ -106,11 +115,7 @@ async def test_a_seat_is_kept_from_whoever_has_a_token_for_its_name_by_then(
 ) -> None:
     """Catches a bot that took the seat of one without a token, by the name that it had in the meantime."""
     async with running() as (host, nursery):
-        await host.open("cup", Opened(GAME, "round-robin", 2))
-        visits = [await come(host, nursery, name, **OURS) for name in ("ann", "bob")]
-        await trio.sleep(60.0)
-        for visit in visits:
-            visit.leave()
+        await hold_without_tokens(host, nursery)
         elsewhere = {"token": OTHER, "peer": "192.0.2.99", "door": "house"}
         (await host.arrive("ann", GAME, **elsewhere)).leave(for_good=True)
         await void(host)
@@ -133,11 +138,7 @@ async def test_whoever_is_led_out_of_a_deleted_tournament_is_led_to_nobody_elses
     autojump_clock: MockClock,
 ) -> None:
     async with running() as (host, nursery):
-        await host.open("cup", Opened(GAME, "round-robin", 2))
-        visits = [await come(host, nursery, name, **OURS) for name in ("ann", "bob")]
-        await trio.sleep(60.0)
-        for visit in visits:
-            visit.leave()
+        await hold_without_tokens(host, nursery)
         await host.open("cap", Opened(GAME, "round-robin", 3))
         visit = await host.arrive("ann", GAME, tournament="cap", **OURS | {"peer": "192.0.2.99"})
         await void(host)

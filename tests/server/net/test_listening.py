@@ -36,6 +36,15 @@ FLOOD = 60  # connections that all came before any is accepted
 FEW = 8  # that are begun between two turns of a task: two lots, since trio runs a round's tasks in any order
 
 
+def certified() -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """What a host at localhost needs for TLS, and a client that trusts it."""
+    authority = trustme.CA()
+    server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(client)
+    return server, client
+
+
 @asynccontextmanager
 async def listening(
     attend: Attend, *, tls: ssl.SSLContext | None = None, http: bool = False, limits: Limits | None = None
@@ -129,10 +138,7 @@ async def test_while_a_flood_of_connections_is_let_in_everybody_else_gets_turns(
 
 async def test_while_a_flood_of_handshakes_is_made_everybody_else_gets_turns() -> None:
     """Catches hundreds of strangers whose handshakes hold up all matches for a fifth of a second."""
-    authority = trustme.CA()
-    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    authority.issue_cert("localhost").configure_cert(server)
-    authority.configure_trust(theirs)
+    server, theirs = certified()
     begun = 0
 
     async def count(wire: Wire, visitor: Visitor) -> None:
@@ -163,10 +169,7 @@ async def test_while_a_flood_of_handshakes_is_made_everybody_else_gets_turns() -
 @linux
 async def test_a_flood_of_handshakes_from_one_address_keeps_no_other_waiting() -> None:
     """Catches a stranger who keeps all others out: their handshakes had to wait behind those of the flood."""
-    authority = trustme.CA()
-    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    authority.issue_cert("localhost").configure_cert(server)
-    authority.configure_trust(theirs)
+    server, theirs = certified()
     to_say = ssl.MemoryBIO()
     with suppress(ssl.SSLWantReadError):
         theirs.wrap_bio(ssl.MemoryBIO(), to_say, server_hostname="localhost").do_handshake()
@@ -216,10 +219,7 @@ async def test_from_the_bytes_of_a_request_to_those_of_its_answer_there_is_no_ta
 
 
 async def test_tls_is_spoken_where_there_is_a_certificate() -> None:
-    authority = trustme.CA()
-    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    authority.issue_cert("localhost").configure_cert(server)
-    authority.configure_trust(theirs)
+    server, theirs = certified()
     async with listening(says_who, tls=server, http=True) as (listener, guard):
         async with trio.SSLStream(await connect(listener), theirs, server_hostname="localhost") as client:
             await client.send_all(get("/1") + get("/2", "Connection: close"))
@@ -237,10 +237,7 @@ async def test_tls_is_spoken_where_there_is_a_certificate() -> None:
 
 async def test_a_connection_under_tls_that_another_process_serves_ends_with_all_files_that_it_takes() -> None:
     """Catches two files, and a task, for each bot that another worker hangs up on."""
-    authority = trustme.CA()
-    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    authority.issue_cert("localhost").configure_cert(server)
-    authority.configure_trust(theirs)
+    server, theirs = certified()
     passed: list[socket.socket | None] = []
 
     async def attend(wire: Wire, visitor: Visitor) -> None:
@@ -260,10 +257,7 @@ async def test_a_connection_under_tls_that_another_process_serves_ends_with_all_
 
 async def test_whoever_is_still_sending_over_tls_may_read_the_last_answer() -> None:
     """Catches a connection that was closed at once, so that sending failed before the answer was read."""
-    authority = trustme.CA()
-    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    authority.issue_cert("localhost").configure_cert(server)
-    authority.configure_trust(theirs)
+    server, theirs = certified()
     limits = Limits(linger_seconds=HANG)
     async with listening(says_who, tls=server, http=True, limits=limits) as (listener, guard):
         async with trio.SSLStream(await connect(listener), theirs, server_hostname="localhost") as client:
@@ -276,10 +270,7 @@ async def test_whoever_is_still_sending_over_tls_may_read_the_last_answer() -> N
 
 async def test_a_process_that_serves_somebody_over_tls_hears_that_the_peer_has_gone_without_a_word() -> None:
     """Catches a bot that counts as here, in a worker, long after its connection was lost."""
-    authority = trustme.CA()
-    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    authority.issue_cert("localhost").configure_cert(server)
-    authority.configure_trust(theirs)
+    server, theirs = certified()
     lent = list[trio.SocketStream]()
 
     async def lend(wire: Wire, visitor: Visitor) -> None:
@@ -313,10 +304,7 @@ async def test_a_handshake_during_which_the_host_stands_still_is_made(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     """Catches bots that are hung up on because the machine of their host was paused for some seconds."""
-    authority = trustme.CA()
-    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    authority.issue_cert("localhost").configure_cert(server)
-    authority.configure_trust(theirs)
+    server, theirs = certified()
     heard, to_say = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = theirs.wrap_bio(heard, to_say, server_hostname="localhost")
     async with listening(says_who, tls=server) as (listener, guard), await connect(listener) as plain:
@@ -344,10 +332,7 @@ async def test_what_comes_over_tls_has_arrived_when_it_was_read_from_the_socket(
     mock_clock: trio.testing.MockClock,
 ) -> None:
     """Catches bots that are charged, over TLS alone, for the time in which the host was busy with others."""
-    authority = trustme.CA()
-    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    authority.issue_cert("localhost").configure_cert(server)
-    authority.configure_trust(theirs)
+    server, theirs = certified()
     arrived = list[tuple[bytes, float]]()
     heard, to_say = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = theirs.wrap_bio(heard, to_say, server_hostname="localhost")
