@@ -39,7 +39,7 @@ from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.proxies import HEADER
-from server.net.wire import Piece, Wire
+from server.net.wire import Piece, Served, Wire
 
 
 class Shared(Protocol):
@@ -123,19 +123,27 @@ class Connection(Answers):
         self._proxy = visitor if visitor is not None and visitor.proxied else None  # says who is behind it
         self.deadline = self._arrived + http.limits.head_seconds
 
-    async def run(self) -> None:
+    async def run(self) -> Served | None:
+        """Serve it to its end; if it is parked before, returns this method, which goes on then."""
+        parked = False
         try:
             if self._waiting:
                 self._advance(trio.current_time())
-            await self._wire.pump(self._take)
+            while True:
+                if parked := self._wire.park(self._take):
+                    return self.run
+                if await self._wire.pump(self._take):
+                    break
             await self._finish()
         finally:
-            self._parting = True
-            if self._exchange is not None:
-                self._lose(self._exchange)
-                self._exchange = None
-            self._wire.close()
-            self._http.ended(self)
+            if not parked:
+                self._parting = True
+                if self._exchange is not None:
+                    self._lose(self._exchange)
+                    self._exchange = None
+                self._wire.close()
+                self._http.ended(self)
+        return None
 
     # What an exchange does.
 

@@ -16,7 +16,7 @@ from server.http.connection import Connection, KnownClient, Shared
 from server.http.exchange import App
 from server.net.guard import Guard, Waiting
 from server.net.limits import Limits
-from server.net.wire import Piece, Wire
+from server.net.wire import Piece, Served, Wire
 
 SWEEP = 0.5  # seconds between looks at the deadlines, which are exact to two of these
 
@@ -40,8 +40,8 @@ class Http(Shared):
         visitor: KnownClient | None = None,
         app: App | None = None,
         ahead: Sequence[Piece] = (),
-    ) -> Coroutine[object, object, None]:
-        """Serve one connection to its end, by its own `app`, if it has one, from bytes read `ahead` on."""
+    ) -> Coroutine[object, object, Served | None]:
+        """Serve one connection by its own `app`, if it has one, from bytes read `ahead` on."""
         connection = Connection(self, wire, visitor, app, ahead)
         self._connections[connection] = None
         if not self._sweeping:

@@ -22,9 +22,10 @@ from server.net.proxy_header import BadHeader
 from server.net.sockets import SocketWire, readiness, set_options
 from server.net.time_limits import within
 from server.net.turns import OneARound, Turns
-from server.net.wire import TlsWire, Wire
+from server.net.wire import Served, TlsWire, Wire
 
 AT_ONCE = 4  # connections accepted before other tasks get their turn: while more come, matches go on
+UNPARKED = "unparked"  # the name of the tasks that go on with connections which were parked
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
 LOOPBACK, OTHER_LOOPBACK = "127.0.0.1", "::1"
 OWN_MACHINE = (LOOPBACK, "localhost")  # settings that mean both loopback addresses
@@ -33,7 +34,7 @@ TRIES = 8  # to find a port that is free on both: one free on one is nearly alwa
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 NOT_LISTENING = (errno.EBADF, errno.EINVAL, errno.ENOTSOCK)  # any other error is that of one connection
 
-Attend = Callable[[Wire, Visitor], Awaitable[object]]
+Attend = Callable[[Wire, Visitor], Awaitable[Served | None]]
 Count = Callable[[int], None]  # called with 1 when a connection is attended, and with -1 when it has ended
 Listen = Callable[[str, int, Limits], Awaitable[list[socket.socket]]]
 
@@ -179,6 +180,7 @@ async def _attended(
     count: Count,
 ) -> None:
     wire: Wire = connected
+    served = False
     try:
         source = ""
         if introductions is not None:
@@ -191,16 +193,49 @@ async def _attended(
                 await wire.shake_hands(handshakes)
             if limit.cancelled_caught:
                 return
-        count(1)
-        try:
-            await attend(wire, visitor)
-        finally:
-            count(-1)
+        served = True
+        await _Served(wire, visitor, guard, count).run(partial(attend, wire, visitor))
     except BadHeader as error:
         log.warning("cut", peer=wire.peer, why=str(error))
     finally:
-        visitor.leave()
-        wire.close()  # not only what is beneath TLS: a process that serves it would never hear of it
+        if not served:
+            visitor.leave()
+            wire.close()
+
+
+class _Served:
+    """A connection that is served to its end, by a task whenever it is not parked (`Wire.park`).
+
+    Such a task would be a third of what the host keeps for a bot that waits.
+    """
+
+    __slots__ = ("_again", "_count", "_guard", "_visitor", "_wire")
+
+    def __init__(self, wire: Wire, visitor: Visitor, guard: Guard, count: Count) -> None:
+        self._wire = wire
+        self._visitor = visitor
+        self._guard = guard
+        self._count = count
+        self._again: Served | None = None
+        count(1)
+        if isinstance(wire, SocketWire):
+            wire.unparked = self._go_on
+
+    async def run(self, attend: Served) -> None:
+        again = None
+        try:
+            again = self._again = await attend()
+        finally:
+            if again is None:
+                self._count(-1)
+                self._visitor.leave()
+                # Not only what is beneath TLS: a process that serves it would never hear of it.
+                self._wire.close()
+
+    def _go_on(self) -> None:
+        again, self._again = self._again, None
+        if again is not None:
+            self._guard.start_soon(self.run, again, name=UNPARKED)
 
 
 def plain(listener: trio.socket.SocketType) -> socket.socket:

@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import Context
 from math import inf
 from struct import pack
 from time import perf_counter, thread_time
@@ -21,6 +22,7 @@ from time import perf_counter, thread_time
 import trio
 from msgspec import Struct
 
+from server.net.parking import Parking
 from server.net.round_trip import round_trip
 from server.net.tcp_use import tcp_use
 from server.net.wire import READ, Wire
@@ -79,6 +81,7 @@ class Readiness:
         self.gathering = False  # what is said is sent later
         self.woken = 0  # tasks, in this step of the sweep
         self.said: list[Callable[[], None]] = []  # sends what was said in this round of reading …
+        self.parking = Parking()
         self.mentioned: list[Callable[[], None]] = []  # … and what can wait until all have been read
         self._left = SWEEP  # sockets still to be looked at in this sweep
         self._epoll = select.epoll()
@@ -214,11 +217,13 @@ class SocketWire(Wire):
     """A wire over a connected TCP socket, which is the wire's from now on."""
 
     __slots__ = (
+        "_context",
         "_failure",
         "_incomplete",
         "_mark",
         "_readiness",
         "_received",
+        "_settled",
         "_socket",
         "_take",
         "_task",
@@ -227,6 +232,7 @@ class SocketWire(Wire):
         "peer",
         "pumped",
         "secure",
+        "unparked",
     )
 
     def __init__(
@@ -239,8 +245,11 @@ class SocketWire(Wire):
         set_options(connected)
         self._socket = connected
         self._readiness = watcher
-        self._task: trio.lowlevel.Task | None = None  # the task that waits for something to read
-        self._take: Callable[[bytes], None] | None = None  # called with what is read while the task sleeps
+        self._context: Context | None = None  # of the task that reads, while it sleeps …
+        self._task: trio.lowlevel.Task | None = None  # … or None, while the wire is parked
+        self._take: Callable[[bytes], None] | None = None  # called with what is read meanwhile
+        self.unparked: Callable[[], None] | None = None  # starts a task; None: it is never parked
+        self._settled: bool | None = None  # whether to park it; None: nobody has asked
         self._received: bytes | None = None  # what was read and nobody has taken …
         self._failure: Exception | None = None  # … or why it could not be read
         self._incomplete = False  # closing resets the connection
@@ -286,10 +295,11 @@ class SocketWire(Wire):
         readiness = self._readiness
         if readiness is None:
             return await super().pump(take)
-        if self._task is not None:
-            raise trio.BusyResourceError("two tasks read from one connection")
+        self._check_alone()
         self._take = take
         try:
+            if self._failure is not None:  # why it is parked no more
+                self._woken()
             if self._received and not self.interrupted:
                 # At once, so that those who come here in order are taken in that order.
                 received, self._received = self._received, None
@@ -307,6 +317,26 @@ class SocketWire(Wire):
             return False
         finally:
             self._take, self.interrupted = None, False
+
+    def park(self, take: Callable[[bytes], None]) -> bool:
+        readiness = self._readiness
+        if readiness is None or self.unparked is None or self.interrupted or self._failure is not None:
+            return False
+        if not self._settled:
+            if self._settled is None:
+                self._settled = False
+                readiness.parking.arrives(self)
+            return False
+        if self._socket.fileno() < 0 or not self._sleeps(readiness):
+            return False
+        self._take, self._task = take, None
+        return True
+
+    def settled(self) -> None:
+        """Have whoever waits park the wire now. `Parking` calls this."""
+        self._settled = True
+        if self._take is not None:
+            self.interrupt()
 
     def interrupt(self) -> None:
         if self._readiness is None:
@@ -357,12 +387,13 @@ class SocketWire(Wire):
             trio.lowlevel.notify_closing(self._socket)
             self._socket.close()
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
+            self.unparked = None  # it refers to this wire
 
     def round_trip(self) -> float | None:
         return round_trip(self._socket)
 
     def on_its_way(self, by: float) -> bool:
-        return self._received is not None and self._task is None and self.arrived <= by
+        return self._received is not None and self._context is None and self.arrived <= by
 
     def let_go(self, *, counted: bool = True) -> socket.socket | None:
         """As in `Wire`; only if it is `counted`, `used` knows what happened since."""
@@ -380,13 +411,13 @@ class SocketWire(Wire):
 
     def take_back(self) -> bytes:
         self._mark = None
-        if self._task is not None and self._readiness is not None:
+        if self._context is not None and self._readiness is not None:
             self._readiness.watch(self._socket.fileno(), self)
         return b""
 
     def read(self, now: float) -> None:
         """Take what the kernel has, which may be the end or a failure. `Readiness` calls this."""
-        if self._task is None:
+        if self._context is None:
             # Nobody reads just now. Since it is level-triggered, we would be told again and again.
             if self._readiness is not None:
                 self._readiness.forget(self._socket.fileno())
@@ -401,8 +432,8 @@ class SocketWire(Wire):
 
     def hand_on(self) -> None:
         """Give what was read to the task that waits for it; if there is none any more, to the next reader."""
-        task, received = self._task, self._received
-        if task is None or received is None:
+        context, received = self._context, self._received
+        if context is None or received is None:
             return
         if (take := self._take) is None or not received:
             if self._readiness is not None:
@@ -411,22 +442,22 @@ class SocketWire(Wire):
             return
         self._received = None
         try:
-            task.context.run(take, received)
+            context.run(take, received)
         except Exception as error:
             self._failure = error  # even if the task is awake already, because the wire was closed meanwhile
             self._wake(error)
 
     def _sleeps(self, watcher: Readiness) -> bool:
         """Whether to sleep until `read`, `hand_on` or `close` wakes us; False: something is there already."""
-        if self._task is not None:
-            raise trio.BusyResourceError("two tasks read from one connection")
+        self._check_alone()
         self._check_open()
         self._failure = None
         if self._received is not None:
             return False
         if self._mark is None:
             watcher.watch(self._socket.fileno(), self)
-        self._task = trio.lowlevel.current_task()
+        self._task = task = trio.lowlevel.current_task()
+        self._context = task.context
         return True
 
     def _woken(self) -> bytes:
@@ -447,21 +478,30 @@ class SocketWire(Wire):
         with suppress(OSError):  # it is closed, or the peer is gone
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", incomplete, 0))
 
+    def _check_alone(self) -> None:
+        if self._context is not None:
+            raise trio.BusyResourceError("two tasks read from one connection")
+
     def _check_open(self) -> None:
         if self._socket.fileno() < 0:
             raise trio.ClosedResourceError("the connection was closed at this end")
 
     def _give_up(self, _: object) -> trio.lowlevel.Abort:
-        self._task = None
+        self._context = self._task = None
         return trio.lowlevel.Abort.SUCCEEDED
 
     def _wake(self, failure: Exception | None) -> None:
-        if self._task is not None:
-            self._failure = failure
-            task, self._task = self._task, None
-            if self._readiness is not None:
-                self._readiness.woken += 1
+        if self._context is None:
+            return
+        self._failure = failure
+        task, self._context, self._task = self._task, None, None
+        if self._readiness is not None:
+            self._readiness.woken += 1
+        if task is not None:
             trio.lowlevel.reschedule(task)
+        elif self.unparked is not None:
+            self._take = None
+            self.unparked()
 
 
 def _lost(error: OSError) -> trio.BrokenResourceError:

@@ -9,7 +9,7 @@ in `server/net/sockets.py`. This file does not know what the bytes mean.
 
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import trio
@@ -26,6 +26,12 @@ READ = 4096  # bytes taken in one go: a read takes no longer, and a limit is exc
 WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
 
 Piece = tuple[bytes, float]  # what was read in one go, and when, on trio's clock
+
+
+class Served(Protocol):
+    """What serves a connection: to its end, or until it is parked, and then it returns what goes on later."""
+
+    def __call__(self) -> "Awaitable[Served | None]": ...
 
 
 class Wire(Protocol):
@@ -63,6 +69,14 @@ class Wire(Protocol):
                     take(received)
         finally:
             self.pumped, self.interrupted = None, False
+        return False
+
+    def park(self, take: Callable[[bytes], None]) -> bool:
+        """Have `take` called with everything that comes, while no task waits for it; False: call `pump`.
+
+        It is too early at first; as soon as it no longer is, `pump` is interrupted. When `pump` would
+        return or raise, another task is started, for which it then does so at once.
+        """
         return False
 
     def interrupt(self) -> None:

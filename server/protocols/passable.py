@@ -64,6 +64,10 @@ class Passable:
         pumping = self._wire.pump(self._take)
         return pumping if until == inf else _until(until, pumping)
 
+    def _parked(self, until: float) -> bool:
+        """Whether what comes is taken without a task until there is something else to do."""
+        return until == inf and self._wire.park(self._take)
+
     @property
     def _movable(self) -> Movable | None:
         """The talk over it, which can be passed on if its dialect's bots may be."""

@@ -17,7 +17,7 @@ from server.net.admission import Visitor
 from server.net.guard import Guard
 from server.net.lines import Lines, LineTooLong
 from server.net.outbox import Outbox
-from server.net.wire import Piece, Wire
+from server.net.wire import Piece, Served, Wire
 from server.protocols.catalogue import carried, lines
 from server.protocols.common.states import State
 from server.protocols.dialect import (
@@ -37,8 +37,8 @@ from tournament.timekeeper import TOLERANCE
 NO_END = b"a line ends with \\n, and the end of the first one did not come in time\n"
 
 
-def attend(host: Host, wire: Wire, visitor: Visitor) -> Coroutine[object, object, None]:
-    """Serve one connection to its end. The caller closes the wire."""
+def attend(host: Host, wire: Wire, visitor: Visitor) -> Coroutine[object, object, Served | None]:
+    """Serve one connection, until it has ended or is parked. The caller closes the wire."""
     return Connection(host, wire, visitor).attend()
 
 
@@ -69,13 +69,16 @@ class Connection(Passable):
         self._over = False  # whether we have hung up
         self._handed = False  # whether another process serves it, from which it may come back
 
-    async def attend(self) -> None:
-        """Serve it. This is one frame and not two, because a silent bot keeps them."""
+    async def attend(self) -> Served | None:
+        """Serve it to its end; if it is parked before, returns this method, which goes on then."""
         self._host.on_stop.add(self)
+        parked = False
         try:
             while not (self._over or self._called_back or self._is_late()):
                 try:
                     self._take_ahead()
+                    if parked := self._parked(self._expected_by):
+                        return self.attend
                     if await self._pump(self._expected_by):
                         break
                 except Leaves as leaves:
@@ -87,12 +90,14 @@ class Connection(Passable):
             self._gone()
             raise
         finally:
-            self._host.on_stop.remove(self)
+            if not parked:
+                self._host.on_stop.remove(self)
         if await self._is_called_back(self._host.limits):
-            return
+            return None
         self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
         self._outbox.finish()
         await linger(self._wire, self._host.limits)
+        return None
 
     def seat(self, dialect: str, words: str) -> Movable:
         """Go on with a bot that was let in elsewhere, from what its dialect remembers; then call `serve`."""

@@ -44,7 +44,7 @@ from server.net.frames import (
 from server.net.guard import PEER_GONE
 from server.net.limits import Bucket
 from server.net.outbox import Outbox
-from server.net.wire import Piece, Wire
+from server.net.wire import Piece, Served, Wire
 from server.protocols.catalogue import frames, spoken
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Leaves, Talk, leads_away, may_go, told_anew
@@ -55,14 +55,13 @@ from tournament.timekeeper import TOLERANCE
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
-    """Serve one connection until it has ended."""
+async def attend(host: Host, wire: Wire, visitor: Visitor) -> Served | None:
+    """Serve one connection, until it has ended or is parked."""
     try:
-        if (connection := await _accepted(host, wire, visitor)) is not None:
-            await connection.run()
-            await wire.conclude(host.limits.linger_seconds)
+        connection = await _accepted(host, wire, visitor)
     except PEER_GONE:
-        pass  # the failure has been dealt with
+        return None
+    return None if connection is None else await connection.attend()
 
 
 async def _accepted(host: Host, wire: Wire, visitor: Visitor) -> "Connection | None":
@@ -160,14 +159,28 @@ class Connection(Passable):
         await self.run()
         return None if self._talk is None else self._unread
 
-    async def run(self) -> None:
-        """Serve until the peer has said its last word, or has to go. One frame, as over TCP."""
+    async def attend(self) -> Served | None:
+        """Serve it to its end; if it is parked before, returns this method, which goes on then."""
+        try:
+            if await self.run():
+                return self.attend
+            await self._wire.conclude(self._limits.linger_seconds)
+        except PEER_GONE:
+            pass  # the failure has been dealt with
+        return None
+
+    async def run(self) -> bool:
+        """Serve until the peer has said its last word, or has to go; True: it is parked before."""
         self._host.on_stop.add(self)
+        parked = False
         try:
             while not (self._called_back or self._is_late()):
                 try:
                     self._take_ahead()
-                    if await self._pump(min(self._lingers_until, self._expected_by)):
+                    until = min(self._lingers_until, self._expected_by)
+                    if parked := self._parked(until):
+                        return True
+                    if await self._pump(until):
                         break
                 except Leaves as leaves:
                     if not await self._hand_over(leaves):
@@ -183,9 +196,11 @@ class Connection(Passable):
             self._gone()
             raise
         finally:
-            self._host.on_stop.remove(self)
+            if not parked:
+                self._host.on_stop.remove(self)
         if not await self._is_called_back(self._limits):
             self._gone()
+        return False
 
     def _say(self, message: bytes, urgent: bool) -> None:
         self._outbox.put(framed(message), urgent)

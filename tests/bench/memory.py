@@ -15,12 +15,16 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 from msgspec.json import encode
 
+from server.net.parking import LONG_ENOUGH
 from tests.bench.crowd import Address
 from tests.bench.load_websocket import REQUEST, masked
 from tests.bench.server import Server, quintain
 
 FIRST, COUNTED = 900, 1000  # bots: a Swiss has room for 2,000
-LOOK, IDLE = 0.3, 0.03  # seconds between two looks, and how much of such a time an idle server works
+LOOK, IDLE = (
+    2 * LONG_ENOUGH,
+    0.03,
+)  # seconds between two looks, and how much of such a time an idle server works
 
 
 class Wire(Struct, frozen=True):

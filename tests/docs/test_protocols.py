@@ -3,6 +3,7 @@
 import pytest
 from trio.testing import MockClock
 
+from server.net import parking
 from tests.server.doors import PAGES, Page, memory, pages, sockets
 from tests.server.transcripts import Transcript, replay
 
@@ -27,8 +28,9 @@ async def test_a_transcript_happens(page: Page, transcript: Transcript, autojump
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "transcript"), found(takes_time=False))
 async def test_a_transcript_happens_over_real_sockets(
-    page: Page, transcript: Transcript, slow_clock: MockClock
+    page: Page, transcript: Transcript, slow_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(parking, "LONG_ENOUGH", 0.0)  # no task waits for anybody
     await replay(transcript, sockets, over=page.over, cushion=CUSHION)
 
 

@@ -16,7 +16,7 @@ from server.host.host import Host
 from server.http.routes import HttpDoor, routed
 from server.http.service import Http
 from server.net.admission import Admission, Visitor
-from server.net.wire import Wire
+from server.net.wire import Served, Wire
 from server.protocols import tcp, websocket
 from server.protocols.arena.door import Arena
 from server.protocols.catalogue import carried, dialects
@@ -58,8 +58,8 @@ def web(host: Host, telephone: Telephone) -> Attend:
     doors = [served(dialect, way, host, telephone) for dialect, way in carried(OverHttp)]
     http = Http(routed(doors), host.guard, host.limits)
 
-    async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
-        await http.attend(wire, visitor)
+    def attend(host: Host, wire: Wire, visitor: Visitor) -> Awaitable[Served | None]:
+        return http.attend(wire, visitor)
 
     return attend
 

@@ -16,7 +16,7 @@ from wsproto.events import AcceptConnection, CloseConnection, RejectConnection, 
 from server.host.host import Host
 from server.net.admission import Admission, Visitor
 from server.net.listening import listeners, serve
-from server.net.wire import Wire
+from server.net.wire import Served, Wire
 from tests.server.windowed import Weather, windowed_pair
 
 NEW_LINE = "⏎"  # where one bot sends several lines in one piece
@@ -118,7 +118,7 @@ class FrameEnd(End):
 
 
 Connect = Callable[[], Awaitable[End]]
-Attend = Callable[[Host, Wire, Visitor], Awaitable[None]]
+Attend = Callable[[Host, Wire, Visitor], Awaitable[Served | None]]
 
 
 def in_memory(

@@ -21,7 +21,7 @@ from server.http.routes import routed
 from server.http.service import Http
 from server.net.admission import Admission, Visitor
 from server.net.limits import Limits
-from server.net.wire import Wire
+from server.net.wire import Served, Wire
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.bot import Bot
 from server.protocols.hexagon_dots.door import HexagonDots
@@ -824,7 +824,7 @@ async def test_a_whole_game_over_real_sockets(slow_clock: MockClock) -> None:
         async with hosting({}) as (host, nursery):
             http = Http(routed((HexagonDots(host, hexagondots.GAME),)), host.guard, host.limits)
 
-            def attend(host: Host, wire: Wire, visitor: Visitor) -> Awaitable[None]:
+            def attend(host: Host, wire: Wire, visitor: Visitor) -> Awaitable[Served | None]:
                 return http.attend(wire, visitor)
 
             connect = await over_sockets(host, nursery, attend, Client)
