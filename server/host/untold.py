@@ -1,8 +1,9 @@
 """What bots that were away have yet to hear: that their tournament is over, or why it deals them nothing.
 
 Each hears it once, when it comes again with its token and names no other tournament; one that another
-tournament awaits, or would take, plays there at once instead. That a tournament is over, who was taken out
-of it, and whose the names in it are, its record says, also after a restart and whichever process holds it.
+tournament awaits, or would take, plays there at once instead. Whoever names the tournament hears of its end
+again: it may have been told over a connection that lost it. That a tournament is over, who was taken out of
+it, and whose the names in it are, its record says, also after a restart and whichever process holds it.
 Only which bots have heard it is kept here. After a restart nobody knows that any more, unless other processes
 do, so what is said of an end is bounded by time, and by what was played since: at worst a bot hears of an
 end twice.
@@ -119,7 +120,7 @@ class Untold:
         except BadName:
             return None
         records = [*self._records(name, wanted.game)]
-        over = [record for record in records if self._is_untold(record, name)]
+        over = [each for each in records if self._is_untold(each, name, asked=each.name == wanted.tournament)]
         if not over:
             return None  # as nearly always
         digest = token_digest(wanted.token).hex()
@@ -171,10 +172,13 @@ class Untold:
             self._ends.popitem(last=False)
         return self._ends.setdefault(tournament, End(now))
 
-    def _is_untold(self, record: Record, name: str) -> bool:
-        """Whether a tournament is over, not for long, or for that bot alone, which may not have heard."""
+    def _is_untold(self, record: Record, name: str, *, asked: bool) -> bool:
+        """Whether a tournament is over, not for long, or for that bot alone, which may not have heard.
+
+        If it is asked for by its name, what the bot was told may have been lost on the way.
+        """
         end = self._ends.get(record.kept_as)
-        if end is not None and name in end.told:
+        if not asked and end is not None and name in end.told:
             return False
         if record.state is State.FINISHED:
             return 0 <= self._wall() - self._ended(record) <= LATE

@@ -14,17 +14,20 @@ from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
 from typing import IO, Any, cast
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from server.exits import Failure, Misuse
 from server.net import causes
-from server.net.addresses import http_parts
+from server.net.addresses import http_parts, is_loopback
+from server.programs.terminal import note
 from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
 REDIRECTIONS = range(300, 400)
 TIMEOUT = 30.0  # seconds: a large export takes some
 SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
+FLAG = "--token"
+GIVEN = (FLAG, VARIABLE)  # where a token is from that was named for a command
 TEXTS = ("text/csv", "text/plain", "application/x-ndjson")  # in which a host gives results to commands
 
 
@@ -84,10 +87,15 @@ class Remote:
         """Like `text`, with the organiser's token, if there is one: an organiser is shown more.
 
         What everybody may read comes with any token, so a wrong one would not be noticed: the host is asked.
+        It needs none, so one that was only found in a data folder, which is of a host on this machine, goes
+        to no other machine: whoever is there would have it.
         """
         if (found := self._token_found()) is None:
             return self.text(*path)
         token, origin = found
+        if origin not in GIVEN and not is_loopback(urlsplit(self.url).hostname or ""):
+            note(f"this is what everybody may see: the token in {origin} goes to hosts at 127.0.0.1 alone")
+            return self.text(*path)
         headers = {"Authorization": f"Bearer {token}"}
         self._answer(Request(self._address(("organiser",)), headers=headers), f"; it was taken from {origin}")  # noqa: S310
         return self._text(self._answer(Request(self._address(path), headers=headers), texts=TEXTS))  # noqa: S310
@@ -180,7 +188,7 @@ class Remote:
         """The organiser's token, and where it is from; None if there is none."""
         path = Path(self._data) / TOKEN
         if token := (self._token or token_brought()).strip():
-            origin = "--token" if self._token else VARIABLE
+            origin = FLAG if self._token else VARIABLE
         else:
             try:
                 token, origin = path.read_text(encoding="utf-8", errors="replace").strip(), str(path)

@@ -21,6 +21,7 @@ from server.host.host import Host
 from server.host.wire_log import NO_TAPE, Tape
 from server.http.exchange import Exchange
 from server.http.wire import Response
+from server.net.budgets import address_of
 from server.protocols.common.http_tape import requested, responded
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
@@ -42,6 +43,7 @@ class Place:
     def __init__(self, host: Host, exchange: Exchange, origin: str) -> None:
         self.host = host
         self.origin = origin  # the network from which it came; "" where these are not counted
+        self.address = address_of(exchange.request.peer)
         self.session: Session | None = None  # by which its model joined last
         self.welcome: Shown | None = None
         self.last: Shown | None = None  # how the latest match ended
@@ -57,6 +59,7 @@ class Place:
         self._waits = 0
         self._latest: Exchange | None = None  # the call that came last, if it still waits
         self._heard = trio.current_time()
+        self._has_token = True  # as far as is known
         channel = Channel(host, self._say, self._hang_up, exchange.request.peer, self._authenticated)
         # None when it is over, or each would keep the other alive.
         self._house: HouseTalk | None = HouseTalk(channel, noted=False, door=DOOR)
@@ -90,6 +93,7 @@ class Place:
             await self._changed.wait()
         self._opening = None
         if self.welcome is not None:
+            self._has_token = self.token == hello.get("token")
             return self.welcome
         self._hang_up("the hello was refused")
         return self._refused or {"type": "refused", "reason": self.over}
@@ -97,6 +101,7 @@ class Place:
     def heard(self, at: float) -> None:
         """Note that the model has called."""
         self._heard = max(self._heard, at)
+        self._has_token = True
         unheard, self._unheard = self._unheard, None
         if unheard is not None:
             unheard.here()
@@ -237,9 +242,13 @@ class Place:
             return 0.0
         return now - self._heard
 
-    def make_way(self) -> None:
-        """Leave for another model, since there is no room for both."""
-        self._hang_up("nothing was heard from the model, and others had no room")
+    def has_lost_its_welcome(self, now: float) -> bool:
+        """Whether its token may never have arrived: nobody has called with it, and that is some time ago."""
+        return not self._has_token and now - self._heard >= self.host.limits.session_begin_seconds
+
+    def make_way(self, why: str) -> None:
+        """Leave for another model."""
+        self._hang_up(why)
 
     # What the house does
 

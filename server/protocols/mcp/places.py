@@ -5,6 +5,7 @@ import trio
 from server.host.host import Host
 from server.http.exchange import Exchange
 from server.net.admission import network_of
+from server.net.budgets import address_of
 from server.protocols.mcp.place import Place
 from server.protocols.mcp.sessions import Session
 
@@ -45,13 +46,22 @@ class Places:
             self._host.guard.start_soon(self._sweep)
         return place
 
+    def give_back(self, name: str, game: str, exchange: Exchange) -> None:
+        """Free a name for a model that joins again from the same address, if its token may be lost."""
+        now, address = trio.current_time(), address_of(exchange.request.peer)
+        for place in tuple(self._all):
+            same = (place.name, place.game, place.address) == (name, game, address)
+            if same and place.has_lost_its_welcome(now):
+                place.make_way("nothing was heard from the model, which has joined again")
+                self.forget(place)
+
     def _drop_one(self) -> bool:
         """Forget the one silent for longest, of those nobody would miss and to which nothing is dealt."""
         now = trio.current_time()
         longest = max(self._all, key=lambda place: place.silence(now), default=None)
         if longest is None or longest.silence(now) <= self._host.limits.ghost_seconds:
             return False
-        longest.make_way()
+        longest.make_way("nothing was heard from the model, and others had no room")
         self.forget(longest)
         return True
 

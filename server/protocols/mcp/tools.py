@@ -139,6 +139,8 @@ async def join(call: ToolCall, asked: Join) -> ToolResult:
             return _welcomed(call, place)
         if asked.token is not None:
             return _refused(f"this token is that of {place.name}, who plays {place.game}: leave first")
+    if not asked.token:
+        call.places.give_back(asked.name, asked.game, call.exchange)
     try:
         place = call.places.make(call.exchange)
     except Full as full:

@@ -107,6 +107,20 @@ def test_whoever_another_tournament_expects_plays_there_and_hears_later_or_if_it
     assert [world.hears("ann"), world.hears("bob")] == ["cup is over", ""]
 
 
+def test_whoever_names_the_tournament_hears_of_its_end_each_time_for_an_hour() -> None:
+    world = World("cup", "league")
+    world.play("cup")
+    world.add("cup", OVER)
+    assert [world.hears(tournament="cup"), world.hears(), world.hears(tournament="cup")] == [
+        "cup is over",
+        "",
+        "cup is over",
+    ]
+    assert not world.hears(tournament="league")
+    world.now += LATE + 1.0
+    assert not world.hears(tournament="cup")
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_nobody_else_hears_of_an_end_nor_whoever_wants_something_else(again: bool) -> None:
     world = World("cup")

@@ -81,8 +81,13 @@ def test_whoever_is_told_to_ask_again_at_once_does_so() -> None:
 
 
 @contextmanager
-def answering(*answers: bytes, tls: ssl.SSLContext | None = None) -> Generator[str]:
-    """The address of something that gives a client each of these, whatever it is asked, and hangs up."""
+def answering(
+    *answers: bytes, tls: ssl.SSLContext | None = None, heard: list[bytes] | None = None
+) -> Generator[str]:
+    """The address of something that gives a client each of these, whatever it is asked, and hangs up.
+
+    `heard` is where it notes what it was asked.
+    """
 
     def serve() -> None:
         for answer in answers:
@@ -96,7 +101,9 @@ def answering(*answers: bytes, tls: ssl.SSLContext | None = None) -> Generator[s
                 asked = connection if tls is None else tls.wrap_socket(connection, server_side=True)
             except ssl.SSLError:  # the client does not go on
                 return
-            asked.recv(65536)
+            request = asked.recv(65536)
+            if heard is not None:
+                heard.append(request)
             asked.sendall(answer)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -151,6 +158,27 @@ def test_the_token_of_an_organiser_goes_nowhere_but_where_it_was_sent(status: by
     ):
         with answering(leads) as address, pytest.raises(Failure, match=f"leads to {elsewhere.decode()}"):
             ask(Remote(f"http://{address}", "a token"))
+
+
+def test_whoever_exports_from_another_machine_sends_it_only_a_token_that_was_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Catches a token of one's own host that another organiser is shown, who gives an export to everybody."""
+    (tmp_path / TOKEN).write_text("of a host on this machine")
+    export = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nContent-Length: 3\r\n\r\n{}\n"
+    for name, token, environment, sent in (
+        ("127.0.0.1", None, "", b"Bearer of a host on this machine"),
+        ("0.0.0.0", None, "", None),  # noqa: S104 - which leads here, and is no name of loopback
+        ("0.0.0.0", "brought", "", b"Bearer brought"),  # noqa: S104
+        ("0.0.0.0", None, "from outside", b"Bearer from outside"),  # noqa: S104
+    ):
+        monkeypatch.setenv(VARIABLE, environment)
+        heard: list[bytes] = []
+        with answering(*[export] * (2 if sent else 1), heard=heard) as address:
+            there = f"http://{address.replace('127.0.0.1', name)}"
+            found = Remote(there, token, str(tmp_path)).text_for_organiser("tournaments", "friday", "export")
+        assert found == "{}\n"
+        assert [sent in each if sent else b"Bearer" not in each for each in heard] == [True] * len(heard)
 
 
 def test_a_file_that_holds_no_token_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

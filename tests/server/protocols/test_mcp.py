@@ -650,6 +650,49 @@ async def test_a_model_that_is_silent_for_too_long_is_gone(autojump_clock: MockC
         await client.close()
 
 
+@pytest.mark.parametrize("played", [False, True], ids=["alone", "in a match"])
+async def test_a_model_whose_token_was_lost_on_the_way_may_join_again(
+    played: bool, autojump_clock: MockClock
+) -> None:
+    """Catches one that is kept out of its tournament for ten minutes: its name is taken, by itself."""
+    cup = {"tournament": "cup", "game": ANN["game"], "format": "round-robin", "entrants": "2"}
+    async with served(**cup) as (host, connect):
+        client, bob = Client(await connect()), Client(await connect())
+        ann = {key: ANN[key] for key in ("name", "game")}
+        lost = (await client.call("join", **ann)).told["token"]
+        if played:
+            await bob.call("join", **BOB)
+            assert (await bob.call("wait", seconds=1, token=BOB["token"])).told["type"] != "refused"
+        assert "is taken" in (await client.call("join", **ann)).told["reason"], "its model may be thinking"
+        await trio.sleep(host.limits.session_begin_seconds)
+        found = (await client.call("join", **ann)).told
+        assert (found["type"], found["tournament"]) == ("welcome", "cup")
+        assert found["token"] != lost
+        assert "nobody plays with this token" in (await client.call("wait", token=lost)).told["reason"]
+        await client.call("wait", seconds=1, token=found["token"])
+        await trio.sleep(host.limits.session_begin_seconds)
+        assert "is taken" in (await client.call("join", **ann)).told["reason"], "its model has called with it"
+        await client.close()
+        await bob.close()
+
+
+@pytest.mark.parametrize("tool", ["wait", "position"])
+async def test_whoever_has_its_token_keeps_its_name_however_long_it_thinks(
+    tool: str, autojump_clock: MockClock
+) -> None:
+    async with served() as (host, connect):
+        client = Client(await connect())
+        ann = {key: ANN[key] for key in ("name", "game")}
+        token = (await client.call("join", **ann)).told["token"]
+        await client.call(tool, token=token)
+        await client.call("join", **BOB)
+        await trio.sleep(3 * host.limits.session_begin_seconds)
+        for name in ("ann", "bob"):
+            refused = await client.call("join", name=name, game=ANN["game"])
+            assert "is taken" in refused.told["reason"]
+        await client.close()
+
+
 async def test_there_are_no_more_models_than_the_limit(autojump_clock: MockClock) -> None:
     async with connected(Limits(sessions=1)) as client:
         await client.call("join", **ANN)

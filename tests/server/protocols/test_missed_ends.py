@@ -186,6 +186,21 @@ async def test_a_connection_that_breaks_just_after_the_end_may_not_have_brought_
         await is_led_to_the_table(here)
 
 
+async def test_nor_one_that_ends_in_order_if_its_bot_asks_for_the_tournament_again(
+    autojump_clock: MockClock,
+) -> None:
+    """A proxy that loses a bot hangs up in order. Catches clients that end with an error."""
+    async with room(CUP) as here:
+        ann, bob = await playing(here)
+        await bob.tell(type="resign")
+        await ann.end.close()
+        await trio.sleep(1.0)
+        for _ in range(2):
+            await (await hears_the_end(here, tournament="cup")).end.close()
+            await trio.sleep(1.0)
+        await is_led_to_the_table(here)
+
+
 async def test_nor_one_that_is_still_open_when_its_bot_comes_over_another(autojump_clock: MockClock) -> None:
     """A connection that is cut off without a word looks as if it were there."""
     async with room(CUP) as here:
