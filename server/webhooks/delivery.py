@@ -20,6 +20,7 @@ from server.exits import ConfigError, Unavailable
 from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import InThread
+from server.webhooks.names import NamesOfReceivers
 from server.webhooks.positions import FILE, Positions, SharedPositions
 from server.webhooks.posting import Post, Undelivered, post
 from server.webhooks.told import told
@@ -47,9 +48,14 @@ async def deliver(
     duties: "Duties | None" = None,
     post: Post = post,
     in_thread: InThread = trio.to_thread.run_sync,
+    names: NamesOfReceivers | None = None,
 ) -> None:
-    """Tell all webhooks, each at its own pace, until cancelled; with shared `duties`, only this host's."""
+    """Tell all webhooks, each at its own pace, until cancelled; with shared `duties`, only this host's.
+
+    From then on, `names` looks up all names that trio connects to in this process.
+    """
     if webhooks:
+        trio.socket.set_custom_hostname_resolver(names or NamesOfReceivers())
         file = folder / FILE
         positions = PositionKeeper(
             Positions(file) if duties is None else SharedPositions(file, duties), in_thread

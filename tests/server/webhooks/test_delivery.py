@@ -1,5 +1,6 @@
 """Webhooks from the journal: in order, at least once, over restarts, and each at its own pace."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -17,8 +18,10 @@ from trio.testing import MockClock
 from server.config import Webhook
 from server.store.sqlite import Sqlite
 from server.webhooks.delivery import deliver
+from server.webhooks.names import NamesOfReceivers
 from server.webhooks.positions import FILE, Positions, begin, behind, key
 from server.webhooks.posting import Undelivered
+from tests.hang import HANG
 from tournament import entries
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Entered, Opened, State, Turned
@@ -175,6 +178,38 @@ async def test_a_dead_receiver_is_tried_less_and_less_often_and_delays_no_other(
     assert pauses[:10] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
     assert set(pauses[11:]) <= {0}, "then everything, one after the other"
     assert {line["webhook"] for line in logs} == {"https://one.example"}, "the path may be a secret"
+
+
+async def test_receivers_for_whose_names_nobody_answers_hold_up_nothing_but_themselves(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    """Catches pages that waited for as long as the system went on asking for the names of webhooks."""
+    answered, asked, borrowed = threading.Event(), set[bytes](), list[int]()
+    shared = trio.to_thread.current_default_thread_limiter()
+
+    def ask(name: bytes, *more: object) -> list[Any]:
+        asked.add(name)
+        answered.wait(HANG)
+        return []
+
+    many = int(shared.total_tokens) + 1
+    webhooks = [Webhook(f"http://{number}.example/", "s") for number in range(many)]
+    tell = partial(deliver, webhooks, journal.engine, journal.folder, in_thread=here)
+    journal.add(OPENED)
+    try:
+        with capture_logs():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(partial(tell, names=NamesOfReceivers(ask)))
+                await trio.sleep(0.5)
+                journal.play(1, 1)
+                for _ in range(30):  # a look-up is given up after ten seconds, and begun again
+                    await trio.sleep(1.0)
+                    borrowed.append(shared.borrowed_tokens)
+                nursery.cancel_scope.cancel()
+    finally:
+        answered.set()
+    assert len(asked) == many, "nor does one wait for another"
+    assert set(borrowed) == {0}, "no thread that everything shares is held"
 
 
 @pytest.mark.parametrize("many", [2, 50])
