@@ -88,7 +88,7 @@ def _moments(when: tuple[float, ...] | UnsetType) -> str | None:
 
 
 def _seconds(long: float | UnsetType) -> str | None:
-    return None if long is UNSET else f"{long:g} s"
+    return None if long is UNSET else f"{long:.10g} s"
 
 
 def _shown(value: Any) -> str:
@@ -97,9 +97,9 @@ def _shown(value: Any) -> str:
             return "not set"
         case Pace():
             times = msgspec.to_builtins(value).items()
-            return ", ".join(f"{name} {seconds:g}" for name, seconds in times if seconds)
+            return ", ".join(f"{name} {seconds:.10g}" for name, seconds in times if seconds)
         case float():
-            return f"{value:g}"
+            return f"{value:.10g}"
         case str() | int():
             return str(value)
         case _:

@@ -165,8 +165,12 @@ def bring_in(
                 continue
             new[found.kept_as] = _keep(engine, found.kept_as, facts)
             more(lines.size)
-            if new[found.kept_as] is not None and not deleted:
+            if new[found.kept_as] is None:
+                continue
+            if not deleted:
                 live[found.name] = found.kept_as
+            elif live.get(found.name) == found.kept_as:
+                del live[found.name]  # the next one of that name may be in this file, too
     _refuse(findings)
     if not new and not orders:  # an export that failed leaves an empty file
         raise Failure("there is no tournament in this file")

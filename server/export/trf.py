@@ -156,4 +156,4 @@ def _day(when: float | None) -> str:
 
 def _pace(pace: Pace) -> str:
     parts = (("a match", pace.bank), ("more for each move", pace.gain or None), ("a move", pace.turn))
-    return ", ".join(f"{seconds:g} s {what}" for what, seconds in parts if seconds) or "no limit"
+    return ", ".join(f"{seconds:.10g} s {what}" for what, seconds in parts if seconds) or "no limit"

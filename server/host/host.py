@@ -65,7 +65,7 @@ from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
 STOPPING = "the host is about to stop: come again later"
-ELSEWHERE = "that is held by another process of this host: come again, over a new connection"
+ELSEWHERE = "that is held by another process of this host: come again later, over a new connection"
 
 Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
 

@@ -32,6 +32,7 @@ SHORTEST = 16  # characters of a token that a bot may bring along: 96 bits, if i
 AT_A_TIME = 100  # names that are looked at in one go, to forget some
 
 REPLACED = "somebody with the same token has taken over"
+LATER = "come again later"  # by these words clients know a refusal that is not meant for ever
 
 
 class Unwelcome(Exception):
@@ -59,7 +60,13 @@ class Out(Unwelcome):
 
 
 class ComeAgain(Unwelcome):
-    """It cannot come in just now, which is no fault of its own: it may say the same again later."""
+    """It cannot come in just now, which is no fault of its own: it may say the same again later.
+
+    Its client knows that by the words in which it is told so: after any other refusal it stays away.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why if LATER in why else f"{why}: {LATER}")
 
 
 class PlaysElsewhere(ComeAgain):

@@ -69,6 +69,12 @@ class Request(Struct, frozen=True):
     asked: str = ""  # the query as it was written
     old: bool = False  # HTTP/1.0
 
+    @property
+    def bearer(self) -> bytes:
+        """The token that it brings; b"" if it brings none."""
+        scheme, _, token = self.headers.get("authorization", "").partition(" ")
+        return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+
 
 class Response(Struct, frozen=True):
     """One answer, whole. Content-Length, Transfer-Encoding and Connection are added where they belong."""

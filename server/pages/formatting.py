@@ -86,7 +86,7 @@ def signed(figure: float) -> str:
 
 def tie_break(value: float) -> str:
     """A tie-break as points, if it can be, or else whole: hundredths may be what sets two entrants apart."""
-    return points(value) if (value * 2) % 1 == 0 else f"{value:g}"
+    return points(value) if (value * 2) % 1 == 0 else f"{value:,.10g}"
 
 
 def percent(share: float) -> str:
@@ -115,11 +115,11 @@ def pace(given: Any) -> str:
     """A pace in words: `60 s for the match, 2 s more after each move`."""
     said: list[str] = []
     if given.bank is not None:
-        said.append(f"{given.bank:g} s for the match")
+        said.append(f"{given.bank:,.10g} s for the match")
         if given.gain:
-            said.append(f"{given.gain:g} s more after each move")
+            said.append(f"{given.gain:,.10g} s more after each move")
     if given.turn is not None:
-        said.append(f"{given.turn:g} s a move")
+        said.append(f"{given.turn:,.10g} s a move")
     return ", ".join(said) or "no limit"
 
 

@@ -5,6 +5,7 @@ every host tells the others its secrets. Requests that only look are answered he
 hosts share.
 """
 
+import hmac
 from collections.abc import Awaitable, Iterable, Sequence
 from functools import partial
 
@@ -66,7 +67,7 @@ class Relayed:
         self.watching = watching
         self._peers = peers
         self._links = links
-        self._bearer = f"Bearer {token}"
+        self._token = token.encode()
         self._sessions = sessions
         self._reading = Reading()
         doors = tuple(doors)
@@ -213,7 +214,7 @@ class Relayed:
         await link.ask(exchange, organiser=self._is_organisers(exchange.request), again=again)
 
     def _is_organisers(self, request: Request) -> bool:
-        return request.headers.get("authorization") == self._bearer
+        return hmac.compare_digest(request.bearer, self._token)
 
     async def _holder(self, tournament: str, *, opens: bool) -> Link | None:
         """The link to the host that holds a tournament; None if this one does, or it does not exist."""

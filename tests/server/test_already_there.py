@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import fields
 from structlog.testing import capture_logs
@@ -51,6 +52,26 @@ def test_what_differs_is_said(more: dict[str, Any], said: str) -> None:
     assert str(error.value) == (
         f"there is a tournament cup already, {said}; take another name or leave the flags out"
     )
+
+
+@pytest.mark.parametrize(
+    ("setting", "here", "asked", "said"),
+    [
+        ("round_every", 2_592_000.0, 2_592_001.0, "with rounds at other distances: 2592000 s"),
+        ("check_in", 1_209_601.0, 1_209_600.0, "with another time to check in: 1209601 s"),
+        ("pace", {"bank": 2_592_000.0}, {"bank": 2_592_001.0}, "at another pace: bank 2592000"),
+        ("confidence", 0.9999999, 0.9999998, "of another confidence: 0.9999999"),
+    ],
+)
+def test_figures_that_differ_by_little_are_told_apart_and_said_whole(
+    setting: str, here: Any, asked: Any, said: str
+) -> None:
+    cup = {"name": "cup", "game": "santorini", "format": "decide" if setting == "confidence" else "swiss"}
+    cup |= {} if setting in ("pace", "confidence") else {"start_at": "2026-03-01T18:00:00Z"}
+    opened = msgspec.convert(cup | {setting: here}, TournamentSettings).opened()
+    expect_the_same(cup | {setting: here}, [Record("cup", opened)])
+    with pytest.raises(ConfigError, match=f"there is a tournament cup already, {said};"):
+        expect_the_same(cup | {setting: asked}, [Record("cup", opened)])
 
 
 def test_every_setting_is_compared_but_for_the_name_and_the_group() -> None:

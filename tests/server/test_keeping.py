@@ -148,6 +148,27 @@ def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
 
 
+def test_an_import_into_an_earlier_copy_of_a_host_takes_all_that_has_happened_since(tmp_path: Path) -> None:
+    """A tournament may have been deleted since then, and another opened under its name."""
+    first = [each for each in simulated(7) if each.tournament == "one"]
+    deleted = Kept("one", first[-1].when, Turned(Stage.DELETED))
+    second = [structs.replace(each, tournament="one~2") for each in first]
+    rows = [
+        entries.entry(number, each.tournament, each.when, each.fact)
+        for number, each in enumerate([*first, deleted, *second], 1)
+    ]
+    with closing(Sqlite(tmp_path / "old.sqlite")) as engine:
+        engine.write(rows)
+    lines = moved(tmp_path / "old.sqlite")
+    for already in (1, len(first), len(first) + 1, len(rows)):
+        copy = tmp_path / f"{already}.sqlite"
+        with closing(Sqlite(copy)) as engine:
+            engine.write(rows[:already])
+            new = bring_in(lines, engine, tmp_path)
+        assert sum(count or 0 for count in new.values()) == len(rows) - already
+        assert facts_of(copy) == facts_of(tmp_path / "old.sqlite")
+
+
 def table_of_long_matches(path: Path, matches: int, plies: int = 300) -> None:
     """A journal with one open table. Nobody has played these moves, and an import does not replay them."""
     moves, names = tuple(range(plies)), ("ann", "bob")

@@ -29,8 +29,7 @@ class Asked(Struct, frozen=True):
     @property
     def token(self) -> bytes:
         """The token that the request brings; b"" if it brings none."""
-        scheme, _, token = self.exchange.request.headers.get("authorization", "").partition(" ")
-        return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+        return self.exchange.request.bearer
 
     @property
     def organiser(self) -> bool:

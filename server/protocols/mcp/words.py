@@ -115,7 +115,7 @@ def ended(end: Shown, seat: str | None) -> str:
 
 def ranked(standings: Shown) -> str:
     state = table_in_words(final=standings["final"], frozen=standings.get("frozen", False))
-    lines = [f"{row['rank']}. {row['name']}, points: {row['points']:g}" for row in standings["rows"]]
+    lines = [f"{row['rank']}. {row['name']}, points: {row['points']:.10g}" for row in standings["rows"]]
     return "\n".join([f"Tournament {standings['tournament']}, {state}:", *lines])
 
 

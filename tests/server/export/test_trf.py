@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from games.game import Pace
 from server.export.trf import LARGEST, NotInTrf, trf
 from tests.server.export.bbppairings.events import EVENTS, event, falsified, kept
 from tests.tournament.holding import Held, field, toss
@@ -201,6 +202,11 @@ def test_the_lines_about_the_tournament() -> None:
         "132": " " * 87 + "  ".join(["26/01/01"] * 5),
         "XXR": "5",
     }
+
+
+def test_a_clock_of_weeks_is_said_in_whole_seconds() -> None:
+    record = Record("cup", Opened("santorini", "swiss", pace=Pace(bank=2_592_001.0)))
+    assert read(trf(record)).about["122"] == "2592001 s a match"
 
 
 def test_where_the_format_has_no_place_for_a_tournament_it_is_refused() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from html import unescape
 from typing import Any
 
+import msgspec
 import pytest
 import trio
 from msgspec.structs import fields
@@ -146,6 +147,53 @@ async def test_the_form_takes_all_that_a_tournament_can_have(autojump_clock: Moc
         aim = {"confidence": "0.9", "places": "2", "within": "30", "games": "400"}
         await browser.send(form, "/admin/create", **typed, **aim)
         assert here.host.tournaments["sure"].record.opened.terms.aim == Aim(0.9, 2, 30.0, 400)
+
+
+def test_what_is_typed_into_the_form_is_what_the_api_would_be_told() -> None:
+    """Field by field, and with nothing typed at all."""
+    pace = {"bank": 60.5, "gain": 2.0, "turn": 5.0}
+    told: dict[str, Any] = {
+        "entrants": 8,
+        "rounds": 5,
+        "seed": -7,
+        "absent": "wait",
+        "start_at": "2030-03-01T18:00:00Z",
+        "group": "spring",
+        "rounds_at": ["2030-03-01T18:00:00Z", "2030-03-02T18:00:00Z"],
+        "round_every": "30m",
+        "check_in": "15m",
+        "by_invitation": True,
+        "confidence": 0.9,
+        "places": 0,
+        "within": 30.0,
+        "games": 400,
+        "options": {"ply_limit": 30},
+        **{f"pace {key}": {"pace": {key: value}} for key, value in pace.items()},
+        "pace": {"pace": pace},
+    }
+    cup = {"name": "cup", "game": "tic-tac-toe", "format": "swiss"}
+    assert forms.wanted({**forms.EMPTY, **cup}) == msgspec.convert(cup, TournamentSettings)
+    for setting, value in told.items():
+        asked = value if setting.startswith("pace") else {setting: value}
+        assert forms.wanted({**forms.EMPTY, **cup, **typed(asked)}) == msgspec.convert(
+            cup | asked, TournamentSettings
+        ), setting
+
+
+def typed(asked: dict[str, Any]) -> dict[str, str]:
+    """What an organiser types for that."""
+    (setting, value), *_ = asked.items()
+    match value:
+        case True:
+            return {setting: "yes"}
+        case list():
+            return {setting: " ".join(value)}
+        case {"ply_limit": _}:
+            return {setting: msgspec.json.encode(value).decode()}
+        case dict():
+            return {key: str(each) for key, each in value.items()}
+        case _:
+            return {setting: str(value)}
 
 
 async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_them(

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from games.game import Pace
 from server.commands.results import listed
 from server.exits import Unavailable
 from server.http.routes import routed
@@ -22,7 +23,7 @@ from server.net.limits import Limits
 from server.pages import files, formatting, game, match, protocols, rendering
 from server.pages.addresses import Addresses
 from server.pages.fair_share import ALONE, REST, FairShare
-from server.pages.formatting import FEW
+from server.pages.formatting import DAY, FEW
 from server.pages.home import summaries
 from server.pages.matches import FRAMES
 from server.pages.rendering import part
@@ -756,6 +757,12 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
         (lambda: formatting.tie_break(2.25), "2.25"),
         (lambda: formatting.tie_break(4 + 2 * 0.01), "4.02"),
         (lambda: formatting.tie_break(4 + 0.01), "4.01"),
+        (lambda: formatting.tie_break(1_000_000.25), "1,000,000.25"),
+        (
+            lambda: formatting.pace(Pace(bank=30 * DAY, gain=0.5)),
+            "2,592,000 s for the match, 0.5 s more after each move",
+        ),
+        (lambda: formatting.pace(Pace(turn=366 * DAY)), "31,622,400 s a move"),
         (lambda: formatting.seconds(0.0123), "12 ms"),
         (lambda: formatting.seconds(0.0004), "< 1 ms"),
         (lambda: formatting.seconds(1.2345), "1.23 s"),

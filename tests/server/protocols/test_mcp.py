@@ -175,6 +175,12 @@ async def begin_to_wait(client: Client, token: str) -> None:
 # The stateless revision
 
 
+def test_a_table_says_every_half_point_of_a_million_matches() -> None:
+    row = {"rank": 1, "name": "ann", "points": 1_234_567.5}
+    told = words.ranked({"tournament": "open-connect-4", "final": False, "rows": [row]})
+    assert told.splitlines()[1:] == ["1. ann, points: 1234567.5"]
+
+
 async def test_a_host_says_what_it_speaks(autojump_clock: MockClock) -> None:
     async with connected() as client:
         result = (await client.new("server/discover")).body["result"]

@@ -88,6 +88,28 @@ async def test_what_the_other_end_does_not_take_waits_and_says_when_it_is_too_mu
             nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize(("most", "share"), [(8, 2), (3, 1)])
+async def test_a_network_has_a_part_of_what_may_wait_until_that_is_taken(most: int, share: int) -> None:
+    """Each has room for one, however few may wait; what nobody in particular causes is not counted."""
+    play, show, ends = pair(most=most)
+    with trio.fail_after(HANG), ends[0], ends[1]:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(play.hear, lambda *_: None)
+            while not play.waiting:  # beyond what the kernel takes
+                play.say(Drain("x" * 20_000))
+            for _ in range(share):
+                assert not play.has_enough("one")
+                play.say(Lend(1, "", False, ()), whose="one")
+            assert play.has_enough("one")
+            assert not play.has_enough("other")
+            assert not play.has_enough("")
+            nursery.start_soon(show.hear, lambda *_: None)
+            while play.waiting:
+                await trio.lowlevel.checkpoint()
+            assert not play.has_enough("one")
+            nursery.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize("unread", [True, False])
 async def test_descriptors_on_their_way_to_an_end_that_is_closed_are_closed(unread: bool) -> None:
     before = files_open()
