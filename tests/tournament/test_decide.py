@@ -203,6 +203,24 @@ def test_more_games_are_more_evidence_and_a_dead_heat_is_none() -> None:
     assert evidence(0.0, 100.0) < 0 < evidence(60.0, 100.0)
 
 
+@pytest.mark.parametrize("places", [1, 3])
+def test_the_first_to_meet_are_those_of_whose_order_least_is_known_for_the_highest_open_place(
+    places: int,
+) -> None:
+    found = Held(DECIDE, field(6), Terms(seed=3, aim=Aim(places=places)))
+    score, tried = scorer(Random(3), 200, 180, 0, -20, -100, -300), 0
+    for _ in range(8):
+        before = decided_by(found.entrants, found.results, found.terms)
+        drawn = found.advance()
+        if before.open and drawn[0].round > 6:
+            first = next(each for each in before.open if each.better == before.order[before.settled])
+            assert drawn[0].names == first.both
+            tried += 1
+        while found.open:
+            found.conclude(found.open[0], score(found.open[0]))
+    assert tried >= 5
+
+
 @pytest.mark.parametrize("ahead", [0.0, 20.0, 150.0, 900.0])
 @pytest.mark.parametrize("variance", [30.0, 1_000.0, 40_000.0])
 def test_evidence_is_how_much_likelier_an_estimate_is_by_a_prior_of_positive_differences(
