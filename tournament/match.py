@@ -455,7 +455,7 @@ class Match:
         if self.verdict is None and self._paused is None:
             given = self.clock.credit(seconds, at)
             self._credited += given if given >= NOTED else 0.0
-            self._wait_longer(seconds)
+            self._wait_longer(seconds, at)
 
     def pause(self, at: float) -> None:
         """Stop all time: nothing runs out until `resume`. Moves may still be played."""
@@ -466,7 +466,7 @@ class Match:
     def resume(self, at: float) -> None:
         if self._paused is not None:
             waited, self._paused = at - self._paused, None
-            self._wait_longer(waited)
+            self._wait_longer(waited, at)
             self.clock.resume(at)
             self.flag(at)  # somebody may have left for good meanwhile
 
@@ -509,10 +509,12 @@ class Match:
             return inf
         return max((gone.until for gone in self._gone if gone is not None), default=inf)
 
-    def _wait_longer(self, seconds: float) -> None:
+    def _wait_longer(self, seconds: float, at: float) -> None:
+        """Give whoever is gone that time back: never more than it has been gone."""
         for gone in self._gone:
             if gone is not None:
-                self._gone[gone.seat] = structs.replace(gone, until=gone.until + seconds)
+                given = min(seconds, max(0.0, at - gone.since))
+                self._gone[gone.seat] = structs.replace(gone, until=gone.until + given)
 
     def _was_cut_off(self, seat: int) -> bool:
         """Whether the host hung up on a seat that is gone; the log is read only if it can say so."""

@@ -67,8 +67,11 @@ class Timekeeper:
 
     def watch(self, match: Match) -> None:
         self._matches[match] = None
+        now = trio.current_time()
         if self._paused is not None:
-            match.pause(trio.current_time())
+            match.pause(now)
+        else:
+            match.resume(now)  # it may come from a process in which clocks stood still
         self.expect(match.deadline)
 
     def forget(self, match: Match) -> None:

@@ -177,14 +177,17 @@ def _read(told: _Told, played: list[tuple[int, str]]) -> ReadMatch:
     times: list[float] = []
     try:
         position: Any = game.opening(options)
-        for number, line in played:
-            move, spent = _played(line, number, len(moves) + 1, position.turn)
-            moves.append(game.write(read := game.read(move, position)))
-            times.append(spent)
-            position = position.play(read)
-    except (BadOption, Illegal) as error:
-        where = f"line {played[len(times)][0]}: " if moves else ""
-        raise BadText(f"{where}{error}") from None
+    except BadOption as error:
+        raise BadText(f"options: {error}") from None
+    for number, line in played:
+        sent, spent = _played(line, number, len(moves) + 1, position.turn)
+        try:
+            move = game.read(sent, position)
+            position = position.play(move)
+        except Illegal as error:
+            raise BadText(f"line {number}: {error}") from None
+        moves.append(game.write(move))
+        times.append(spent)
     over = Concluded(
         told("match"), 1, (told("player 1"), told("player 2")), winner, ending, told("why"),
         score(Ended(0.0, winner, ending, told("why"))), tuple(moves), tuple(times),

@@ -3,7 +3,7 @@
 from math import inf
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from games.game import Pace
@@ -105,3 +105,69 @@ def test_a_move_in_a_pause_is_charged_until_the_pause_only() -> None:
     clock.start(1, 100.0)
     clock.resume(200.0)
     assert clock.deadline == 210.0
+
+
+# What may happen to a clock, each with whole seconds, so that sums are exact.
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(("wait", "wait", "move", "pause", "resume", "credit", "halt")), st.integers(0, 9)
+    ),
+    max_size=30,
+)
+whole = st.none() | st.integers(1, 20).map(float)
+
+
+@settings(max_examples=50)
+@given(bank=whole, turn=whole, gain=st.integers(0, 3).map(float), steps=steps)
+def test_whatever_happens_the_mover_alone_pays_and_only_for_time_that_counted(
+    bank: float | None, turn: float | None, gain: float, steps: list[tuple[str, int]]
+) -> None:
+    clock, now, paused = Clock(Pace(bank, gain, turn)), 100.0, False
+    most = inf if turn is None else turn
+    banks = [inf if bank is None else bank] * 2
+    mover, spent, at_start = 0, 0.0, banks[0]
+    clock.start(mover, now)
+    for what, seconds in steps:
+        if what == "wait":
+            now += seconds
+            spent += 0 if paused else seconds
+        elif what == "pause":
+            clock.pause(now)
+            paused = True
+        elif what == "resume":
+            clock.resume(now)
+            paused = False
+        elif what == "credit":
+            given = 0.0 if paused else min(seconds, spent)
+            assert clock.credit(seconds, now) == given
+            spent -= given
+        else:
+            if what == "move" and spent <= min(at_start, most):
+                assert clock.stop(now) == spent
+                banks[mover] += gain - spent
+                mover = 1 - mover
+            else:  # a flag falls, or the match waits for somebody
+                assert clock.halt(now) == spent
+                banks[mover] = max(0.0, banks[mover] - spent)
+            assert (clock.halt(now), clock.spent(now), clock.deadline) == (0.0, 0.0, inf)
+            spent, at_start = 0.0, banks[mover]
+            clock.start(mover, now)
+        assert clock.allowed == min(at_start, most)
+        assert clock.deadline == (inf if paused else now - spent + clock.allowed)
+        for seat in (0, 1):
+            left = max(0.0, min(banks[seat], most) - spent * (seat == mover))
+            assert clock.left(seat, now) == (None if left == inf else left)
+
+
+@given(
+    bank=st.integers(1, 20).map(float), gain=st.integers(0, 3).map(float), spent=st.integers(0, 30).map(float)
+)
+def test_time_charged_for_a_move_from_before_is_what_the_move_had_cost(
+    bank: float, gain: float, spent: float
+) -> None:
+    clock, other = Clock(Pace(bank, gain)), Clock(Pace(bank, gain))
+    clock.charge(1, spent)
+    other.start(1, 0.0)
+    other.stop(spent)
+    assert clock.left(0, 0.0) == bank
+    assert clock.left(1, 0.0) == other.left(1, spent) == max(0.0, bank - spent) + gain

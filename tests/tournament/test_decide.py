@@ -11,7 +11,8 @@ from tests.calibration.truth import World
 from tests.effort import tries
 from tests.steps import steps_taken
 from tests.tournament.holding import Held, Scorer, field
-from tournament.deciding import EACH, Outlook, claims, decision, evidence
+from tournament.deciding import EACH, LIKELY, Outlook, claims, decision, evidence
+from tournament.fit_exact import ELO
 from tournament.format import Aim, Pairing, Result, Score, Terms, formats
 from tournament.pairing.decide import GONE, aim_objection, decided_by, in_doubt, outlook_on, unplayed
 from tournament.pairing.drawing import Sides
@@ -200,6 +201,65 @@ def test_more_games_are_more_evidence_and_a_dead_heat_is_none() -> None:
     found = [evidence(50.0, variance) for variance in (4000.0, 1000.0, 250.0, 60.0)]
     assert found == sorted(found)
     assert evidence(0.0, 100.0) < 0 < evidence(60.0, 100.0)
+
+
+@pytest.mark.parametrize("places", [1, 3])
+def test_the_first_to_meet_are_those_of_whose_order_least_is_known_for_the_highest_open_place(
+    places: int,
+) -> None:
+    found = Held(DECIDE, field(6), Terms(seed=3, aim=Aim(places=places)))
+    score, tried = scorer(Random(3), 200, 180, 0, -20, -100, -300), 0
+    for _ in range(8):
+        before = decided_by(found.entrants, found.results, found.terms)
+        drawn = found.advance()
+        if before.open and drawn[0].round > 6:
+            first = next(each for each in before.open if each.better == before.order[before.settled])
+            assert drawn[0].names == first.both
+            tried += 1
+        while found.open:
+            found.conclude(found.open[0], score(found.open[0]))
+    assert tried >= 5
+
+
+@pytest.mark.parametrize("ahead", [0.0, 20.0, 150.0, 900.0])
+@pytest.mark.parametrize("variance", [30.0, 1_000.0, 40_000.0])
+def test_evidence_is_how_much_likelier_an_estimate_is_by_a_prior_of_positive_differences(
+    ahead: float, variance: float
+) -> None:
+    beyond = np.linspace(0.0, 20 * LIKELY, 200_001)
+    prior = 2 * np.exp(-((beyond / LIKELY) ** 2) / 2) / (LIKELY * np.sqrt(2 * np.pi))
+    ratios = (ahead * beyond - beyond**2 / 2) / variance  # logarithms, against a difference of zero
+    most = ratios.max()
+    summed = float((prior * np.exp(ratios - most)).sum() * (beyond[1] - beyond[0]))
+    summed -= float(prior[0] * np.exp(ratios[0] - most) * (beyond[1] - beyond[0]) / 2)  # the trapezium rule
+    assert evidence(ahead, variance) == pytest.approx(most + np.log(summed), abs=1e-4)
+
+
+def test_with_so_many_times_as_many_games_a_claim_can_just_be_made() -> None:
+    found = held(4, Aim(places=0, games=90), 300, 100, 50, 0, -100)
+    known = decided_by(found.entrants, found.results, found.terms)
+    assert known.open
+    for claim in known.open:
+        assert evidence(claim.ahead, claim.variance) < claim.needed
+        assert evidence(claim.ahead, claim.variance / claim.times) >= claim.needed
+        assert evidence(claim.ahead, claim.variance / claim.times * 1.02) < claim.needed
+
+
+def test_two_games_that_are_taken_into_account_add_what_they_would_say_of_that_pair() -> None:
+    """Of two who meet with sides swapped equally often, a side is worth nothing; without draws φ is 1."""
+    won = {("a", "b"): 1.0, ("b", "c"): 1.0, ("a", "c"): 0.0, ("c", "d"): 1.0, ("d", "a"): 0.0}
+    results = [
+        Result(Pairing(number, 1, *names), (score, 1 - score))
+        for number, (pair, each) in enumerate([*won.items()] * 4)
+        for names, score in ((pair, each), (pair[::-1], 1 - each))
+    ]
+    outlook = outlook_on((), results)
+    for one, other in (("a", "b"), ("c", "a"), ("d", "b"), ("a", "b")):
+        before, ahead = outlook.variance(one, other), outlook.ahead(one, other)
+        outlook.play(one, other)
+        expected = 1 / (1 + 10 ** (-ahead / 400))
+        said = 2 * expected * (1 - expected) / ELO**2
+        assert 1 / outlook.variance(one, other) == pytest.approx(1 / before + said)
 
 
 def test_the_last_digits_in_which_machines_differ_decide_nothing() -> None:

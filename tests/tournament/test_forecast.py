@@ -48,6 +48,48 @@ def pieces(entrants: int, playing: int, waiting: int = 0) -> Iterator[int]:
     assert found[0] is not None
 
 
+def foreseen(
+    playing: Sequence[tuple[str, str]],
+    open: Sequence[tuple[str, str]],
+    lasted: Sequence[float],
+    at_once: float = inf,
+    absent: Sequence[str] = (),
+) -> float | None:
+    """How long a round robin still takes, of whose matches these have been played for 20 seconds."""
+    record = Record("cup", Opened("tic-tac-toe", "round-robin"))
+    for name in sorted({name for pair in (*playing, *open) for name in pair}):
+        record.add(Entered(name))
+    record.add(Drew(tuple([Pairing(number, 1, *pair) for number, pair in enumerate((*playing, *open), 1)])))
+    forecast, matches = Forecast(record), list[Match]()
+    for seconds in lasted:
+        forecast.note(("x", "y"), seconds)
+    for number, pair in enumerate(playing, 1):
+        record.add(Dealt(record.match_name(number), number))
+        matches.append(Match(GAME, pair, 0.0))
+    making = forecast.left(matches, absent, lambda name, pairings: 7.0 * pairings, at_once, 20.0)
+    while True:
+        try:
+            next(making)
+        except StopIteration as made:
+            return made.value
+
+
+AB, AC, BC, CD = ("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")
+
+
+def test_what_is_left_follows_from_the_longest_chain_and_from_how_much_is_played_at_once() -> None:
+    assert foreseen([], [AB], []) is None, "nothing is known"
+    assert foreseen([AB], [], []) == 20, "as long again"
+    assert foreseen([AB], [], [50.0, 70.0]) == 40
+    assert foreseen([AB], [], [10.0]) == 5, "a quarter of the time so far"
+    assert foreseen([AB], [AC], [60.0]) == 40 + 60, "one after another"
+    assert foreseen([], [AB, AC, BC], [60.0]) == 3 * 60, "three of three, of whom two can play at once"
+    assert foreseen([], [AB, CD], [60.0]) == 60, "at the same time"
+    assert foreseen([], [AB, CD], [60.0], at_once=1) == 2 * 60
+    assert foreseen([AB], [CD], [60.0], absent=["d"]) == 40, "whoever is absent is waited for meanwhile"
+    assert foreseen([], [CD], [60.0], absent=["d"]) == 7
+
+
 def test_whoever_has_nothing_to_play_costs_a_forecast_nothing() -> None:
     assert sum(pieces(400, 2)) < 2 * sum(pieces(40, 2))
 

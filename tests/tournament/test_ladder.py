@@ -106,6 +106,13 @@ def test_two_who_have_just_met_wait_for_those_who_are_playing() -> None:
     assert len(ladder.advance()) == 2
 
 
+@pytest.mark.parametrize("order", ["abcd", "bacd"])
+def test_two_wait_if_for_one_of_them_alone_it_would_be_the_same_opponent_twice_running(order: str) -> None:
+    drawn, results = story(("a", "b", 1.0), ("b", "c", 0.0))
+    playing = Pairing(3, 3, "c", "d")
+    assert not LADDER.draw([*map(Entrant, order)], [*drawn, playing], results, Terms())
+
+
 def test_whoever_is_away_or_gone_or_playing_is_not_drawn() -> None:
     entrants = field(6)
     entrants[1] = structs.replace(entrants[1], present=False)

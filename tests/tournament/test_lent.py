@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+import trio
+from trio.testing import MockClock
 
 from games.game import Illegal, Pace, quoted
 from tournament.events import Disconnected, Ended, Ending, Fault, Refused
@@ -13,6 +15,7 @@ from tournament.lent import Beginning, Course, Lent, Report, Travelling
 from tournament.match import LOSSES, Match
 from tournament.notes import MOST, size
 from tournament.thinking import UNTOLD
+from tournament.timekeeper import Timekeeper
 
 GAMES = ("connect-4", "quoridor", "santorini", "tic-tac-toe")
 
@@ -121,6 +124,22 @@ def test_a_match_that_travels_again_and_again_has_the_bounds_of_one_that_stays()
     assert seen(travels, at) == seen(stays, at)
     assert sum(size(each.note) for each in travels.notes) == MOST
     assert len([each for each in travels.log.events if isinstance(each, Disconnected)]) == 2 * LOSSES
+
+
+async def test_a_match_that_comes_home_while_time_stands_still_there_goes_on_here(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a match whose clocks stand still for ever: the bots that were silent could not lose it."""
+    there, here = Timekeeper(), Timekeeper()
+    played = Travelling(beginning("connect-4"), trio.current_time(), kept_quiet)
+    there.watch(played)
+    await trio.sleep(5.0)
+    there.pause()
+    await trio.sleep(7.0)
+    home = travelled(played, trio.current_time())
+    here.watch(home)
+    assert home.deadline == played.clock.since + 20.0 + 7.0
+    assert home.left(trio.current_time()) == (15.0, 20.0)
 
 
 def test_a_stand_in_has_its_match_come_home_before_anything_is_done_with_it() -> None:

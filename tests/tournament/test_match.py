@@ -523,6 +523,26 @@ def test_nothing_runs_out_in_a_pause() -> None:
     assert played.verdict is None
 
 
+@pytest.mark.parametrize("stops", ["pause", "stall"])
+@pytest.mark.parametrize("gone_at", [0.0, 5.0, 90.0, 105.0])
+def test_whoever_goes_while_time_stands_still_is_waited_for_no_longer_than_others(
+    gone_at: float, stops: str
+) -> None:
+    """Catches an opponent that waits for all of a pause, at the end of which somebody went."""
+    played = match(pace=Pace())
+    went = [("gone", gone_at), ("stops", 5.0), ("goes on", 105.0)]
+    for what, at in sorted(went, key=lambda each: each[1]):
+        if what == "gone":
+            played.away(1, at + 30.0, at)
+        elif what == "stops" and stops == "pause":
+            played.pause(at)
+        elif what == "goes on" and stops == "pause":
+            played.resume(at)
+        elif what == "goes on":
+            played.credit(100.0, at)
+    assert played.deadline == 105.0 + 30.0 - max(0.0, 5.0 - gone_at)
+
+
 def test_a_stall_in_a_pause_is_given_back_once() -> None:
     played = match(pace=Pace())
     played.away(1, 30.0, 0.0)

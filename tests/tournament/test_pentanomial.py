@@ -50,6 +50,9 @@ def test_the_interval_holds_what_was_found_and_nothing_is_beyond_what_can_be_tol
 
 
 @given(counts)
+@example([3, 0, 0, 0, 0])
+@example([2, 3, 4, 1, 0])
+@example([0, 1, 30, 0, 0])
 def test_seen_from_the_other_side_everything_is_the_other_way_round(seen: list[int]) -> None:
     one, other = strength(seen), strength(seen[::-1])
     low, high = other.interval

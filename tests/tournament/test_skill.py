@@ -6,7 +6,7 @@ import pytest
 from openskill.models import PlackettLuce
 
 from tournament.format import Entrant, Pairing, Result
-from tournament.skill import Skill, after, skills
+from tournament.skill import MU, Skill, after, in_elo, skills
 
 NAMES = ("ada", "bob", "cyd", "dan")
 
@@ -60,3 +60,13 @@ def test_a_draw_brings_the_two_together_and_a_match_makes_both_better_known() ->
     assert 20 < weak.mu < strong.mu < 30
     assert strong.sigma < Skill().sigma
     assert weak.sigma < Skill().sigma
+
+
+@pytest.mark.parametrize("ahead", [-4.0, 0.0, 0.5, 7.0])
+def test_elo_between_two_who_are_well_known_says_which_score_is_no_surprise(ahead: float) -> None:
+    one, other = Skill(MU + ahead, 1e-9), Skill(MU, 1e-9)
+    expected = 1 / (1 + 10 ** (-(in_elo(one.mu) - in_elo(other.mu)) / 400))
+    for seen, sign in ((expected - 0.01, -1), (expected + 0.01, 1)):
+        believed, _ = after(one, other, seen)
+        assert (believed.mu - one.mu) * sign > 0
+    assert in_elo(MU) == 0

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
+from random import Random
 
 import pytest
 import trio
@@ -257,6 +258,50 @@ async def test_time_stands_still_until_no_reason_for_it_is_left(autojump_clock: 
             timekeeper.resume(why)
         await trio.sleep(4.0)
         assert played.left(trio.current_time())[0] == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_however_pauses_and_stalls_overlap_time_that_stood_still_is_counted_once(
+    mock_clock: MockClock, seed: int
+) -> None:
+    random, timekeeper = Random(seed), Timekeeper()
+    played = match(bank=1e6)
+    timekeeper.watch(played)
+    reasons, stalls, stood, thought = set[str](), 0, 0, 0
+    for _ in range(40):
+        seconds, why = random.randint(1, 9), random.choice("ab")
+        match random.choice(("run", "run", "stall", "pause", "resume")):
+            case "run":
+                mock_clock.jump(seconds)
+                stood, thought = (stood + seconds, thought) if reasons else (stood, thought + seconds)
+            case "stall":
+                mock_clock.jump(seconds)
+                timekeeper.wake = trio.current_time() - seconds
+                timekeeper.catch_up(trio.current_time())
+                timekeeper.wake = inf  # as when nothing is due for long
+                stood, stalls = stood + seconds, stalls + 1
+            case "pause":
+                timekeeper.pause(why)
+                reasons.add(why)
+            case _:
+                timekeeper.resume(why)
+                reasons.discard(why)
+        assert timekeeper.paused is bool(reasons)
+        assert timekeeper.stalled == stood
+        left, _ = played.left(trio.current_time())
+        assert left == pytest.approx(1e6 - thought, abs=TOLERANCE * stalls + 1e-6)
+
+
+async def test_each_flag_falls_at_its_own_time_however_many_clocks_run(autojump_clock: MockClock) -> None:
+    """Catches a timekeeper that sleeps until the last of the deadlines that it knows."""
+    async with running() as timekeeper:
+        begun = trio.current_time()
+        for bank in (3.0, 1.0, 2.0, 5.0, 4.0):
+            timekeeper.watch(match(bank))
+        for ended in range(1, 6):
+            assert timekeeper.playing == 6 - ended
+            await trio.sleep_until(begun + ended + 0.01)
+        assert timekeeper.idle
 
 
 async def test_a_pause_that_comes_late_gives_back_what_was_charged_until_then(

@@ -30,7 +30,7 @@ class Sides:
             self.running[name] = side + (self.running[name] if self.running[name] * side > 0 else 0)
 
     def fair(self, one: str, other: str) -> tuple[str, str]:
-        """The two, beginning with the one first less often: in all, else against the other, else lately."""
+        """The two, beginning with the smaller balance: in all, else against the other, else lately."""
         mine = (self.balance[one], self.times[one, other], self.running[one])
         theirs = (self.balance[other], self.times[other, one], self.running[other])
         return (one, other) if mine <= theirs else (other, one)

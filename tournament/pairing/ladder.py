@@ -81,7 +81,7 @@ def distance(one: Skill, other: Skill) -> float:
 
 
 def swapped(one: str, other: str, latest: Latest) -> tuple[str, str]:
-    """The two, with sides swapped since they last met; else starting with the one first less often."""
+    """The two, with sides swapped since they last met; else starting with the smaller balance."""
     this_way, that_way = latest.last_met(one, other), latest.last_met(other, one)
     if this_way == that_way:  # they have not met
         return (one, other) if latest.balance[one] <= latest.balance[other] else (other, one)

@@ -1,23 +1,27 @@
 """A match as text: people can read it, and it is read back as the same match."""
 
 import re
+from itertools import accumulate
 from random import Random
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from games.catalogue import catalogue
-from games.game import Game
+from games.game import Game, Pace
 from server.export.json_views import causes_shown, match_shown
 from server.export.match_import import checked
 from server.export.match_text import BadText, read, text
 from server.export.words import in_words
 from tests.tournament.test_causes import EVERY_KIND
 from tournament.causes import Refused, Returned
-from tournament.events import Ending
+from tournament.events import Ending, Moved
 from tournament.facts import Concluded, Drew, Entered, Opened
 from tournament.format import Pairing
+from tournament.match import Match
 from tournament.record import Record
 
 GAMES = [pytest.param(game, id=game.name) for game in catalogue().values()]
@@ -60,6 +64,35 @@ def test_what_was_written_is_read_back_as_the_same_match(game: Game[Any, Any], p
     shown, findings = checked(found)
     assert findings == []
     assert msgspec.to_builtins(shown) == msgspec.to_builtins(match_shown(tournament, match, full=True))
+
+
+@given(said=st.lists(st.text(max_size=12), min_size=6, max_size=6))
+def test_words_of_any_kind_are_read_back_as_they_were(said: list[str]) -> None:
+    tournament, match, one, other, version, why = said
+    game = catalogue()["tic-tac-toe"]
+    kept = msgspec.structs.replace(
+        played(game, plies=3), match=match, players=(one, other), versions=(version, None), why=why
+    )
+    made = record(game)
+    made.name = tournament
+    found = read(text(made, kept))
+    assert (found.tournament, found.concluded) == (tournament, kept)
+
+
+def test_what_was_left_on_a_clock_is_what_the_referee_told_after_the_move() -> None:
+    game, pace, names = catalogue()["connect-4"], Pace(bank=3.0, gain=0.5), ("ann", "bob")
+    times = (0.25, 1.0, 2.0, 2.5, 1.25)  # the last but one takes all that there is
+    match = msgspec.structs.replace(played(game, names, plies=len(times)), times=times)
+    referee = Match(game, names, 0.0, pace=pace)
+    for move, now in zip(match.moves, accumulate(times), strict=True):
+        referee.play(referee.position.turn, move, now)
+    told = [f"{event.left:.3f} s left" for event in referee.log.events if isinstance(event, Moved)]
+    fields = [
+        field
+        for line in text(record(game, names, pace=pace), match).splitlines()
+        for field in line.split(" | ")
+    ]
+    assert [field for field in fields if field.endswith("left")] == told
 
 
 def test_a_person_sees_who_played_what_when_and_what_was_refused() -> None:
@@ -114,3 +147,17 @@ def test_what_is_no_match_is_refused_with_its_place(was: str, becomes: str, expe
     assert was in written
     with pytest.raises(BadText, match=re.escape(expected)):
         read(written.replace(was, becomes, 1))
+
+
+@pytest.mark.parametrize("ply", range(5))
+def test_a_move_that_cannot_be_played_is_refused_with_its_own_line(ply: int) -> None:
+    """Catches a last move that had no line to be named, and ended in a traceback."""
+    game = catalogue()["tic-tac-toe"]
+    lines = text(record(game), played(game, plies=5)).splitlines()
+    moves = [number for number, line in enumerate(lines) if " | " in line]
+    number, taken = moves[ply], lines[moves[0]].split(" | ")[2]
+    start, player, _, *rest = lines[number].split(" | ")
+    for wrong, why in (("zz", "is not a field"), *([(taken, "is taken")] if ply else [])):
+        lines[number] = " | ".join((start, player, wrong, *rest))
+        with pytest.raises(BadText, match=f"^line {number + 1}: .*{why}"):
+            read("\n".join(lines))

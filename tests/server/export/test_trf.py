@@ -18,6 +18,7 @@ from tournament.format import Entrant, Pairing, Terms, formats
 from tournament.record import Record
 
 DAY = 1_767_225_600.0  # 2026-01-01
+RATINGS = (None, 900.0, 1500.4, 0.4, -50.0, 9_999.4, 9_999.6, 123_456.0)
 ROUNDS = ("swiss", "round-robin", "double-round-robin", "knockout", "gauntlet")
 
 
@@ -99,7 +100,7 @@ def recorded(held: Held) -> Record:
 
 def some_event(name: str, count: int, seed: int, leave: float = 0.0, late: int = 0) -> Record:
     random = Random(seed)
-    entrants = [Entrant(each.name, random.choice((None, 900.0, 1500.4))) for each in field(count)]
+    entrants = [Entrant(each.name, random.choice(RATINGS)) for each in field(count)]
     late = late if formats()[name].late else 0
     rounds = {"swiss": 5, "gauntlet": 2}.get(name)
     return recorded(
@@ -131,8 +132,8 @@ def test_what_is_read_by_its_columns_is_what_the_record_says(
     for player in report.players.values():
         row = rows[player.name]
         assert (player.points, player.rank) == (row.points, row.rank)
-        rating = record.entrants[player.name].rating
-        assert player.rating == (None if rating is None else round(rating))
+        rating = round(record.entrants[player.name].rating or 0.0)
+        assert player.rating == (rating if 1 <= rating <= 9_999 else None), "it has four digits"
     found = Counter(
         (names[rank], None if cell.opponent == 0 else names[cell.opponent or 0], cell.side, cell.result)
         for rank, player in report.players.items()
@@ -186,7 +187,7 @@ def test_what_is_still_to_be_played_is_blank() -> None:
 def test_the_lines_about_the_tournament() -> None:
     record = some_event("swiss", 9, 3)
     about = read(trf(record)).about
-    rated = sum(entrant.rating is not None for entrant in record.entrants.values())
+    rated = sum(player.rating is not None for player in read(trf(record)).players.values())
     assert about == {
         "012": "cup",
         "022": "",

@@ -196,6 +196,24 @@ def test_a_chain_without_its_end_is_a_finding_and_says_how_far_it_goes(lines: li
     assert f"up to the head {others[-1]['head']}, signed by nobody" in str(found.chains[0])
 
 
+@pytest.mark.parametrize("field", ["tournament", "facts", "head"])
+def test_an_end_that_the_host_has_signed_for_another_chain_is_not_the_end_of_this_one(
+    lines: list[Any], field: str
+) -> None:
+    *others, head, standings = lines
+    other = {"tournament": "another", "facts": head["facts"] - 1, "head": others[-2]["head"]}[field]
+    end = {**head, field: other}
+    end["signature"] = KEY.sign(end["tournament"], end["facts"], end["head"])
+    found = verdict([*others, end, standings])
+    assert len(lines) - 1 in [finding.line for finding in found.findings if "this says that" in finding.why]
+
+
+def test_a_chain_that_ends_twice_is_a_finding_at_the_second_end(lines: list[Any]) -> None:
+    *others, head, standings = lines
+    found = verdict([*others, head, head, standings])
+    assert [each.line for each in found.findings if "ends once" in each.why] == [len(lines)]
+
+
 def test_an_end_of_a_chain_without_the_heads_before_it_is_found_at_each_fact(lines: list[Any]) -> None:
     bare = [line | {"head": ""} if line["type"] in ("fact", "withheld") else line for line in lines]
     facts = [number for number, line in enumerate(lines, 1) if line["type"] in ("fact", "withheld")]
