@@ -330,6 +330,19 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(number: signal.Signals
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a child is told that its parent is gone")
+def test_a_demo_that_is_killed_leaves_no_process_behind(tmp_path: Path) -> None:
+    demo = Forked(("demo", "--seconds", "600"), ROOT, os.environ | {"TMPDIR": str(tmp_path)})
+    assert demo.stdout.readline().startswith("Follow it at")
+    children = Path(f"/proc/{demo.pid}/task/{demo.pid}/children")
+    wait_for(lambda: len(children.read_text().split()) > 2, "some of its bots")
+    processes = [int(each) for each in children.read_text().split()]
+    demo.send_signal(signal.SIGKILL)
+    demo.communicate()
+    wait_for(lambda: not any(map(is_alive, processes)), "the end of its host and bots")
+
+
+@pytest.mark.slow
 def test_a_tournament_is_shown_without_a_host_and_deleted_and_late_comers_are_entered(
     host: Served, desk: Callable[..., tuple[int, str, str]]
 ) -> None:
