@@ -154,6 +154,10 @@ def test_an_organiser_exports_what_came_after_a_freeze_too(host: Served, tmp_pat
     assert '"eve"' not in exported(*elsewhere)
     for words, environment in ((data, ""), ((*elsewhere, "--token", token), ""), (elsewhere, token)):
         assert '"eve"' in exported(*words, environment=environment)
+    file = tmp_path / "still.jsonl"
+    assert exported(*data, "--output", str(file)) == ""
+    assert '"eve"' in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0, "it has what only the organiser should know"
     (tmp_path / TOKEN).write_text("an old one")
     for words, environment, origin in (
         (data, "a wrong one", "QUINTAIN_TOKEN"),
