@@ -31,6 +31,7 @@ from tournament.refusals import Refusal
 
 FILE = "quintain.toml"
 HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?\.?")
+NOWHERE = "none"  # where others reach the TCP port, if they do not
 TCP = re.compile(r"tcp://[A-Za-z0-9.-]+:[0-9]{1,5}")
 WEBSOCKET = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 MEANT_AS_TOML = re.compile(r'\s*(\{|\[\s*[\[{"])')  # a list or a table, and not an address in brackets
@@ -113,7 +114,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     proxies: tuple[str, ...] = ()  # as CIDR: whose `X-Forwarded-For` is believed
     hosts: tuple[str, ...] = ()  # names for this host, beside its own, while it listens on loopback only
     # Where others reach the TCP and the websocket port; "": at the page's own name, on that port
-    tcp_url: str = ""  # "tcp://NAME:PORT"
+    tcp_url: str = ""  # "tcp://NAME:PORT"; "none": nowhere
     websocket_url: str = ""  # "wss://…"
     origins: tuple[str, ...] = ()  # "https://…": sites whose pages may order what pages of the host may
     admin_anywhere: bool = False  # the desk also where its cookies cross a network in the clear
@@ -303,8 +304,9 @@ def _check_addresses(found: Settings, origin: str) -> None:
             raise ConfigError(f"{origin}: {key}: expected ADDRESS:PORT, not {in_quotes(address)}")
     if found.advertise and not int(found.advertise.rpartition(":")[2]):
         raise ConfigError(f"{origin}: advertise: nobody can be reached at port 0")
-    if found.tcp_url and not TCP.fullmatch(found.tcp_url):
-        raise ConfigError(f"{origin}: tcp_url: expected tcp://NAME:PORT, not {in_quotes(found.tcp_url)}")
+    if found.tcp_url not in ("", NOWHERE) and not TCP.fullmatch(found.tcp_url):
+        wanted = f"expected tcp://NAME:PORT or {NOWHERE}"
+        raise ConfigError(f"{origin}: tcp_url: {wanted}, not {in_quotes(found.tcp_url)}")
     if found.websocket_url and not WEBSOCKET.fullmatch(found.websocket_url):
         wanted = "expected ws:// or wss://, a host, and perhaps a port, without a path"
         raise ConfigError(f"{origin}: websocket_url: {wanted}, not {in_quotes(found.websocket_url)}")

@@ -20,7 +20,7 @@ import trio
 from server import allocator, certificate, figures, interpreter, ports, supervised
 from server.already_there import expect_the_same, warn_of_another
 from server.application import application
-from server.config import Settings
+from server.config import NOWHERE, Settings
 from server.exits import DONE, FAILED, ConfigError, Failure, Unavailable, first_of
 from server.export.signing import signer
 from server.host import telling
@@ -179,7 +179,8 @@ async def _serve(
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
         sessions = Sessions() if desk else None
         login = None if sessions is None else lambda: login_path(sessions, trio.current_time())
-        addresses = Addresses(**where, tcp_url=settings.tcp_url, websocket_url=settings.websocket_url)
+        tcp_url = None if settings.tcp_url == NOWHERE else settings.tcp_url
+        addresses = Addresses(**where, tcp_url=tcp_url, websocket_url=settings.websocket_url)
         doors_of_dialects = [door for _, door in spoken]
         app = application(
             host,

@@ -625,9 +625,15 @@ class _Websocket(_Connection):
         )
         self._stream.send("\r\n".join((*lines, "", "")).encode())
         until = time.monotonic() + ANSWER
-        while (end := self._stream.received.find(b"\r\n\r\n")) < 0:
-            if not self._stream.receive(until):
-                raise Lost("the host does not answer the handshake")
+        try:
+            while (end := self._stream.received.find(b"\r\n\r\n")) < 0:
+                if not self._stream.receive(until):
+                    raise Lost("the host does not answer the handshake")
+        except Lost:
+            said = bytes(self._stream.received)
+            if not said or said.startswith(b"HTTP/"):
+                raise
+            raise Astray(_printable(said) or "what answers is no web server") from None  # as a TCP port is
         status, *fields = self._stream.take(end + 4).decode("latin-1").split("\r\n")
         headers = {
             name.lower(): value.strip() for name, _, value in (field.partition(":") for field in fields)
@@ -832,9 +838,14 @@ def _error(status: object, answer: bytes) -> str:
     try:
         return str(json.loads(answer)["error"])
     except (ValueError, KeyError, TypeError):
-        line = answer.decode("utf-8", "replace").strip()
-        words = f" ({line})" if line.isprintable() and 0 < len(line) <= 200 and line[0] != "<" else ""
-        return f"the answer is {status}{words}"
+        line = _printable(answer)
+        return f"the answer is {status}" + (f" ({line})" if line else "")
+
+
+def _printable(answer: bytes) -> str:
+    """What is said to people in one line; "" for anything else."""
+    line = answer.decode("utf-8", "replace").strip()
+    return line if line.isprintable() and 0 < len(line) <= 200 and line[0] != "<" else ""
 
 
 def _seconds(retry_after: str | None) -> float:

@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 
 from server.commands.flags import Flag, Whole
 from server.commands.keeping import KEPT, StoreOptions, in_words
-from server.exits import DONE, Misuse
+from server.exits import DONE, FAILED, Failure, Misuse
 
 DAY = 86_400.0  # seconds
 
@@ -45,7 +45,9 @@ def archive(
     to
         A new file, for nobody else to read.
     days
-        All tournaments that have been over, or deleted, for at least this many days.
+        All tournaments that have been over, or deleted, for at least this many
+        days. One that somebody has changed in the store stays, a line says
+        so, and the exit code is 1.
     preview
         Change nothing, and print which tournaments would be archived.
     """
@@ -70,15 +72,23 @@ def archive(
             kept = named(engine, folder, names)
         else:
             kept = long_over(engine, folder, time.time() - days * DAY)
+        changed = list[str]()
         for each in kept:
-            say(f"{in_words(each)}: {size(engine, each):,} facts")
-        if not kept:
+            try:
+                say(f"{in_words(each)}: {size(engine, each):,} facts")
+            except Failure as failure:
+                if days is None:
+                    raise
+                changed.append(each)
+                note(f"quintain: {failure}, so it stays in the store")
+        kept = [each for each in kept if each not in changed]
+        if not kept and not changed:
             note("quintain: no tournament has been over for that long")
-        elif to is not None and not preview:
+        elif kept and to is not None and not preview:
             path, there = Path(to), engine.latest()
             take_out(engine, folder, kept, path, known_signer(folder), share)
             say(f"{path}: {path.stat().st_size:,} bytes")
             for each in found.tournament:
                 if each.name in map(called, kept) and kept_under(each.name, there) in kept:
                     note(f"quintain: the configuration has {each.name}: the next start opens it anew")
-    return DONE
+    return FAILED if changed else DONE

@@ -264,14 +264,19 @@ def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = 
     Parameters
     ----------
     output
-        The file to write; standard output unless set.
+        The file to write; standard output unless set. A new file is for nobody
+        else to read: the organiser's export has digests of tokens.
     """
+    from server.store import private
+
     lines = (desk or DeskOptions()).remote().text_for_organiser("tournaments", name, "export")
     if output is None:
         for line in lines.splitlines():
             say(json_line(reading.loads(line)))
         return DONE
     try:
+        if not output.exists():  # later writes keep its rights
+            private.create(output)
         output.write_text(lines, encoding="utf-8")
     except OSError as error:
         raise Failure(f"{output}: cannot be written: {error.strerror}") from None

@@ -52,8 +52,19 @@ def long_over(engine: Engine, folder: Path, before: float) -> list[str]:
 
 
 def size(engine: Engine, kept: str) -> int:
-    """How many facts of a tournament there are."""
-    return sum(1 for _ in engine.kept(0, kept))
+    """How many facts of a tournament there are.
+
+    Raises `Failure` if somebody has changed one in the database: no head in the file would show that.
+    """
+    head, match, receipt, facts = START, None, START, 0
+    for row in engine.kept(0, kept):
+        head = linked(head, leaf(row))
+        facts += 1
+        if row.kind == CONCLUDED and row.key is not None:
+            match, receipt = row.key.partition(" ")[2], head
+    if match is not None and engine.receipt(kept, match) != receipt.hex():
+        raise Failure(f"{called(kept)} was changed in the store: the receipt for {match} no longer fits")
+    return facts
 
 
 def _goes_on(record: Record) -> str:
@@ -82,7 +93,7 @@ def take_out(
     try:
         if file.exists():
             raise _is_there(file)
-        facts = sum([_expect_unchanged(engine, each) for each in kept])
+        facts = sum([size(engine, each) for each in kept])
         private.make_folder(file.parent)
         with whole_or_none(file) as part:
             with part.open("wb") as written, shown("write", READINGS * facts) as more:
@@ -112,22 +123,6 @@ def _is_there(file: Path) -> Failure:
 def _printable(name: str) -> str:
     """The name of a file, which may have bytes that stand for no letter."""
     return name.encode(errors="backslashreplace").decode()
-
-
-def _expect_unchanged(engine: Engine, kept: str) -> int:
-    """Raise `Failure` if somebody has changed a fact in the database: no head in the file would show that.
-
-    Returns how many facts there are.
-    """
-    head, match, receipt, facts = START, None, START, 0
-    for row in engine.kept(0, kept):
-        head = linked(head, leaf(row))
-        facts += 1
-        if row.kind == CONCLUDED and row.key is not None:
-            match, receipt = row.key.partition(" ")[2], head
-    if match is not None and engine.receipt(kept, match) != receipt.hex():
-        raise Failure(f"{called(kept)} was changed in the store: the receipt for {match} no longer fits")
-    return facts
 
 
 def _expect_all(engine: Engine, folder: Path, kept: Sequence[str], written: Path, more: More) -> None:

@@ -3,9 +3,10 @@
 The reception knows whose a name is now; the tournament keeps that over restarts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import trio
+from msgspec import Struct
 
 from server.host.calling import kept_if_there
 from server.host.current import ENDS
@@ -32,12 +33,23 @@ def way_back(visit: Visit, *, has_it: bool) -> str | None:
     return ("" if has_it else UNSEEN) + visit.digest.hex()
 
 
+class Replaced(Struct, frozen=True, array_like=True):
+    """A name that belongs to another token than before, as another process has to know it."""
+
+    name: str
+    game: str
+    before: str  # digests of the tokens, in hexadecimal
+    after: str
+
+
 class Claims:
     def __init__(self, reception: Reception, roll: Roll, tournaments: Mapping[str, Tournament]) -> None:
         """`tournaments` are those that this process holds."""
         self._reception = reception
         self._roll = roll
         self._tournaments = tournaments
+        # Called with each name that belongs to another token by an organiser's order.
+        self.replaced: Callable[[Replaced], object] = lambda replaced: None
         self._went_on: set[str] = set()  # tournaments that have gone on after their end, as they are kept
         self._in_turn = trio.Lock()  # for names that organisers let in: each is compared with those before it
 
@@ -80,7 +92,9 @@ class Claims:
                 raise _needless(record, name, str(unwelcome)) from None
             return token_digest(token).hex()
 
+        before = record.claims.get(name)
         await Desk(tournament, by).invite(name, claim, about)
+        self._tell_replaced(name, game, before, token)
         return token
 
     async def bind(self, tournament: Tournament, name: str, by: str) -> str:
@@ -96,12 +110,29 @@ class Claims:
             token = self._reception.bind(name, game, tournament.record.name)
             return token_digest(token).hex()
 
+        before = tournament.record.claims.get(name)
         await Desk(tournament, by).bind(name, claim)
         for other in [*self._roll.awaiting(name, game)]:
             if other is not tournament.record and other.name in self._tournaments:
                 claimed = Claimed(name, token_digest(token).hex())
                 await kept_if_there(self._tournaments[other.name], claimed)
+        self._tell_replaced(name, game, before, token)
         return token
+
+    def _tell_replaced(self, name: str, game: str, before: str | None, token: str) -> None:
+        if before is not None:
+            self.replaced(Replaced(name, game, before, token_digest(token).hex()))
+
+    async def replace(self, replaced: Replaced) -> None:
+        """Have a new token, given in another process, take the place of the earlier one where that counts.
+
+        The name may belong to another bot here, which keeps its own token.
+        """
+        name, game, before, after = replaced.name, replaced.game, replaced.before, replaced.after
+        self._reception.replace(name, game, before, after)
+        for record in [*self._roll.awaiting(name, game)]:
+            if record.claims.get(name) == before and record.name in self._tournaments:
+                await kept_if_there(self._tournaments[record.name], Claimed(name, after))
 
     def new(self, visit: Visit, tournament: Tournament) -> Iterator[Claimed]:
         """The facts that the tournament has to keep so that the visitor has the name after a restart, too."""

@@ -399,6 +399,14 @@ class Reception:
         claim.digest, claim.acknowledged, claim.player = token_digest(token), True, here[-1].player
         return token
 
+    def replace(self, name: str, game: str, before: str, after: str) -> None:
+        """Have a name that belongs to the token with the digest `before` belong to the one with `after`."""
+        where = (game, key(name))
+        claim = self._claims.get(where)
+        if claim is not None and claim.name == name and claim.digest.hex() == before:
+            claim.digest, claim.acknowledged = bytes.fromhex(after), True
+            self.moved(where)
+
     def leave(self, visit: Visit, for_good: bool) -> None:
         if not self.holds(visit):
             return  # another visit has taken over the player

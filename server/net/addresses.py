@@ -116,18 +116,21 @@ def http_parts(url: str) -> SplitResult | None:
     return parts if parts.scheme in ("http", "https") and parts.hostname and sendable else None
 
 
+def unmapped(address: IP) -> IP:
+    """The address of IPv4 to which connecting to an address of IPv6 connects, if it stands for one."""
+    return address if isinstance(address, IPv4Address) else address.ipv4_mapped or address
+
+
 def allowed(address: IP, networks: Sequence[Network]) -> bool:
     """Whether an address may be called where these networks are listed.
 
     A public address may be called if one of them holds it; a private one only if a
     listed network lies within its own: listing everything does not list that.
     """
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:  # connecting to it connects to that
-            return allowed(address.ipv4_mapped, networks)
-        if address in NAT64:  # seen from a relay, whose private networks are not ours
-            inner = IPv4Address(address.packed[-4:])
-            return not _holds(OWN, inner) and allowed(inner, networks)
+    address = unmapped(address)
+    if address in NAT64:  # seen from a relay, whose private networks are not ours
+        inner = IPv4Address(address.packed[-4:])
+        return not _holds(OWN, inner) and allowed(inner, networks)
     own = next((network for network in OWN if address in network), None)
     if own is None and (_holds(NEVER, address) or (address.version == 6 and address not in ASSIGNED)):
         return False

@@ -96,8 +96,8 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # Calling bots.
     calls_at_once: Count = 8  # each may last `call_seconds`
-    call_pause_seconds: Pause = 1.0  # between two calls of one server: the host floods nobody
-    connect_seconds: Seconds = 3.0  # the look-up of a name included
+    call_pause_seconds: Pause = 1.0  # between two calls of one port of an address: the host floods nobody
+    connect_seconds: Seconds = 3.0  # for the look-up of a name, and again for the connection
     call_seconds: Seconds = 5.0  # in all: bots that answer only after the match are hung up on
     call_answer_bytes: Count = 1024  # read of an answer, and dropped
 

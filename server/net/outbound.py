@@ -17,7 +17,7 @@ from typing import Protocol
 import structlog
 import trio
 
-from server.net.addresses import IP, Network, Url, allowed
+from server.net.addresses import IP, Network, Url, allowed, unmapped
 from server.net.guard import PEER_GONE
 from server.net.limits import Limits
 from server.net.look_ups import LookUps
@@ -73,7 +73,8 @@ async def over_sockets(address: IP, port: int) -> trio.abc.Stream:
 class Outbound(Caller):
     """Calls, a limited number at once, and to one server one after the other, with a pause.
 
-    Servers that keep the host waiting delay the calls for whoever gave their addresses, and few others.
+    A server is a port of an address, whatever names that has. Servers that keep the host waiting delay the
+    calls for whoever gave their addresses, and few others.
     """
 
     def __init__(
@@ -103,20 +104,20 @@ class Outbound(Caller):
 
     async def check(self, url: Url) -> None:
         self.permit(url.from_here)
-        addresses: list[IP] = []
-        with within(self._limits.connect_seconds):
-            addresses = await self._addresses(url, self._look_up_first)
-        if not addresses:
+        if not await self._found(url, self._look_up_first):
             raise Forbidden(f"{url.host} is not known, or nothing that this host may call")
 
     async def post(self, url: Url, body: bytes) -> bool:
-        if not await self._turn(url):
+        if not await self._turn(url.authority):  # before the look-up: no name is asked for more often
+            return False
+        addresses = await self._found(url, self._look_up_again)
+        if not addresses or not await self._turn(*(f"{each} {url.port}" for each in addresses)):
             return False
         sent = False
         async with self._calls.one(url.origin):
             # The answer does not matter, nor whether there is one.
             with within(self._limits.call_seconds), suppress(OSError, *PEER_GONE):
-                if (stream := await self._open(url)) is not None:
+                if (stream := await self._open(url, addresses)) is not None:
                     try:
                         await stream.send_all(_request(url, body))
                         sent = True
@@ -127,23 +128,23 @@ class Outbound(Caller):
         log.debug("called", server=url.authority, sent=sent)
         return sent
 
-    async def _turn(self, url: Url) -> bool:
-        """Wait until that server may be called; False if that would take too long."""
+    async def _turn(self, *servers: str) -> bool:
+        """Wait until all of these may be called; False if that would take too long."""
         now = trio.current_time()
-        at = max(now, self._next.get(url.authority, now))
+        at = max(now, *(self._next.get(server, now) for server in servers))
         if at - now > LONGEST_WAIT:
             return False
         if len(self._next) >= SERVERS:
             self._next = {server: next_ for server, next_ in self._next.items() if next_ > now}
-        self._next[url.authority] = at + self._limits.call_pause_seconds
+        self._next |= dict.fromkeys(servers, at + self._limits.call_pause_seconds)
         await trio.sleep_until(at)
         return True
 
-    async def _open(self, url: Url) -> trio.abc.Stream | None:
+    async def _open(self, url: Url, addresses: Sequence[IP]) -> trio.abc.Stream | None:
         stream = None
         context = (self._tls or await trusted()) if url.secure else None
         with within(self._limits.connect_seconds):
-            for address in (await self._addresses(url, self._look_up_again))[:TRIED]:
+            for address in addresses:
                 try:
                     stream = await self._connect(address, url.port)
                     break
@@ -153,14 +154,13 @@ class Outbound(Caller):
             return trio.SSLStream(stream, context, server_hostname=url.host, https_compatible=True)
         return stream
 
-    async def _addresses(self, url: Url, look_up: LookUp) -> list[IP]:
-        """All addresses of the host's name; none, if one of them may not be called."""
-        try:
-            addresses = await look_up(url.host, url.origin)
-        except OSError:
-            return []
+    async def _found(self, url: Url, look_up: LookUp) -> list[IP]:
+        """The addresses of the host's name that are tried; none, if one that it has may not be called."""
+        addresses: list[IP] = []
+        with within(self._limits.connect_seconds), suppress(OSError):
+            addresses = [*map(unmapped, await look_up(url.host, url.origin))]
         networks = self._networks[url.from_here]
-        return addresses if all(allowed(address, networks) for address in addresses) else []
+        return addresses[:TRIED] if all(allowed(address, networks) for address in addresses) else []
 
     async def _hear_out(self, stream: trio.abc.Stream) -> None:
         """Read a little of the answer, for politeness, and drop it."""

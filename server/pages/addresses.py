@@ -16,16 +16,20 @@ class Addresses(Struct, frozen=True):
     tcp: str = "127.0.0.1:8000"
     websocket: str = "127.0.0.1:8001"
     http: str = "127.0.0.1:8080"
-    tcp_url: str = ""  # by which others reach that port, if not at the name of the page
-    websocket_url: str = ""  # the same
+    # By which others reach these ports, if not at the name of the page; None: they do not
+    tcp_url: str | None = ""
+    websocket_url: str = ""
 
     def reached(self, request: Request) -> Mapping[str, str]:
-        """How to reach the doors, under the host name by which the request came."""
+        """How to reach the doors, under the host name by which the request came.
+
+        `url` is empty if others do not reach the TCP port. `host` and `tcp` are then where it listens.
+        """
         asked = HOST.fullmatch(request.headers.get("host", ""))
         name = asked[1] if asked else self.http.rpartition(":")[0]
         websocket = self.websocket.rpartition(":")[2]
-        url = self.tcp_url or f"tcp://{name}:{self.tcp.rpartition(':')[2]}"
-        host, _, tcp = url.removeprefix("tcp://").rpartition(":")
+        url = "" if self.tcp_url is None else self.tcp_url or f"tcp://{name}:{self.tcp.rpartition(':')[2]}"
+        host, _, tcp = (url or self.tcp).removeprefix("tcp://").rpartition(":")
         own = "s" if request.secure else ""
         seen = "s" if over_tls(request) else ""
         return {

@@ -145,7 +145,7 @@ class Pages:
                 exchange.respond(self.site.page(by_hand.TEMPLATE, exchange, **seen))
             case ["protocols", name] if name in protocols.SOURCES:
                 seen = protocols.page(name)
-                content = addressed(seen["content"], self.site.addresses.reached(request))
+                content = addressed(str(seen["content"]), self.site.addresses.reached(request))
                 seen["content"] = Markup(content)  # noqa: S704
                 exchange.respond(self.site.page("protocol.html", exchange, **seen))
             case ["for-assistants.md"]:

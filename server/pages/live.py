@@ -139,8 +139,8 @@ class Live:
             return
         is_current = after > 0 and not shown.batch(after, spectator.hidden, packs)
         spectator.say(_alive(now) if is_current else HERE)
-        missed = [part for place in query.get("missed", "").split(",") if (part := shown.parts.get(place))]
-        for part in missed:  # scrolled into view again
+        missed = dict.fromkeys(query.get("missed", "").split(","))  # scrolled into view again
+        for part in (part for place in missed if (part := shown.parts.get(place))):
             chunks.put(part.event.packed if packs else part.event.plain)
         self._spectators[spectator] = None
         shown.spectators += 1

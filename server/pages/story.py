@@ -137,11 +137,11 @@ class Story:
     def _untold(self) -> Iterator[tuple[Any, float]]:
         source = self.source
         if isinstance(source, Match):
-            if source.taken_back != self.taken_back:
-                self.taken_back, self._read = source.taken_back, 0
-                del self.positions[1:]
-                self.plies, self._moves = [], []
-            while self._read < len(source.log.events):
+            while source.taken_back != self.taken_back or self._read < len(source.log.events):
+                if source.taken_back != self.taken_back:  # even since the ply before
+                    self.taken_back, self._read = source.taken_back, 0
+                    del self.positions[1:]
+                    self.plies, self._moves = [], []
                 event = source.log.events[self._read]
                 self._read += 1
                 if isinstance(event, Moved):

@@ -178,9 +178,14 @@ class Link:
             await self._stream.send_all(said)
 
     async def _beat(self) -> None:
-        while trio.current_time() < self._heard + SILENCE:
+        heard, late = self._heard, 0.0
+        while trio.current_time() < heard + late + SILENCE:
             self.say(Beat(lenient=True))
-            await trio.sleep(EVERY)
+            wake = trio.current_time() + EVERY
+            await trio.sleep_until(wake)
+            # This host stood still for as long as it is late: what the other has said may not have been read.
+            late = trio.current_time() - wake + (late if self._heard == heard else 0.0)
+            heard = self._heard
         log.warning("a link between hosts is silent, and is cut", host=self.peer)
         await trio.aclose_forcefully(self._stream)
 

@@ -4,6 +4,7 @@
 nothing with any other host on this machine: no configuration, no data, no port.
 """
 
+import ctypes
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +24,7 @@ from server.store.data_folder import TOKEN
 TIMEOUT = 15.0  # seconds for a child to end when it is told to
 ROOT = Path(__file__).parents[2]
 PLACES = (str(ROOT), str(ROOT / "clients/python"))  # where our modules are, installed or not
+PARENT_DIED = 1  # PR_SET_PDEATHSIG
 DOORS = {"tcp": "tcp", "ws": "websocket", "http": "http"}  # by the scheme of their addresses
 
 
@@ -54,7 +57,13 @@ def child_host(http: int) -> "Generator[ChildHost]":
 def started(
     arguments: Sequence[str], *, folder: str, stdout: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
-    """Start `quintain` with these arguments, in that folder, with default settings."""
+    """Start `quintain` with these arguments, in that folder, with default settings.
+
+    On Linux the child is told to end when the thread that calls this is gone, as when this process is killed.
+    """
+    # Made ready here: what begins in the child before its program does can load nothing.
+    on_linux = sys.platform == "linux"
+    begin = partial(ctypes.CDLL(None).prctl, PARENT_DIED, signal.SIGTERM) if on_linux else None
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     environment["PYTHONPATH"] = os.pathsep.join((*PLACES, *filter(None, (environment.get("PYTHONPATH"),))))
     return subprocess.Popen(  # noqa: S603 - ourselves
@@ -64,6 +73,7 @@ def started(
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         start_new_session=True,  # Ctrl-C is ours to deal with
+        preexec_fn=begin,
     )
 
 

@@ -6,6 +6,7 @@ decides what happens to their results. A caller that stops taking results ends t
 series: matches in play are dropped, and no program is left behind.
 """
 
+import sys
 from collections.abc import Generator, Iterable
 from itertools import islice
 from queue import SimpleQueue
@@ -53,7 +54,7 @@ def series(setting: Setting, numbers: Iterable[int], places: int) -> Generator[P
     everywhere: list[_Place] = []
     playing: dict[int, _Place] = {}
     try:
-        for job in islice(jobs, places):
+        for job in islice(jobs, min(places, sys.maxsize)):
             with later():  # or an interrupt at its very start would leave a program running
                 place = _Place(setting, over)
                 everywhere.append(place)

@@ -8,6 +8,7 @@ from tournament.events import Ending
 from tournament.pentanomial import MOST, Strength, strength
 from tournament.sprt import Sprt
 
+TINY = 1e-9  # as a probability: no number of matches makes it certain who is stronger
 SHOWN = 3  # ways in which a program ended: they tend to be the same
 WAYS = {Ending.ILLEGAL: "illegal moves", Ending.TIME: "the clock", Ending.LEFT: "ending in the middle"}
 
@@ -44,12 +45,12 @@ def _lines(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None) -
         return
     yield f"{first} against {second}, {games:,} game{'' if games == 1 else 's'} of {game}:"
     score = (tally.wins + tally.draws / 2) / games
-    yield f"  {tally.wins:,} won, {tally.draws:,} drawn, {tally.losses:,} lost: {score:.1%}"
+    yield f"  {tally.wins:,} won, {tally.draws:,} drawn, {tally.losses:,} lost: {_percent(score, 1)}"
     if any(tally.pairs):
         kinds = zip(("0", "½", "1", "1½", "2"), tally.pairs, strict=True)
         yield "  pairs by points: " + ", ".join(f"{count:,} with {points}" for points, count in kinds)
         yield f"  {_elo(found.elo)} Elo, 95 % {_between(found)}: {_verdict(found, names)}"
-        yield f"  LOS {found.los:.2%}, normalised Elo {_elo(found.nelo)}"
+        yield f"  LOS {_percent(min(max(found.los, TINY), 1 - TINY), 2)}, normalised Elo {_elo(found.nelo)}"
     if sprt is not None:
         yield f"  {_sprt_in_words(sprt, tally)}"
     if tally.repeats:
@@ -120,6 +121,15 @@ def _between(found: Strength) -> str:
     if (low, high) == (-MOST, MOST):
         return "anything"
     return f"between {_elo(low)} and {_elo(high)}"
+
+
+def _percent(share: float, digits: int) -> str:
+    """A share, which is all or nothing only if it really is."""
+    shown = f"{share:.{digits}%}"
+    if 0 < share < 1 and shown in (f"{0:.{digits}%}", f"{1:.{digits}%}"):
+        least = 10.0 ** -(digits + 2)
+        return f"> {1 - least:.{digits}%}" if share > 0.5 else f"< {least:.{digits}%}"
+    return shown
 
 
 def _elo(elo: float) -> str:

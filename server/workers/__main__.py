@@ -58,6 +58,7 @@ from server.workers.messages import (
     Stopped,
     TableHeld,
     Tell,
+    TokenReplaced,
     ToldEnd,
     ToWorker,
     Trouble,
@@ -160,6 +161,7 @@ class Working:
         host.on_key, host.on_key_gone = self._know, self._forget
         host.reception.moved = self._places.moved
         host.untold.on_told = lambda tournament, name: say(ToldEnd(tournament, name))
+        host.claims.replaced = lambda replaced: say(TokenReplaced(replaced))
         self.pulse = Pulse(host.timekeeper)
         self._teller = Teller(host, lambda: 0)  # only worker 0 knows, and tells, how far the journal goes
         self._draws = DrawsInShow(self._teller)
@@ -223,6 +225,8 @@ class Working:
                 self.host.reception.give_way(where)
             case ToldEnd(tournament, name):
                 self.host.untold.note(tournament, name)
+            case TokenReplaced(replaced) if self._nursery is not None:
+                self._nursery.start_soon(self.host.claims.replace, replaced)
             case Tell() if descriptor is not None and self._nursery is not None:
                 self._nursery.start_soon(self._tell, descriptor)
             case Meet(number) if descriptor is not None and self._nursery is not None:

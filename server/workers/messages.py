@@ -9,6 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from server.config import Settings
+from server.host.claims import Replaced
 from server.host.reception import Key as Name
 from server.host.reception import Present
 from server.net.wire import Piece
@@ -126,6 +127,12 @@ class ToldEnd(Struct, tag="told-end", frozen=True, array_like=True):
     name: str
 
 
+class TokenReplaced(Struct, tag="token-replaced", frozen=True, array_like=True):
+    """A name belongs to another token, by an order about a tournament that the receiver does not hold."""
+
+    replaced: Replaced
+
+
 # What the other worker says.
 
 
@@ -236,6 +243,7 @@ ToWorker = (
     | Alive
     | GiveWay
     | ToldEnd
+    | TokenReplaced
     | Drain
     | Stop
 )
@@ -250,6 +258,7 @@ OfWorker = (
     | OfKeys
     | Moved
     | ToldEnd
+    | TokenReplaced
     | Status
     | Drained
     | Stopped

@@ -16,6 +16,7 @@ import trio
 from msgspec import Struct
 
 from server.host.abroad import Handed
+from server.host.claims import Replaced
 from server.host.reception import Key as Name
 from server.host.reception import Present
 from server.net.admission import Admission
@@ -48,6 +49,7 @@ from server.workers.messages import (
     Stop,
     Stopped,
     Tell,
+    TokenReplaced,
     ToldEnd,
 )
 from server.workers.pulse import BEAT
@@ -85,6 +87,7 @@ class Worker:
         told_end: Callable[[str, str], None] = lambda tournament, name: None,
         moved: Callable[[int, Name, Present | None], None] = lambda number, where, present: None,
         forget: Callable[[str, int], object] = lambda key, number: None,
+        replaced: Callable[[int, Replaced], None] = lambda number, replaced: None,
         used: Callable[[int], float] = processor_time,
         start: Callable[[], Started] = started,
     ) -> None:
@@ -92,7 +95,8 @@ class Worker:
         the game whose table it needs, `have_met` with its number when one of its processes is ready,
         `told_end` with a tournament, as it is kept, and a bot that has heard of its end, `moved` with its
         number and who has a place with it under a name, `forget` with a secret that leads to it no more and
-        its number; `show` is the way to the process for pages.
+        its number, `replaced` with its number and a name that belongs to another token than before; `show` is
+        the way to the process for pages.
         `used` returns how much processor time a process has used, and `start` starts one.
         """
         self.number = number
@@ -109,6 +113,7 @@ class Worker:
         self._have_met = have_met
         self._told_end = told_end
         self._moved = moved
+        self._replaced = replaced
         self._used = used
         self._start = start
         self._present: set[Name] = set()  # names under which somebody has a place with its process
@@ -339,6 +344,8 @@ class Worker:
                 self._open_table(self.number, game)
             case ToldEnd(tournament, name):
                 self._told_end(tournament, name)
+            case TokenReplaced(replaced):
+                self._replaced(self.number, replaced)
             case Moved(where, present):
                 self._note_place(where, present)
             case Status():

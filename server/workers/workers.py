@@ -13,6 +13,7 @@ import trio
 
 from server.config import Settings
 from server.host.abroad import Holder, Wanted
+from server.host.claims import Replaced
 from server.host.exposition import Family
 from server.host.host import Host
 from server.host.names import key as name_key
@@ -28,7 +29,18 @@ from server.store.ledger import Ledger
 from server.workers.clerk import Clerk
 from server.workers.directory import OWN, Directory, RemoteTournament
 from server.workers.figures import added, families
-from server.workers.messages import Alone, Begin, GiveWay, Hold, Sitting, Status, TableHeld, ToldEnd, Trouble
+from server.workers.messages import (
+    Alone,
+    Begin,
+    GiveWay,
+    Hold,
+    Sitting,
+    Status,
+    TableHeld,
+    TokenReplaced,
+    ToldEnd,
+    Trouble,
+)
 from server.workers.requests import Belonging, Keys, Reading, together
 from server.workers.spread import Spread
 from server.workers.starting import conduit_pair
@@ -79,6 +91,7 @@ class Workers:
                 host.untold.note,
                 self._directory.moved,
                 self._keys.forget,
+                self._replace_token,
             )
             for number in range(1, count)
         }
@@ -88,6 +101,7 @@ class Workers:
         host.untold.on_told = self._tell_told
         self._directory.roll.is_past = host.untold.is_past
         self._directory.turned = host.untold.turned
+        host.claims.replaced = partial(self._tell_replaced, OWN)
         host.reception.moved = self._note_place
         host.on_fact.append(self._told)
         ledger.listen(self._tell_trouble)
@@ -321,6 +335,17 @@ class Workers:
         """A bot has heard here that a tournament is over, which another worker may have held."""
         if (away := self._directory.kept_as(tournament)) is not None:
             self._workers[away.worker].say(ToldEnd(tournament, name))
+
+    def _replace_token(self, number: int, replaced: Replaced) -> None:
+        """A worker has given a name to another token."""
+        self._tell_replaced(number, replaced)
+        if self._nursery is not None:
+            self._nursery.start_soon(self._host.claims.replace, replaced)
+
+    def _tell_replaced(self, number: int, replaced: Replaced) -> None:
+        for worker in self._workers.values():
+            if worker.number != number:
+                worker.say(TokenReplaced(replaced))
 
     def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
         for worker in self._workers.values():

@@ -423,7 +423,8 @@ def test_of_another_port_it_is_said_what_answers_there(scheme: str, answer: str,
     assert told == f"cannot play at {url}: {why}"
 
 
-def test_what_is_no_web_server_is_said_in_one_line() -> None:
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_what_is_no_web_server_is_said_in_one_line(scheme: str) -> None:
     """Such as the host's TCP port, whose words end with a line."""
 
     def say(connection: socket.socket) -> None:
@@ -431,7 +432,7 @@ def test_what_is_no_web_server_is_said_in_one_line() -> None:
             connection.recv(65536)
             connection.sendall(b"this is no web server: the first line is the name of a bot\r\n")
 
-    url, told = unreachable("http", say)
+    url, told = unreachable(scheme, say)
     assert told == f"cannot play at {url}: this is no web server: the first line is the name of a bot"
 
 

@@ -154,6 +154,10 @@ def test_an_organiser_exports_what_came_after_a_freeze_too(host: Served, tmp_pat
     assert '"eve"' not in exported(*elsewhere)
     for words, environment in ((data, ""), ((*elsewhere, "--token", token), ""), (elsewhere, token)):
         assert '"eve"' in exported(*words, environment=environment)
+    file = tmp_path / "still.jsonl"
+    assert exported(*data, "--output", str(file)) == ""
+    assert '"eve"' in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0, "it has what only the organiser should know"
     (tmp_path / TOKEN).write_text("an old one")
     for words, environment, origin in (
         (data, "a wrong one", "QUINTAIN_TOKEN"),
@@ -327,6 +331,19 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(number: signal.Signals
     demo.communicate()
     assert demo.wait() == 130
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a child is told that its parent is gone")
+def test_a_demo_that_is_killed_leaves_no_process_behind(tmp_path: Path) -> None:
+    demo = Forked(("demo", "--seconds", "600"), ROOT, os.environ | {"TMPDIR": str(tmp_path)})
+    assert demo.stdout.readline().startswith("Follow it at")
+    children = Path(f"/proc/{demo.pid}/task/{demo.pid}/children")
+    wait_for(lambda: len(children.read_text().split()) > 2, "some of its bots")
+    processes = [int(each) for each in children.read_text().split()]
+    demo.send_signal(signal.SIGKILL)
+    demo.communicate()
+    wait_for(lambda: not any(map(is_alive, processes)), "the end of its host and bots")
 
 
 @pytest.mark.slow

@@ -119,7 +119,7 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
             "quintain.toml: evaluation.networks: '10.1.0.0/33' does not appear to be",
         ),
         ("[evaluation]\nnetworks = ['everybody']", "quintain.toml: evaluation.networks: .*everybody"),
-        ("tcp_url = 'bots.example.org'", "tcp_url: expected tcp://NAME:PORT, not 'bots.example.org'"),
+        ("tcp_url = 'bots.example.org'", "tcp_url: expected tcp://NAME:PORT or none, not 'bots.example.org'"),
         ("websocket_url = 'http://x'", "websocket_url: expected ws:// or wss://, a host, .*, not 'http://x'"),
         (
             "[limits]\nmessages = { credits = 0, seconds = 1.0 }",

@@ -12,6 +12,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 import trio
@@ -30,7 +31,7 @@ from tests.ending import signals_as_before
 from tests.hang import HANG
 from tests.loopback import ipv6
 from tests.server.run import quintain
-from tests.server.served import ROOT
+from tests.server.served import ROOT, Served
 from tests.server.transcripts import hosting
 from tests.server.windowed import windowed_pair
 from tests.tournament.world import play, silent
@@ -404,6 +405,20 @@ def test_every_door_is_open_on_both_addresses_of_the_machine(serve: Any) -> None
             socket.create_connection((address, port), HANG).close()
     only = serve("--bind", "127.0.0.1", "--data", "another")
     socket.create_connection(("::1", only.tcp), HANG).close()
+
+
+def test_pages_have_no_address_for_a_port_that_nobody_else_reaches(
+    serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def page(host: Served) -> str:
+        request = Request(f"http://127.0.0.1:{host.http}/games/quoridor", headers={"Accept": "text/html"})
+        with urlopen(request, timeout=HANG) as response:  # noqa: S310
+            return str(response.read(), "utf-8")
+
+    host = serve()
+    assert f"nc 127.0.0.1 {host.tcp}\n" in page(host).replace("</pre>", "\n")
+    monkeypatch.setenv("QUINTAIN_TCP_URL", "none")
+    assert "nc 127.0.0.1" not in page(serve("--data", "another"))
 
 
 @ipv6

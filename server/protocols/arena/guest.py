@@ -91,7 +91,6 @@ class Guests:
             before.lose_name()
         self._guests[where] = guest
         guest.enter(visit, exchange, url)
-        self._send_away_later(guest)
 
     def recall(self, tournament: Tournament) -> None:
         """Go on calling the bots of a tournament that another process, or this host before, has called.
@@ -120,9 +119,8 @@ class Guests:
                 if record.format.endless:
                     tournament.receive(name)
                 guest.recall(visit, called, structs.replace(url, from_here=called.from_here, origin=origin))
-                self._send_away_later(guest)
 
-    def _send_away_later(self, guest: "Guest") -> None:
+    def send_away_later(self, guest: "Guest") -> None:
         if guest.is_called_for_now and not self._waiting:
             self._waiting = True
             self.host.guard.start_soon(self._send_away)
@@ -299,7 +297,6 @@ class Guest:
         does not come.
         """
         player, self.url = visit.player, url
-        self.until = trio.current_time() + self._host.limits.table_seconds
         self._is_recalled = True
         has_token = self._host.reception.digest(visit) is not None
         player.key = ("" if has_token else CALLED) + called.digest
@@ -318,7 +315,7 @@ class Guest:
             self._held = exchange
             exchange.on_gone(self._hung_up)
         else:
-            self.until = trio.current_time() + self._host.limits.table_seconds
+            self._begin_its_time()
             if player.key is not None and player.key.startswith(UNSEEN):
                 player.key = CALLED + player.key.lstrip(UNSEEN)
             place = None if self._at_open_table else player.place
@@ -348,7 +345,13 @@ class Guest:
             replaced=self._give_way,
             tournament_over=self._tournament_over,
             taken_out=self._take_out,
+            moved=self._begin_its_time,
         )
+
+    def _begin_its_time(self) -> None:
+        """It has come, or been led on as its tournament was deleted: from an open table it is called for a while."""
+        self.until = trio.current_time() + self._host.limits.table_seconds
+        self._guests.send_away_later(self)
 
     # Its matches
 

@@ -67,6 +67,7 @@ class Attendance(Taker):
         "_follower",
         "_grace",
         "_host",
+        "_moved",
         "_replaced",
         "_resumed",
         "_successor",
@@ -99,6 +100,7 @@ class Attendance(Taker):
         replaced: Callable[[str], None] | None = None,
         tournament_over: Told | None = None,
         taken_out: Callable[[str], None] | None = None,
+        moved: Callable[[], None] | None = None,
     ) -> None:
         """`tell` hears every event of the bot's match. None: the dialect follows it itself.
 
@@ -108,7 +110,7 @@ class Attendance(Taker):
         `replaced` is called with the reason, before everything is let go of; `tournament_over` from within
         the scheduler, so it must not fail. `taken_out` is called with the reason why its tournament deals
         nothing more to a bot, as soon as it plays no match there: the dialect then ends the attendance.
-        Without it, `replaced` is called.
+        Without it, `replaced` is called. `moved` is called whenever the bot has a place in a tournament.
         """
         self.state = State.SILENT
         self.over = False  # whether that state is the last one
@@ -130,6 +132,7 @@ class Attendance(Taker):
         self._replaced = replaced or _silence
         self._tournament_over = tournament_over or _no_news
         self._taken_out = taken_out or self._replaced
+        self._moved = moved or _nowhere
         self._follower: Follower | None = None
         self._early: list[tuple[bytes, float]] | None = None  # messages that came while it was arriving
         self._awaits: str | None = None  # the tournament for whose end it waits
@@ -260,6 +263,7 @@ class Attendance(Taker):
         self._stop_waiting()
         self._awaits = "" if self.visit is None else self.visit.player.place or ""
         when_over(self._host, self._awaits, self)
+        self._moved()
 
     def _stop_waiting(self) -> None:
         if self._awaits is not None:
@@ -485,6 +489,7 @@ class Attendance(Taker):
         if self.over:  # nothing is told any more, and dialect and attendance would keep each other alive
             self._tell, self._dealt, self._resumed = None, _nobody, None
             self._replaced, self._tournament_over, self._taken_out = _silence, _no_news, _silence
+            self._moved = _nowhere
 
     def _let_go_of_match(self) -> None:
         if self._follower is not None:
@@ -552,6 +557,10 @@ class Attendance(Taker):
         if player is None or held is None or self.seat is not None or held.record.state is Stage.FINISHED:
             return None
         return taken_out(held.record, player.name)
+
+
+def _nowhere() -> None:
+    """Where nobody asks where a bot is."""
 
 
 def _silence(why: str) -> None:

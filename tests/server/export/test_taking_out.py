@@ -1,6 +1,7 @@
 """`quintain archive`: what is taken out of a store is in a file, and all else stays as it was."""
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,7 +15,7 @@ import pytest
 from server.commands.archive import archive
 from server.commands.keeping import StoreOptions, import_
 from server.commands.kept_tournament import kept_tournament
-from server.exits import DONE, Failure, Misuse, Unavailable
+from server.exits import DONE, FAILED, Failure, Misuse, Unavailable
 from server.export.passing import More, nobody_looks
 from server.export.taking_out import take_out
 from server.export.transfer import READINGS, bring_in, leaving
@@ -248,6 +249,22 @@ def test_what_somebody_has_changed_stays(where: StoreOptions, folder: Path, tmp_
         archive("one", to=str(tmp_path / "one.jsonl"), where=where)
     assert kept(where) == before
     assert not (tmp_path / "one.jsonl").exists()
+
+
+def test_what_somebody_has_changed_keeps_nothing_else_in_the_store(
+    where: StoreOptions, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(sqlite3.connect(folder / JOURNAL)) as connection, connection:
+        connection.execute("UPDATE journal SET at = at + 1 WHERE tournament = 'one' AND kind = 'drew'")
+    before = kept(where)
+    for preview in (True, False):
+        assert archive(days=1, to=str(tmp_path / "old.jsonl"), preview=preview, where=where) == FAILED
+        out, err = capsys.readouterr()
+        assert out.splitlines()[0] == "gone: 2 facts"
+        assert re.fullmatch(r"quintain: one was changed in the store: .*, so it stays in the store\n", err)
+    assert kept(where) == {name: told for name, told in before.items() if name != "gone"}
+    assert archive(days=1, to=str(tmp_path / "older.jsonl"), where=where) == FAILED
+    assert not (tmp_path / "older.jsonl").exists(), "there was nothing to archive"
 
 
 def test_what_no_import_would_take_back_stays(where: StoreOptions, folder: Path, tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from server.host.claims import Replaced
 from server.host.forgetting import EVERY, NAME_KEPT
 from server.host.host import OPEN, Host
 from server.host.reception import Unwelcome
+from server.host.secrets import token_digest
 from tests.server.host.test_host import GAME, come, running
 from tests.server.host.test_seats import OURS
 from tournament.desk import Desk
@@ -88,6 +90,30 @@ async def test_whoever_gets_a_new_token_in_one_tournament_plays_with_it_in_all(
             ann.leave()
         token = await host.claims.bind(host.tournaments["cap"], "ann", "somebody")
         assert (await host.arrive("ann", GAME, token=token, tournament="cup")).player.place == "cup"
+
+
+async def test_a_token_that_was_replaced_in_another_process_is_replaced_here_and_no_other_is(
+    autojump_clock: MockClock,
+) -> None:
+    """The name may be another bot's there, with a token of its own."""
+    async with running() as (host, _):
+        await host.open("cup", Opened(GAME, "round-robin", 3))
+        ann = await host.arrive("ann", GAME, token=TOKENS["ann"], tournament="cup", resumes=True)
+        ann.acknowledge()
+        await wait_all_tasks_blocked()
+        ann.leave()
+        mine, others, after = map(token_digest, (TOKENS["ann"], OTHER, "a new token of ann's"))
+        claims = host.tournaments["cup"].record.claims
+        await host.claims.replace(Replaced("ann", GAME, others.hex(), after.hex()))
+        assert claims == {"ann": mine.hex()}
+        with pytest.raises(Unwelcome, match="not its token"):
+            await host.arrive("ann", GAME, token="a new token of ann's", tournament="cup")
+        await host.claims.replace(Replaced("ann", GAME, mine.hex(), after.hex()))
+        assert claims == {"ann": after.hex()}
+        with pytest.raises(Unwelcome, match="not its token"):
+            await host.arrive("ann", GAME, token=TOKENS["ann"], tournament="cup")
+        again = await host.arrive("ann", GAME, token="a new token of ann's", tournament="cup")
+        assert again.player.place == "cup"
 
 
 @pytest.mark.parametrize("token", [None, OTHER])

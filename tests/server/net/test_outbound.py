@@ -407,6 +407,30 @@ async def test_a_server_is_called_once_a_second_and_others_meanwhile(autojump_cl
         assert ("http://other.example/", 0.0) in times
 
 
+@pytest.mark.parametrize("dead", [0, 1, 3])
+async def test_a_server_with_many_names_is_called_as_seldom_as_with_one(
+    dead: int, autojump_clock: MockClock
+) -> None:
+    """Or whoever has a name server could have this host flood anybody."""
+    spelled = ["1.2.3.4", "::ffff:1.2.3.4"]
+    names = {
+        f"n{number}_example": [*[f"9.9.9.{number + 20 * each}" for each in range(dead)], spelled[number % 2]]
+        for number in range(20)
+    }
+    times: list[float] = []
+
+    async def note(stream: trio.abc.Stream) -> None:
+        times.append(trio.current_time())
+        await answers(stream)
+
+    async with net(note, **names) as here:
+        outbound = calls(here)
+        async with trio.open_nursery() as nursery:
+            for number in range(20):
+                nursery.start_soon(outbound.post, taken_apart(f"http://n{number}.example/"), BODY)
+    assert times == [*map(float, range(20))]
+
+
 async def test_whoever_would_have_to_wait_for_a_minute_is_not_called(autojump_clock: MockClock) -> None:
     done: list[bool] = []
     async with net(answers) as here, trio.open_nursery() as nursery:

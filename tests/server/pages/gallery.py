@@ -79,6 +79,7 @@ class Watcher:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.parts: dict[str, str] = {}
+        self.places: list[str] = []  # of all parts that were sent, in their order
         self.items: list[str] = []
         self.id = ""
         self.batches = 0
@@ -110,6 +111,7 @@ class Watcher:
             case "part":
                 told = msgspec.json.decode(fields["data"])
                 self.parts[told["place"]] = told["html"]
+                self.places.append(told["place"])
             case "items":
                 told = msgspec.json.decode(fields["data"])
                 self.gaps += told["from"] > len(self.items)

@@ -21,6 +21,7 @@ from server.exits import Unavailable
 from server.http.routes import routed
 from server.net.limits import Limits
 from server.pages import files, formatting, game, match, protocols, rendering
+from server.pages.addressed import NOT_OVER_TCP
 from server.pages.addresses import Addresses
 from server.pages.fair_share import ALONE, REST, FairShare
 from server.pages.formatting import DAY, FEW
@@ -341,6 +342,26 @@ async def test_where_a_proxy_has_other_names_and_ports_bots_are_told_those(autoj
     for page in (home, protocol, assistants):
         assert "wss://arena.example.org/play" in page
     assert '"bots.example.org", 4000' in assistants
+
+
+async def test_a_host_that_bots_do_not_reach_over_tcp_tells_nobody_to_come_that_way(
+    autojump_clock: MockClock,
+) -> None:
+    """Where pages speak of it all the same, they say on which machine it works."""
+    nowhere = Addresses(tcp="127.0.0.1:7000", tcp_url=None, websocket_url="wss://arena.example.org")
+    async with gallery(addresses=nowhere) as here:
+        home, game = await here.read("/"), await here.read("/games/connect-4")
+        house, memo = await here.read("/protocols/house"), await here.read("/protocols/santorini")
+        arena, assistants = await here.read("/protocols/arena"), await here.read("/for-assistants.md")
+    for page in (home, game):
+        assert "nc " not in page
+        assert "tcp://" not in page
+        assert "wss://arena.example.org/play" in page
+    assert "--url wss://arena.example.org</pre>" in game
+    for page in (house, memo, assistants):
+        assert "127.0.0.1" in page
+        assert page.count(NOT_OVER_TCP) == 1
+    assert NOT_OVER_TCP not in arena
 
 
 async def test_behind_a_proxy_that_speaks_tls_the_addresses_do_so_too(autojump_clock: MockClock) -> None:

@@ -271,6 +271,23 @@ async def test_a_link_on_which_nothing_is_heard_is_cut(autojump_clock: MockClock
     del other
 
 
+async def test_a_link_is_not_cut_because_this_host_stood_still(autojump_clock: MockClock) -> None:
+    """What the other host said meanwhile waits to be read."""
+    one, other = trio.testing.memory_stream_pair()
+    link = Link(one, 1, lambda wire, opened: None, dialled=True)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(link.run)
+        for _ in range(20):
+            await trio.sleep(EVERY / 2)
+            autojump_clock.jump(60.0)
+            await other.send_all(framed(Beat(lenient=True)))
+            await trio.sleep(EVERY / 2)
+            assert link._open
+        with trio.fail_after(2 * SILENCE):
+            while await other.receive_some():
+                pass
+
+
 async def test_a_host_that_talks_nonsense_loses_its_link_and_nothing_else(autojump_clock: MockClock) -> None:
     for nonsense in (
         b"\xff\xff\xff\xff",

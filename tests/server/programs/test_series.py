@@ -77,6 +77,11 @@ def test_house_brains_play_the_same_matches_however_many_are_played_at_a_time() 
     assert untimed(played(setting("brain:random", "brain:greedy", plies=2, seed=4), 12)) != untimed(one)
 
 
+def test_more_places_than_the_machine_can_count_are_as_many_as_there_are_matches() -> None:
+    with closing(series(setting("brain:first", "brain:first"), (1, 2), sys.maxsize + 1)) as results:
+        assert {each.match for each in results} == {1, 2}
+
+
 def test_only_the_matches_that_are_asked_for_are_played_as_they_would_have_been() -> None:
     conditions = setting("brain:random", "brain:random", plies=2)
     every = played(conditions, 8)

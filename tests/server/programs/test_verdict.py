@@ -69,7 +69,11 @@ def test_before_anything_is_over_nothing_is_claimed() -> None:
         ([FIRST] * 40, "H1: at least 40"),
         ([SECOND] * 40, "H0: at most 0"),
         ([FIRST] * 4, "not decided yet"),
-        ([FIRST] * 1001, "1,001 won, 0 drawn, 0 lost"),
+        ([FIRST] * 1001, "1,001 won, 0 drawn, 0 lost: 100.0%"),
+        ([FIRST] * 1000 + [DRAW], "1,000 won, 1 drawn, 0 lost: > 99.9%"),
+        ([SECOND] * 1000 + [DRAW], "0 won, 1 drawn, 1,000 lost: < 0.1%"),
+        ([FIRST] * 1001, "LOS > 99.99%"),
+        ([SECOND] * 1001, "LOS < 0.01%"),
     ],
 )
 def test_people_are_told_who_is_stronger_and_how_sure_that_is(points: list[float], words: str) -> None:

@@ -696,6 +696,21 @@ async def test_whoever_is_called_from_an_open_table_joins_again_after_a_while(
         assert [*here.host.lobby.players("tic-tac-toe")] == []
 
 
+async def test_whoever_is_called_and_whose_tournament_is_deleted_leaves_the_open_table_after_a_while(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is called for ever, and an address that is taken as long as the host runs."""
+    async with lists(CUP, limits=Limits(table_seconds=100.0)) as here:
+        ann = {"name": "ann", "teamUrl": here.telephone.connect("192.0.2.7:5000")}
+        assert (await here.says("/tic-tac-toe/join", ann))[0] == 202
+        await trio.sleep(1000.0)
+        await here.host.delete(here.host.tournaments["cup"], "somebody")
+        for seconds, there in ((99.0, ["ann"]), (2.0, [])):
+            await trio.sleep(seconds)
+            assert [player.name for player in here.host.lobby.players()] == there
+        assert (await here.says("/tic-tac-toe/join", {**ann, "name": "bob"}))[0] == 202
+
+
 async def test_a_bot_plays_one_battle_at_a_time(autojump_clock: MockClock) -> None:
     """Bob may flip the table; so long neither he nor Ann is called to the next match."""
     async with lists(DOUBLE) as here:

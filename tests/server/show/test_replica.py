@@ -120,6 +120,24 @@ def test_moves_that_were_not_kept_are_taken_back_and_whoever_follows_begins_anew
     assert [ply.number for ply in story.plies] == [*range(1, 1 + another.ply)]
 
 
+@pytest.mark.parametrize("told_by_then", [1, 2, 3])
+@pytest.mark.parametrize("later", [(), (6,), (6, 6, 6, 6)])
+def test_a_story_that_pauses_while_moves_are_taken_back_is_that_of_the_match_as_it_is(
+    told_by_then: int, later: tuple[int, ...]
+) -> None:
+    seen = replica()
+    heard(seen, played(begun(), 0, 1, 2, 0))
+    story = Story(Record("cup", Opened("connect-4", "round-robin")), seen, raised)
+    telling = story.tell()
+    for _ in range(told_by_then):
+        next(telling)
+    heard(seen, played(begun(0), *later))
+    for _ in telling:
+        pass
+    assert story.positions == seen.positions
+    assert not story.ends_early
+
+
 async def test_the_journal_has_the_last_word_on_the_moves() -> None:
     seen = replica()
     heard(seen, played(begun(), 0, 1, 2))

@@ -42,6 +42,14 @@ def answered(talk: Talk, tournament: str | None, token: str = TOKEN, game: str =
     return talk.hear()
 
 
+def ordered(host: Served, path: str, order: dict[str, Any]) -> tuple[int, Any]:
+    token, content = (host.data / "organiser-token").read_text().strip(), json.dumps(order)
+    return host.ask(
+        f"POST /api/tournaments{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: {len(content)}\r\n\r\n{content}"
+    )
+
+
 class Leaving(Tcp):
     def leave(self) -> None:
         """Leave, and wait until the host has heard that."""
@@ -76,15 +84,9 @@ def test_whoever_has_entered_one_tournament_and_gone_may_play_in_another_with_or
     second: type[Tcp | Websocket], with_token: bool, host: Served
 ) -> None:
     """Catches a bot that is told that there is no such tournament, or to come again and again."""
-    token = (host.data / "organiser-token").read_text().strip()
     week = [f"{day}-{second.__name__}-{with_token}" for day in WEEK]
     for name in week:  # they take any number
-        content = json.dumps({"name": name, "game": GAME})
-        status, _ = host.ask(
-            "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-            f"Authorization: Bearer {token}\r\nContent-Length: {len(content)}\r\n\r\n{content}"
-        )
-        assert status == 201
+        assert ordered(host, "", {"name": name, "game": GAME})[0] == 201
     for number, (here, elsewhere) in enumerate((week, week[::-1], (week[0], f"open-{GAME}"))):
         hello = {"type": "hello", "name": f"{second.__name__}{number}{with_token}", "game": GAME}
         one, answers = Tcp(host), list[dict[str, Any]]()
@@ -119,6 +121,39 @@ def test_whoever_sits_at_the_open_table_takes_over_from_itself_in_a_tournament(
         assert table.hear()["reason"] == REPLACED
         table.close()
         cup.leave()
+
+
+@pytest.mark.parametrize("how", ["release", "invite"])
+def test_a_token_that_an_organiser_has_replaced_is_of_no_use_in_any_worker(how: str, host: Served) -> None:
+    """Catches one that was stolen, and lets the thief play in the tournaments of the other workers."""
+    week = [f"{day}-{how}" for day in WEEK]
+    for name in week:
+        assert ordered(host, "", {"name": name, "game": GAME})[0] == 201
+    hello = {"type": "hello", "name": f"{how}-ann", "game": GAME, "token": TOKEN}
+    for name in week:
+        one = Leaving(host)
+        one.say(hello | {"tournament": name})
+        assert one.hear()["tournament"] == name
+        one.leave()
+    status, told = ordered(
+        host,
+        f"/{week[0]}/{how}",
+        {"name": hello["name"], "bind": True} if how == "release" else {"name": hello["name"]},
+    )
+    assert status == 201, told
+
+    def is_out() -> bool:
+        thief = Leaving(host)
+        thief.say(hello | {"tournament": week[1]})
+        kind = thief.hear()["type"]
+        thief.leave()
+        return kind == "refused"
+
+    wait_for(is_out, "the other worker to hear of it")
+    again = Leaving(host)
+    again.say(hello | {"tournament": week[1], "token": told["token"]})
+    assert again.hear()["tournament"] == week[1]
+    again.leave()
 
 
 def test_one_of_two_connections_that_race_for_two_tournaments_is_refused(host: Served) -> None:
