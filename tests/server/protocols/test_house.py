@@ -1243,7 +1243,10 @@ async def test_a_bot_that_cannot_come_in_by_a_fault_of_the_hosts_own_is_told_and
             broken.setattr(Placing, "place", fail)
             ann = await hall.hello("ann", token=OWN)
             (refused,) = await ann.messages()
-            assert (refused["type"], refused["reason"]) == ("refused", "a fault of the host: come again later")
+            assert (refused["type"], refused["reason"]) == (
+                "refused",
+                "a fault of the host: come again later",
+            )
             assert hall.host.guard.caught.total() == 1
             hall.host.guard.caught.clear()
         assert not hall.host.reception.is_here("ann", "tic-tac-toe")
