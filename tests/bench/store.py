@@ -66,8 +66,9 @@ class Counted:
     def __init__(self, engine: Engine) -> None:
         self.commits = 0
         self._engine = engine
-        for name in ("last", "kept", "jotted", "concluded", "receipt", "backup", "check", "close"):
-            setattr(self, name, getattr(engine, name))
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._engine, name)
 
     def write(self, rows: object) -> object:
         self.commits += 1
