@@ -830,7 +830,21 @@ async def test_in_trouble_the_desk_says_so_and_orders_nothing(autojump_clock: Mo
         assert "the disk is full" in page
         answer = await browser.send(page, "/admin/tournaments/cup/freeze", 503)
         assert b"the disk is full" in answer.body
+        await trio.testing.wait_all_tasks_blocked()  # an order may be carried out after its answer
         assert here.host.tournaments["cup"].record.frozen is None
+
+
+async def test_what_is_offered_to_be_voided_is_what_counts(autojump_clock: MockClock) -> None:
+    def offered(page: str) -> set[str]:
+        return set(re.findall(r'href="/admin/tournaments/cup/void\?match=([^"]+)"', page))
+
+    async with sitting() as here:
+        await played(here, "ann", "bob", "cas")
+        cup, browser = here.host.tournaments["cup"], await here.log_in()
+        cup.halt()  # so that what is void is not played again at once
+        assert offered(await browser.read("/admin/tournaments/cup")) == {"cup-1", "cup-2", "cup-3"}
+        await Desk(cup).void("cup-2", "a cable")
+        assert offered(await browser.read("/admin/tournaments/cup")) == {"cup-1", "cup-3"}
 
 
 @pytest.mark.slow

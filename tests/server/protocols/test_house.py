@@ -18,6 +18,7 @@ from games.catalogue import catalogue
 from server.export.json_views import match_in_play, moment
 from server.host.host import STOPPING
 from server.host.placing import Placing
+from server.host.reception import LATER
 from server.net.limits import Limits, Rate
 from server.net.listening import Admission
 from server.pages.match import item
@@ -1243,10 +1244,7 @@ async def test_a_bot_that_cannot_come_in_by_a_fault_of_the_hosts_own_is_told_and
             broken.setattr(Placing, "place", fail)
             ann = await hall.hello("ann", token=OWN)
             (refused,) = await ann.messages()
-            assert (refused["type"], refused["reason"]) == (
-                "refused",
-                "a fault of the host: come again later",
-            )
+            assert (refused["type"], refused["reason"]) == ("refused", f"a fault of the host: {LATER}")
             assert hall.host.guard.caught.total() == 1
             hall.host.guard.caught.clear()
         assert not hall.host.reception.is_here("ann", "tic-tac-toe")
