@@ -104,7 +104,8 @@ class Record:
         self.seats: dict[str, Seated] = {}  # by name, of those that came without a token
         self.called: dict[str, Called] = {}  # by name, of those that are called to their matches
         self.invited: set[str] = set()
-        self.frozen: Record | None = None  # what the public is shown instead; None: nothing is
+        self._still: Record | None = None  # what the public is shown instead …
+        self._stands_still = False  # … and whether this is that: if it had itself, nobody would free it
         self.dealt: dict[str, int] = {}  # matches that have begun and not ended …
         self.dealt_at: dict[str, float] = {}  # … when that was, by the wall clock, if it is known …
         self.own_options: dict[str, Mapping[str, Any]] = {}  # … and options that are one match's own …
@@ -209,7 +210,7 @@ class Record:
             self.facts += 1
             still = copy(self)
             yield from still.parting()
-            still.frozen = self.frozen = still  # its `public` is itself
+            self.freeze(still)
         elif isinstance(fact, Entered) and fact.name in self.entrants:
             pass  # two have asked for it, and it is kept once
         else:
@@ -264,7 +265,7 @@ class Record:
                 if url:
                     self.called[name] = fact
             case Froze():
-                self.frozen = None
+                self._still = None
             case Ordered():
                 pass  # it says who did it; other facts say what was done
             case Sealed(commitment=commitment):
@@ -407,6 +408,16 @@ class Record:
             self._remember_in(copy(self._columns))
 
     # What follows from it
+
+    @property
+    def frozen(self) -> "Record | None":
+        """What the public is shown instead, which is its own; None: nothing is."""
+        return self if self._stands_still else self._still
+
+    def freeze(self, still: "Record") -> None:
+        """Show the public this from now on, which nothing changes any more."""
+        still._still, still._stands_still = None, True
+        self._still = still
 
     @property
     def public(self) -> "Record":

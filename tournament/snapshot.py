@@ -221,8 +221,7 @@ def restored(snapshot: Snapshot) -> Record:
         drawn = [found(each, record.drawn) for each in snapshot.latest[0]]
         known.latest = Latest(drawn, results(snapshot.latest[1], record.drawn))
     if snapshot.frozen is not None:
-        record.frozen = restored(snapshot.frozen)
-        record.frozen.frozen = record.frozen
+        record.freeze(restored(snapshot.frozen))
     if snapshot.archived is not None:
         record.keep_archived(snapshot.archived)
     return record

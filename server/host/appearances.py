@@ -22,6 +22,8 @@ class Appearances:
         self._of: dict[str, array[int]] = {}
 
     def follow(self, record: Record) -> None:
+        if record.archived is not None and self._read == record.ended:
+            return  # and it stays in the archive
         last = len(record.endings)
         for start in range(self._read, last, PIECE):
             for number, match in enumerate(record.endings[start : min(start + PIECE, last)], start):

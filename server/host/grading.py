@@ -2,10 +2,12 @@
 
 A child process that gives way to everything else does it, one match at a time, when somebody
 asks about the match; and for all latest matches of a tournament when somebody asks how well
-its bots play. Grades are remembered, within limits.
+its bots play. The page of a bot asks that of all its tournaments, which may be thousands: they are added
+up one match after the other, and the tournament that was asked about last goes first. Grades are
+remembered, within limits.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import takewhile
 from math import inf
 from weakref import WeakKeyDictionary
@@ -105,6 +107,10 @@ class GradeSummary:
     def matches(self) -> int:
         return len(self._counted) if self.settled is None else self.settled
 
+    @property
+    def is_settled(self) -> bool:
+        return self.settled is not None
+
     def settle(self, record: Record) -> None:
         """Remember the sums alone, if all that is over is in them: each match takes some 300 bytes.
 
@@ -145,6 +151,8 @@ class GradeSummary:
 
         So the summary is the same as if everything were added up again, as after a restart.
         """
+        if not (self._counted or self._failing):
+            return  # and a record that is archived stays there
         oldest = len(record.endings) - self.latest
         for number in [number for number in self._failing if number < oldest]:
             del self._failing[number]
@@ -155,8 +163,25 @@ class GradeSummary:
                     self.of[name].take_back(kept)
                     self.whole.take_back(kept)
 
+    def unread(self, record: Record) -> Iterator[int]:
+        """What is over by now and not read yet, then what had failed, one number after the other."""
+        end = len(record.endings)
+        for number in range(max(self.read, end - self.latest), end):
+            yield number
+            self.read = number + 1
+        yield from self.due(trio.current_time())
+
     def bot(self, name: str) -> GradedMoves:
         return self.of.get(name) or GradedMoves()
+
+
+class Reading(Struct):
+    """A tournament of which not all that was over is in its summary yet."""
+
+    record: Record
+    fetch: Fetch
+    left: Iterator[int]  # the numbers of its matches that are to be counted
+    failed: list[str] = []  # why some could not be graded
 
 
 class Grader:
@@ -171,6 +196,8 @@ class Grader:
         self._failing: dict[Key, Failing] = {}  # the latest that failed last
         self._summaries: WeakKeyDictionary[Record, GradeSummary] = WeakKeyDictionary()
         self._unsettled = Aging()
+        self._readings: dict[GradeSummary, Reading] = {}  # the one that was asked for last comes last
+        self._adding_up = False
         self._said = -inf  # when the log last had a line about a match that is not graded …
         self._unsaid = 0  # … and how many there were since
 
@@ -202,23 +229,29 @@ class Grader:
         if not self.grades(record):
             return None
         summary = self._summaries.get(record)
-        if summary is not None and summary.settled is not None and record.archived is not None:
+        if summary is not None and record.archived is not None and (summary.reading or summary.is_settled):
+            self._put_first(summary)
             return summary
-        if summary is None or summary.settled is not None:
+        if summary is None or summary.is_settled:
             summary = self._summaries[record] = GradeSummary(estimate=estimated(record))
             self._settle_old()
             self._unsettled.add(record)
         summary.clear(record)
-        behind = summary.read < len(record.endings) or summary.due(trio.current_time())
+        over = len(record.endings) if record.archived is None else record.ended  # not to take it out for that
+        behind = summary.read < over or summary.due(trio.current_time())
         if behind and not summary.reading:
             summary.reading = True
-            self._guard().start_soon(self._sum_up, record, fetch, summary)
+            self._readings[summary] = Reading(record, fetch, summary.unread(record))
+            if not self._adding_up:
+                self._adding_up = True
+                self._guard().start_soon(self._add_up)
+        self._put_first(summary)
         return summary
 
     def summed_up(self, record: Record) -> GradeSummary | None:
         """What is known by now about the bots of a tournament, if somebody has asked; starts nothing."""
         summary = self._summaries.get(record)
-        if summary is None or (summary.settled is not None and record.archived is None):
+        if summary is None or (summary.is_settled and record.archived is None):
             return None
         summary.clear(record)
         return summary
@@ -227,7 +260,7 @@ class Grader:
         """Settle summaries of tournaments that are archived by now, a few at a time."""
         for old in self._unsettled.archived():
             self._summaries[old].settle(old)
-            if self._summaries[old].settled is None:
+            if not self._summaries[old].is_settled:
                 self._unsettled.add(old)
 
     def _latest(self, key: Key) -> Judgement | None:
@@ -281,22 +314,35 @@ class Grader:
         self._said, self._unsaid = trio.current_time(), 0
         log.warning("a match is not graded", match=match, why=why, **more)
 
-    async def _sum_up(self, record: Record, fetch: Fetch, summary: GradeSummary) -> None:
-        """Add up what is over now, and what had failed; what is over later is left to whoever asks next."""
-        failed: list[str] = []
+    def _put_first(self, summary: GradeSummary) -> None:
+        """Go on with this one next, if it is read."""
+        if (reading := self._readings.pop(summary, None)) is not None:
+            self._readings[summary] = reading
+
+    async def _add_up(self) -> None:
+        """Add up what was over when it was asked for; what is over later is left to whoever asks next."""
         try:
-            end = len(record.endings)
-            for number in range(max(summary.read, end - summary.latest), end):
-                failed += await self._count(record, fetch, summary, number)
-                summary.read = number + 1
-            for number in summary.due(trio.current_time()):
-                failed += await self._count(record, fetch, summary, number)
+            while self._readings:
+                summary, reading = next(reversed(self._readings.items()))
+                try:
+                    if (number := next(reading.left, None)) is not None:
+                        reading.failed += await self._count(reading.record, reading.fetch, summary, number)
+                        continue
+                except Exception as error:
+                    self._guard().report(error)
+                self._have_read(summary)
         finally:
-            summary.reading = False
-            if failed:
-                log.warning(
-                    "matches are not graded", tournament=record.name, matches=len(failed), why=failed[-1]
-                )
+            self._adding_up = False
+
+    def _have_read(self, summary: GradeSummary) -> None:
+        reading = self._readings.pop(summary)
+        summary.reading = False
+        if failed := reading.failed:
+            log.warning(
+                "matches are not graded", tournament=reading.record.name, matches=len(failed), why=failed[-1]
+            )
+        if reading.record.archived is not None:
+            summary.settle(reading.record)
 
     async def _count(
         self, record: Record, fetch: Fetch, summary: GradeSummary, number: int

@@ -1,9 +1,11 @@
 """What is known of a tournament: a fold over facts."""
 
+import gc
 from collections import Counter
 from copy import copy
 from itertools import combinations
 from random import Random
+from weakref import ref
 
 import msgspec
 import pytest
@@ -294,6 +296,22 @@ def test_standings_are_frozen_in_pieces_and_nothing_changes_them_later() -> None
     assert [*frozen.open] == [2, 3]
     known.add(Froze(False))
     assert known.public is known
+
+
+def test_what_was_frozen_is_gone_when_it_is_shown_no_more() -> None:
+    """Catches a copy of each large event, with its boards, that stayed until the host ended.
+
+    Nobody waits for the collector here: it hardly ever looks at what has been there for long.
+    """
+    known = record(Dealt("cup-1", 1), concluded("cup-1", 1))
+    gc.disable()
+    try:
+        known.add(Froze(True))
+        frozen = ref(known.public)
+        known.add(Froze(False))
+        assert frozen() is None
+    finally:
+        gc.enable()
 
 
 def test_a_record_is_the_same_when_its_facts_have_been_written_and_read() -> None:

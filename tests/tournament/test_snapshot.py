@@ -68,8 +68,9 @@ def known(record: Record) -> dict[str, object]:
     if record.results.latest is not None:
         latest = record.results.latest
         found["latest"] = [*latest], latest.results, latest.times, latest.playing
-    if record.frozen is not None:
-        found["frozen"] = "itself" if record.frozen is record else known(record.frozen)
+    still = record.frozen
+    found["_still"] = still and ("itself" if still is record else known(still))
+    del found["_stands_still"]  # which is just that
     return found
 
 

@@ -220,6 +220,42 @@ async def test_a_tournament_is_added_up_in_the_background_and_each_match_counts_
     assert found.bot("nobody").accuracy is None
 
 
+async def test_of_many_tournaments_one_match_is_graded_at_a_time_and_those_asked_about_last_come_first(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches the page of a bot that had all its tournaments graded at once, most of it in vain."""
+    records = [finished(3, f"cup~{number}") for number in range(20)]
+    taken, given, most = list[str](), 0, 0
+
+    async def grade(*task: Any) -> Grades | None:
+        nonlocal given, most
+        most = max(most, len(taken) - given)
+        await trio.sleep(1.0)
+        given += 1
+        return FOUND
+
+    async with grading(Worker()) as here:
+        here.grade = grade
+
+        def ask(record: Record) -> GradeSummary | None:
+            async def fetched(match: str) -> Concluded:
+                taken.append(record.kept_as)
+                return await fetch(match)
+
+            return here.summary(record, fetched)
+
+        for record in records:
+            record.archive()
+            ask(record)
+        await trio.sleep(3.5)
+        ask(records[0])
+        await trio.sleep(100.0)
+        found = [ask(record) for record in records]
+    assert most == 1
+    assert taken[:8] == ["cup~19"] * 3 + ["cup~18"] + ["cup~0"] * 3 + ["cup~18"]
+    assert [each.matches for each in found if each is not None] == [3] * 20
+
+
 async def test_what_is_voided_after_it_was_added_up_counts_for_nothing(autojump_clock: MockClock) -> None:
     record = event(5)
     async with grading(Worker()) as here:
