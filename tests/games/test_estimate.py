@@ -104,6 +104,16 @@ def test_it_costs_no_more_than_it_may_and_says_what_it_could_not_grade() -> None
     assert sum(short.had) <= len(moves) - short.ungraded
 
 
+def test_with_more_looks_no_move_is_less_graded_wherever_they_are_used_up() -> None:
+    """They may be used up before a move is looked at, after what was best, or in between."""
+    game, options = hexagondots.GAME, {"rows": 3, "cols": 3}
+    move = game.write(next(iter(game.opening(options).moves())))
+    found = [estimate(game, options, (move,), most) for most in range(10, 400, 5)]
+    graded = [(each.ungraded, sum(each.had)) for each in found if each is not None]
+    assert graded == sorted(graded, reverse=True)
+    assert (graded[0], graded[-1]) == ((1, 0), (0, 1))
+
+
 @each_game
 def test_there_is_one_where_there_is_no_solver_and_something_to_go_by(game: Game[Any, Any]) -> None:
     assert (estimate(game, {}, ()) is None) is (game.solver is not None or game.evaluate is None)

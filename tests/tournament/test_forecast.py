@@ -54,9 +54,10 @@ def foreseen(
     lasted: Sequence[float],
     at_once: float = inf,
     absent: Sequence[str] = (),
+    format: str = "round-robin",
 ) -> float | None:
-    """How long a round robin still takes, of whose matches these have been played for 20 seconds."""
-    record = Record("cup", Opened("tic-tac-toe", "round-robin"))
+    """How long a tournament still takes, of whose matches these have been played for 20 seconds."""
+    record = Record("cup", Opened("tic-tac-toe", format))
     for name in sorted({name for pair in (*playing, *open) for name in pair}):
         record.add(Entered(name))
     record.add(Drew(tuple([Pairing(number, 1, *pair) for number, pair in enumerate((*playing, *open), 1)])))
@@ -88,6 +89,9 @@ def test_what_is_left_follows_from_the_longest_chain_and_from_how_much_is_played
     assert foreseen([], [AB, CD], [60.0], at_once=1) == 2 * 60
     assert foreseen([AB], [CD], [60.0], absent=["d"]) == 40, "whoever is absent is waited for meanwhile"
     assert foreseen([], [CD], [60.0], absent=["d"]) == 7
+    assert foreseen([AB, CD], [], [60.0], format="swiss") == 40 + 2 * 60, "two more rounds"
+    assert foreseen([AB, CD], [], [60.0], at_once=1, format="swiss") == 2 * 40 + 2 * 2 * 60
+    assert foreseen([AB, CD], [], [60.0], format="knockout") == 40 + 60
 
 
 def test_whoever_has_nothing_to_play_costs_a_forecast_nothing() -> None:

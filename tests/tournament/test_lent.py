@@ -55,7 +55,7 @@ def befall(match: Match, chance: Random, steps: int, at: float) -> float:
             break
         at += chance.random()
         seat: int = match.position.turn
-        match chance.randrange(8):
+        match chance.randrange(10):
             case 0:
                 with pytest.raises(Illegal):
                     match.play(seat, {"no": "move"}, at)
@@ -65,6 +65,10 @@ def befall(match: Match, chance: Random, steps: int, at: float) -> float:
                 match.here(1 - seat, at)
             case 3:
                 match.credit(0.5, at)
+            case 4:
+                match.pause(at)
+            case 5:
+                match.resume(at)
             case _:
                 move = chance.choice(list(match.position.moves()))
                 match.play(seat, match.game.write(move), at, at, 0.1, "so it is")

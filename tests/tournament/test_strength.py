@@ -1,8 +1,9 @@
 """What is said of strength: laws of the draws, and a brute force that finds the same."""
 
 import math
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from random import Random
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from games.catalogue import catalogue
 from tests.effort import tries
 from tests.tournament.test_ratings import NAMES, SCORES, game, never, often, split, tournament
 from tournament import sampling
-from tournament.circles import circles
+from tournament.circles import LUCK, SHOWN, circles
 from tournament.events import Ending
 from tournament.facts import Concluded, played_out
 from tournament.format import Pairing, Result, moves_digest
@@ -228,3 +229,37 @@ def test_a_field_without_circles_is_hardly_ever_said_to_have_one() -> None:
     for _ in range(60):
         found += bool(circles(model(tournament(random, [0.0] * 6, 4, split))))
     assert found <= 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_circles_are_those_that_are_found_by_looking_at_all_threes(seed: int) -> None:
+    """Names that win against those next to them in a ring, some of them more surely than others."""
+    random, names = Random(seed), [f"n{number}" for number in range(9)]
+    results: list[Result] = []
+    for (place, one), (other_place, other) in combinations(enumerate(names), 2):
+        ahead = 0.5 + (1 if other_place - place in (1, 2, 4, 5) else -1) * random.uniform(0.25, 0.5)
+        for number in range(36):
+            score = random.choices((1.0, 0.5, 0.0), (ahead * 0.8, 0.2, (1 - ahead) * 0.8))[0]
+            pair = (one, other) if number % 3 else (other, one)
+            own = (score, 1 - score) if number % 3 else (1 - score, score)
+            results.append(Result(Pairing(1, 1, *pair), own, True, moves_digest((seed, len(results)))))
+    known = model(results)
+    first = 1 / (1 + math.exp(-known.advantage))  # what is expected of whoever moves first, among equals
+    beyond, varied = dict.fromkeys(permutations(names, 2), 0.0), dict.fromkeys(permutations(names, 2), 0.25)
+    for result in results:
+        for (one, other), score, usual in zip(
+            (result.pairing.names, result.pairing.names[::-1]), result.score, (first, 1 - first), strict=True
+        ):
+            beyond[one, other] += score - usual
+            varied[one, other] += known.calm * first * (1 - first)
+    sure = {pair: beyond[pair] / math.sqrt(varied[pair]) for pair in beyond}
+    least = NormalDist().inv_cdf(1 - LUCK / len(sure))
+    weakest = {
+        (one, other, third): min(sure[one, other], sure[other, third], sure[third, one])
+        for one, other, third in permutations(names, 3)
+        if one == min(one, other, third)
+    }
+    expected = sorted((each for each in weakest.values() if each > least), reverse=True)
+    assert expected
+    assert [weakest[each] for each in circles(known)] == pytest.approx(expected[:SHOWN])
+    assert len({*circles(known)}) == len(circles(known))

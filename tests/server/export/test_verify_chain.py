@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from server.exits import ConfigError
 from server.export import signing
 from server.export.read import Section, sections
 from server.export.read_facts import links
@@ -276,6 +277,22 @@ def test_the_key_is_made_once_and_for_nobody_else_to_read(tmp_path: Path) -> Non
     (file,) = tmp_path.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     assert first.public not in file.read_text(), "the file has the secret part"
+
+
+@pytest.mark.parametrize("content", ["", "ab", "zz" * 32, "\u00fc" * 32])
+def test_a_key_that_a_power_cut_left_empty_is_made_again_and_what_is_no_key_is_left_to_people(
+    tmp_path: Path, content: str
+) -> None:
+    (file := tmp_path / signing.FILE).write_text(content, encoding="utf-8")
+    file.chmod(0o644)
+    if content:
+        with pytest.raises(ConfigError, match="this is no key"):
+            signer(tmp_path)
+        assert file.read_text(encoding="utf-8") == content
+    else:
+        assert signer(tmp_path) is not None
+        assert len(file.read_text()) == 65
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.slow

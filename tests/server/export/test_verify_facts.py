@@ -42,6 +42,7 @@ Facts = tuple[AnyFact, ...]
 
 SEED = Revealed(7, "salt")
 RUNS, PAUSES, ENDS = Turned(State.RUNNING), Turned(State.PAUSED), Turned(State.FINISHED)
+GONE = Turned(State.DELETED)
 ENTERED: Facts = (Entered("ann"), Entered("bob"), Entered("cas"))
 DRAWN: Facts = (*ENTERED, RUNS, Drew((Pairing(1, 1, "ann", "bob"), Pairing(2, 2, "cas", None))))
 DEALT: Facts = (*DRAWN, Dealt("cup-1", 1))
@@ -195,6 +196,8 @@ IN_ORDER: list[tuple[Facts, AnyFact, list[str], Mapping[str, Any]]] = [
     (PLAYED, Turned(State.REGISTERING), ["it cannot have turned from running to registering"], {}),
     (ENTERED, PAUSES, ["it cannot have turned from registering to paused"], {}),
     (OVER, RUNS, ["it cannot have turned from finished to running"], {}),
+    (DRAWN, RUNS, ["it cannot have turned from running to running"], {}),
+    ((*DRAWN, PAUSES, GONE), RUNS, ["it cannot have turned from deleted to running"], {}),
     (OVER, PAUSES, ["it cannot have turned from finished to paused"], {}),
     ((*OVER, Voided("cup-1", "?")), PAUSES, ["it cannot have turned from finished to paused"], {}),
     ((*OVER, Voided("cup-1", "?")), RUNS, [], {}),
