@@ -39,7 +39,6 @@ from tournament.verdicts import voided
 
 T = TypeVar("T")
 
-NAME = 32  # characters of an entrant's name: it stands in tables, in logs and on the wire
 AFFILIATION = 64  # characters: it stands beside a name in tables
 CONTACT = 200  # characters: an address and perhaps a telephone number
 

@@ -14,7 +14,7 @@ from msgspec import UNSET
 from games.catalogue import catalogue
 from games.game import quoted
 from server.export.verify_match import options_objection
-from tournament.desk import AFFILIATION, CONTACT, NAME, annulled
+from tournament.desk import AFFILIATION, CONTACT, annulled
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -49,7 +49,7 @@ from tournament.record import Record
 from tournament.refusals import has_withdrawn
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import commitment
-from tournament.sizes import EARLIEST, LATEST, SEED, YEARS, largest
+from tournament.sizes import EARLIEST, LATEST, NAME, SEED, YEARS, largest
 
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 DIGEST = re.compile("[0-9a-f]{64}")

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from games.catalogue import catalogue
 from server.host.look_alikes import is_unseen, skeleton
 from server.host.practice import SPARRING
-from tournament.desk import NAME
+from tournament.sizes import NAME
 
 LONGEST = NAME  # characters
 KNOWN = 4096  # names whose check is remembered: a bot may come anew for each match
