@@ -7,13 +7,14 @@ says less: that is what `in_order` is for.
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from unicodedata import category
 
 from msgspec import UNSET
 
 from games.catalogue import catalogue
 from games.game import quoted
 from server.export.verify_match import options_objection
-from tournament.desk import annulled
+from tournament.desk import AFFILIATION, CONTACT, annulled
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -48,10 +49,11 @@ from tournament.record import Record
 from tournament.refusals import has_withdrawn
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import commitment
-from tournament.sizes import EARLIEST, LATEST, SEED, YEARS, largest
+from tournament.sizes import EARLIEST, LATEST, NAME, SEED, YEARS, largest
 
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 DIGEST = re.compile("[0-9a-f]{64}")
+NEVER = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # categories of characters that do not change with Unicode
 SCORES = ((1, 0), (0, 1), (0.5, 0.5), (0, 0), None)
 TURNS = {
     (State.REGISTERING, State.RUNNING),
@@ -93,6 +95,7 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
         case Opened():
             yield f"{record.name} was opened before"
         case Entered(name=name):
+            yield from _name_of_nobody(name)
             if name in record.entrants:
                 yield f"{quoted(name)} had entered before"
             if in_order and record.state is State.FINISHED:
@@ -131,7 +134,9 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
         case Admitted(name=name):
             if name not in record.no_shows:
                 yield f"{quoted(name)} has not been left out for not checking in"
-        case Described(name=name):
+        case Described(name=name, affiliation=affiliation, contact=contact):
+            yield from _text_objections("an affiliation", affiliation, AFFILIATION)
+            yield from _text_objections("a contact", contact, CONTACT)
             if name not in record.entrants:
                 yield f"{quoted(name)} has not entered"
         case EndedEarly():
@@ -168,6 +173,21 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
                 yield f"a token has a SHA-256 for its digest, in hexadecimal, and not {quoted(digest)}"
         case Seated() | Released() | Called() | Ordered() | Chose():
             pass  # no result depends on who owns a name, or who did something
+
+
+def _name_of_nobody(name: str) -> Iterator[str]:
+    """Why nobody can have that name, if that is so."""
+    yield from _text_objections("a name", name, NAME)
+    if not name.strip():
+        yield "a name has at least one character that can be seen"
+
+
+def _text_objections(what: str, text: str, most: int) -> Iterator[str]:
+    """What no host can have kept, whichever characters its version of Unicode knows."""
+    if len(text) > most:
+        yield f"{what} has at most {most} characters, and this one has {len(text)}"
+    elif any(category(character) in NEVER for character in text):
+        yield f"{what} has no control, invisible or bidirectional characters, and {quoted(text)} has"
 
 
 def _moment_objections(fact: AnyFact) -> Iterator[str]:
@@ -249,7 +269,9 @@ def _pairing_objections(record: Record, pairing: Pairing, number: int, in_order:
         yield f"{quoted(pairing.first)} cannot meet itself"
     for name in pairing.names:
         if name not in record.entrants:
-            if not record.format.endless:  # where nobody enters before finishing a match
+            if record.format.endless:  # where nobody enters before finishing a match
+                yield from _name_of_nobody(name)
+            else:
                 yield f"{quoted(name)} has not entered"
         elif in_order and name in record.out:
             yield f"{quoted(name)} was out before it was drawn"

@@ -12,8 +12,9 @@ from functools import cache, lru_cache
 from games.catalogue import catalogue
 from server.host.look_alikes import is_unseen, skeleton
 from server.host.practice import SPARRING
+from tournament.sizes import NAME
 
-LONGEST = 32  # characters
+LONGEST = NAME  # characters
 KNOWN = 4096  # names whose check is remembered: a bot may come anew for each match
 RESERVED = (
     "Draw",  # on the Santorini wire, this may stand in place of a name

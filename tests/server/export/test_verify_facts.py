@@ -54,6 +54,7 @@ VOID = structs.replace(WON, winner=None, ending=Ending.VOID, why="a cable", scor
 TABLE = {"format": OPEN}
 CHECKED_IN = {"check_in": 60.0}
 BY_THE_CLOCK = {"round_every": 60.0}
+UNSEEN = "{} has no control, invisible or bidirectional characters, and {} has"
 NO_DIGEST = 'a token has a SHA-256 for its digest, in hexadecimal, and not "token"'
 
 
@@ -68,6 +69,27 @@ def record(before: Facts, opened: Mapping[str, Any] = {}) -> Record:
 ALWAYS: list[tuple[Facts, AnyFact, list[str], Mapping[str, Any]]] = [
     ((), Opened("tic-tac-toe", "swiss"), ["cup was opened before"], {}),
     (ENTERED, Entered("ann"), ['"ann" had entered before'], {}),
+    (ENTERED, Entered("Ç" * 32), [], {}),
+    (ENTERED, Entered("d" * 33), ["a name has at most 32 characters, and this one has 33"], {}),
+    (ENTERED, Entered("dee\nr"), [UNSEEN.format("a name", r'"dee\nr"')], {}),
+    (ENTERED, Entered("dee\u202e"), [UNSEEN.format("a name", r'"dee\u202e"')], {}),
+    (ENTERED, Entered(" "), ["a name has at least one character that can be seen"], {}),
+    (
+        (RUNS,),
+        Drew((Pairing(1, 1, "ann", "d" * 33),)),
+        ["a name has at most 32 characters, and this one has 33"],
+        TABLE,
+    ),
+    (ENTERED, Described("ann", "University", "ann@example.org"), [], {}),
+    (
+        ENTERED,
+        Described("ann", "d" * 65, "ann\x1b[2J"),
+        [
+            "an affiliation has at most 64 characters, and this one has 65",
+            UNSEEN.format("a contact", r'"ann\u001b[2J"'),
+        ],
+        {},
+    ),
     (DRAWN, ENDS, ["it cannot have finished: pairings are still open"], {}),
     (DEALT, ENDS, ["it cannot have finished: pairings are still open"], {}),
     (PLAYED, ENDS, [], {}),
