@@ -1,5 +1,6 @@
 """What the HTTP API is, for programs: an OpenAPI document, made from its table of routes."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from inspect import cleandoc
@@ -24,6 +25,7 @@ PARAMETERS = {  # of paths
     "match": "The name of a match, such as friday-1.",
     "bot": "The name of a bot.",
 }
+_BETWEEN_WORDS = re.compile(r"[^A-Za-z0-9]+")
 BESIDE = ("description", "required")  # what is said of a parameter beside its schema
 TEMPLATE = "#/components/schemas/{name}"
 ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
@@ -60,6 +62,7 @@ def _operation(
 ) -> dict[str, Any]:
     wrong = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
     operation: dict[str, Any] = {
+        "operationId": _name(route),
         "summary": route.does,
         "responses": {
             **{
@@ -88,6 +91,12 @@ def _operation(
     if security := SECURITY[route.who]:
         operation["security"] = security
     return operation
+
+
+def _name(route: Route) -> str:
+    """What programs that are made from the document call the operation: `get_tournaments_name_standings`."""
+    path = _BETWEEN_WORDS.sub("_", route.path.removeprefix("/api/")).strip("_")
+    return f"{route.method.lower()}_{path}"
 
 
 def _fields(route: Route) -> Sequence[str]:

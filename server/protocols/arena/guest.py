@@ -349,7 +349,10 @@ class Guest:
         )
 
     def _begin_its_time(self) -> None:
-        """It has come, or been led on as its tournament was deleted: from an open table it is called for a while."""
+        """It has come, or been led on as its tournament was deleted.
+
+        At an open table it is called for a while.
+        """
         self.until = trio.current_time() + self._host.limits.table_seconds
         self._guests.send_away_later(self)
 

@@ -136,6 +136,14 @@ def test_the_document_is_one_by_the_standards_own_validator() -> None:
     validate(openapi(ROUTES))
 
 
+def test_every_operation_has_a_name_of_its_own_that_is_one_in_any_language() -> None:
+    """Generators of clients name functions by it: without one, each makes up names of its own."""
+    names = [each["operationId"] for path in openapi(ROUTES)["paths"].values() for each in path.values()]
+    assert len({*names}) == len(names)
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
+    assert "get_tournaments_name_standings" in names
+
+
 def test_every_answer_has_a_schema() -> None:
     for operations in openapi(ROUTES)["paths"].values():
         for operation in operations.values():
