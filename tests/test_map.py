@@ -131,6 +131,7 @@ ELSEWHERE = {
     # The host
     "server/host/tournament_settings.py": "server/test_config.py",
     "server/host/wire_reader.py": "server/host/test_wire_log.py",
+    "server/webhooks/names.py": "server/webhooks/test_delivery.py",
     "server/webhooks/positions.py": "server/webhooks/test_delivery.py",
     # HTTP
     "server/http/connection.py": "server/http/test_http.py",

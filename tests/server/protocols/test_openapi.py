@@ -141,7 +141,7 @@ def test_every_operation_has_a_name_of_its_own_that_is_one_in_any_language() -> 
     names = [each["operationId"] for path in openapi(ROUTES)["paths"].values() for each in path.values()]
     assert len({*names}) == len(names)
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
-    assert "get_tournaments_name_standings" in names
+    assert "get_api_tournaments_name_standings" in names
 
 
 def test_every_answer_has_a_schema() -> None:
