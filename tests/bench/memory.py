@@ -50,9 +50,9 @@ WIRES: Mapping[str, Wire] = {
         "websocket",
         "connect-4",
         lambda name: REQUEST + masked(encode({"type": "start", "id": name})),
-        "20 KB",
+        "11 KB",
     ),
-    "held HTTP request": Wire("http", "tic-tac-toe", join, "8 KB"),
+    "held HTTP request": Wire("http", "tic-tac-toe", join, "7 KB"),
 }
 
 
