@@ -94,7 +94,7 @@ def _operation(
 
 
 def _name(route: Route) -> str:
-    """What programs that are made from the document call the operation: `get_api_tournaments_name_standings`."""
+    """What programs that are made from the document call it, such as `get_api_tournaments_name_standings`."""
     path = _BETWEEN_WORDS.sub("_", route.path).strip("_")
     return f"{route.method.lower()}_{path}"
 
