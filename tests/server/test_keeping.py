@@ -108,10 +108,8 @@ def test_a_host_that_is_exported_and_imported_is_the_same(tmp_path: Path) -> Non
     assert moved(tmp_path / "new.sqlite") == lines
 
 
-def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itself(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The name of a deleted one was used again: both have a match of the name `one-1`."""
+def deleted_and_opened_again(path: Path) -> tuple[list[Entry], int]:
+    """The rows of a store in which the name of a deleted tournament was used again, and how many each has."""
     first = [each for each in simulated(7) if each.tournament == "one"]
     deleted = Kept("one", first[-1].when, Turned(Stage.DELETED))
     second = [structs.replace(each, tournament="one~2") for each in first]
@@ -119,12 +117,20 @@ def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itsel
         entries.entry(number, each.tournament, each.when, each.fact)
         for number, each in enumerate([*first, deleted, *second], 1)
     ]
-    with closing(Sqlite(tmp_path / "old.sqlite")) as engine:
+    with closing(Sqlite(path)) as engine:
         engine.write(rows)
+    return rows, len(first)
+
+
+def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The name of a deleted one was used again: both have a match of the name `one-1`."""
+    _, each_has = deleted_and_opened_again(tmp_path / "old.sqlite")
     lines = moved(tmp_path / "old.sqlite")
     assert verify(lines).findings == []
     with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
-        assert bring_in(lines, engine, tmp_path) == {"one": len(first) + 1, "one~2": len(second)}
+        assert bring_in(lines, engine, tmp_path) == {"one": each_has + 1, "one~2": each_has}
         assert set(bring_in(lines, engine, tmp_path).values()) == {0}
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
     with closing(SqliteReader(tmp_path / "new.sqlite")) as reader:
@@ -136,7 +142,7 @@ def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itsel
     assert [line["state"] == "deleted" for line in openings] == [False, False, True]
     (tmp_path / "old.jsonl").write_bytes(b"".join(lines))
     assert import_(str(tmp_path / "old.jsonl"), where=Where(data=str(tmp_path / "data"))) == DONE
-    told = [f"one: {len(first) + 1} new facts", f"one, number 2 of that name: {len(second)} new facts"]
+    told = [f"one: {each_has + 1} new facts", f"one, number 2 of that name: {each_has} new facts"]
     assert capsys.readouterr().out.splitlines() == told
 
 
@@ -150,17 +156,9 @@ def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
 
 def test_an_import_into_an_earlier_copy_of_a_host_takes_all_that_has_happened_since(tmp_path: Path) -> None:
     """A tournament may have been deleted since then, and another opened under its name."""
-    first = [each for each in simulated(7) if each.tournament == "one"]
-    deleted = Kept("one", first[-1].when, Turned(Stage.DELETED))
-    second = [structs.replace(each, tournament="one~2") for each in first]
-    rows = [
-        entries.entry(number, each.tournament, each.when, each.fact)
-        for number, each in enumerate([*first, deleted, *second], 1)
-    ]
-    with closing(Sqlite(tmp_path / "old.sqlite")) as engine:
-        engine.write(rows)
+    rows, each_has = deleted_and_opened_again(tmp_path / "old.sqlite")
     lines = moved(tmp_path / "old.sqlite")
-    for already in (1, len(first), len(first) + 1, len(rows)):
+    for already in (1, each_has, each_has + 1, len(rows)):
         copy = tmp_path / f"{already}.sqlite"
         with closing(Sqlite(copy)) as engine:
             engine.write(rows[:already])
