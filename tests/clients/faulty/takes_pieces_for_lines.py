@@ -8,7 +8,8 @@ from sound import Bot, main
 class Faulty(Bot):
     def lines(self) -> Iterator[bytes]:
         while received := self.connection.recv(65536):
-            yield from received.splitlines()
+            # As text: a piece may end in the middle of a character, and it is not to fail for that.
+            yield from received.decode(errors="replace").encode().splitlines()
 
 
 main(Faulty)
