@@ -141,6 +141,7 @@ ELSEWHERE = {
     "server/http/undecided.py": "server/peers/test_asking.py",
     "server/http/service.py": "server/http/test_http_endings.py",
     "server/net/relay.py": "server/show/test_lending_tls.py",
+    "server/net/served_connection.py": "server/net/test_parking.py",
     # Play and show
     "server/host/view.py": "server/show/test_mirror.py",
     "server/show/begin.py": "server/show/test_show.py",

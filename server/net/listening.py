@@ -19,13 +19,13 @@ from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.introduction import introduced
 from server.net.limits import Limits
 from server.net.proxy_header import BadHeader
+from server.net.served_connection import ServedConnection
 from server.net.sockets import SocketWire, readiness, set_options
 from server.net.time_limits import within
 from server.net.turns import OneARound, Turns
 from server.net.wire import Served, TlsWire, Wire
 
 AT_ONCE = 4  # connections accepted before other tasks get their turn: while more come, matches go on
-UNPARKED = "unparked"  # the name of the tasks that go on with connections which were parked
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
 LOOPBACK, OTHER_LOOPBACK = "127.0.0.1", "::1"
 OWN_MACHINE = (LOOPBACK, "localhost")  # settings that mean both loopback addresses
@@ -194,7 +194,7 @@ async def _attended(
             if limit.cancelled_caught:
                 return
         served = True
-        await _Served(wire, visitor, guard, count).run(partial(attend, wire, visitor))
+        await _Accepted(wire, visitor, guard, count).run(partial(attend, wire, visitor))
     except BadHeader as error:
         log.warning("cut", peer=wire.peer, why=str(error))
     finally:
@@ -203,39 +203,20 @@ async def _attended(
             wire.close()
 
 
-class _Served:
-    """A connection that is served to its end, by a task whenever it is not parked (`Wire.park`).
+class _Accepted(ServedConnection):
+    """A connection that was accepted here, and is counted while it lasts."""
 
-    Such a task would be a third of what the host keeps for a bot that waits.
-    """
-
-    __slots__ = ("_again", "_count", "_guard", "_visitor", "_wire")
+    __slots__ = ("_count", "_visitor")
 
     def __init__(self, wire: Wire, visitor: Visitor, guard: Guard, count: Count) -> None:
-        self._wire = wire
+        super().__init__(wire, guard)
         self._visitor = visitor
-        self._guard = guard
         self._count = count
-        self._again: Served | None = None
         count(1)
-        if isinstance(wire, SocketWire):
-            wire.unparked = self._go_on
 
-    async def run(self, attend: Served) -> None:
-        again = None
-        try:
-            again = self._again = await attend()
-        finally:
-            if again is None:
-                self._count(-1)
-                self._visitor.leave()
-                # Not only what is beneath TLS: a process that serves it would never hear of it.
-                self._wire.close()
-
-    def _go_on(self) -> None:
-        again, self._again = self._again, None
-        if again is not None:
-            self._guard.start_soon(self.run, again, name=UNPARKED)
+    def ended(self) -> None:
+        self._count(-1)
+        self._visitor.leave()
 
 
 def plain(listener: trio.socket.SocketType) -> socket.socket:

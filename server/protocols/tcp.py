@@ -75,15 +75,17 @@ class Connection(Passable):
         parked = False
         try:
             while not (self._over or self._called_back or self._is_late()):
+                leaves = None
                 try:
                     self._take_ahead()
                     if parked := self._parked(self._expected_by):
                         return self.attend
                     if await self._pump(self._expected_by):
                         break
-                except Leaves as leaves:
-                    if not await self._hand_over(leaves):
-                        break
+                except Leaves as raised:
+                    leaves = raised.with_traceback(None)  # what led to it would be kept while it is away
+                if leaves is not None and not await self._hand_over(leaves):
+                    break
         except Exception as error:
             if self._talk is not None:
                 self._talk.attendance.failed(error)

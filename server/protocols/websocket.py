@@ -169,12 +169,17 @@ class Connection(Passable):
             pass  # the failure has been dealt with
         return None
 
+    async def attend_handed(self) -> Served | None:
+        """The same, where the process that the connection came to concludes it."""
+        return self.attend_handed if await self.run() else None
+
     async def run(self) -> bool:
         """Serve until the peer has said its last word, or has to go; True: it is parked before."""
         self._host.on_stop.add(self)
         parked = False
         try:
             while not (self._called_back or self._is_late()):
+                leaves = None
                 try:
                     self._take_ahead()
                     until = min(self._lingers_until, self._expected_by)
@@ -182,9 +187,10 @@ class Connection(Passable):
                         return True
                     if await self._pump(until):
                         break
-                except Leaves as leaves:
-                    if not await self._hand_over(leaves):
-                        break
+                except Leaves as raised:
+                    leaves = raised.with_traceback(None)  # what led to it would be kept while it is away
+                if leaves is not None and not await self._hand_over(leaves):
+                    break
                 if self._floods:
                     self._floods = False
                     await trio.sleep(self._limits.flood_pause_seconds)

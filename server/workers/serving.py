@@ -3,7 +3,7 @@
 import math
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import trio
@@ -13,9 +13,10 @@ from server.host.abroad import Handed, HeldAbroad, Holder, Wanted
 from server.host.host import Host
 from server.host.names import key
 from server.host.reception import Visit
-from server.net.guard import PEER_GONE, Waiting, start_in_turn
+from server.net.guard import Guard, Waiting, start_in_turn
+from server.net.served_connection import ServedConnection
 from server.net.sockets import SocketWire, readiness
-from server.net.wire import Piece
+from server.net.wire import Piece, Served, Wire
 from server.protocols import handed
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.workers.messages import Hand, NeedTable
@@ -36,6 +37,20 @@ class AdmittedPeer:
         if not self._said:  # some bots show who they are before each match
             self._said = True
             self._say(Known(self._number))
+
+
+class HandedOver(ServedConnection):
+    """A connection that worker 0 has handed over, until it has ended or goes back."""
+
+    __slots__ = ("_serving",)
+
+    def __init__(self, serving: "Serving", wire: SocketWire, guard: Guard) -> None:
+        super().__init__(wire, guard)
+        self._serving = serving
+
+    def ended(self) -> None:
+        self._wire.close()  # first: worker 0 is told that it is closed here
+        self._serving.ended(self._wire)
 
 
 class Serving:
@@ -62,18 +77,20 @@ class Serving:
         wire = SocketWire(connected, hand.peer, readiness())
         wire.secure = hand.secure
         self._here[wire] = hand.number
-        start_in_turn(self._host.guard, self._handed, partial(self._attend, hand, wire))
+        connection = HandedOver(self, wire, self._host.guard)
+        start_in_turn(
+            self._host.guard, self._handed, partial(connection.run, partial(self._attend, hand, wire))
+        )
 
-    async def _attend(self, hand: Hand, wire: SocketWire) -> None:
-        host, visitor = self._host, AdmittedPeer(self._say, hand.number)
-        try:
-            await handed.attend(host, wire, visitor, hand.door, hand.path, hand.pieces)
-        except PEER_GONE:
-            pass  # the failure has been dealt with
-        finally:
-            wire.close()
-            if self._here.pop(wire, None) is not None:
-                self._say(Gone(hand.number))
+    def _attend(self, hand: Hand, wire: SocketWire) -> Awaitable[Served | None]:
+        """Serve a connection, until it has ended or is parked."""
+        visitor = AdmittedPeer(self._say, hand.number)
+        return handed.attend(self._host, wire, visitor, hand.door, hand.path, hand.pieces)
+
+    def ended(self, wire: Wire) -> None:
+        """Nobody serves a connection any more, or worker 0 does again."""
+        if (number := self._here.pop(wire, None)) is not None:
+            self._say(Gone(number))
 
     # An `Abroad`: worker 0 finds everything that is not here
 

@@ -61,13 +61,36 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class HandedConnection:
     """A connection that was handed over, until it is back or has ended."""
 
-    __slots__ = ("back", "closed", "done", "handed")
+    __slots__ = ("_done", "_ended", "back", "handed", "left")
 
     def __init__(self, handed: Handed) -> None:
         self.handed = handed
-        self.done = trio.Event()
         self.back: Sequence[Piece] = ()
-        self.closed = False  # whether the worker has closed its descriptor
+        self.left: list[Piece] = []  # what was read here, because the worker had not read it
+        self._done = False
+        self._ended: trio.Event | None = None  # waited for once the peer has finished
+
+    async def until_done(self) -> None:
+        """Wait, in the task that reads: another one for each connection would take as much memory again."""
+        while not self._done:
+            if await self.handed.wire.pump(self._read) and not self._done:
+                self._ended = trio.Event()
+                await self._ended.wait()
+
+    def done(self, back: Sequence[Piece] = (), *, closed: bool) -> None:
+        """The worker has given it back, or has `closed` its descriptor, or is gone."""
+        wire, self.back, self._done = self.handed.wire, back, True
+        # Whether the peer has gone is seen only by reading, so a connection that has ended is read
+        # from here again: else it would count as one that is here, until it has lingered in vain.
+        if (back or (closed and not wire.secure)) and (more := wire.take_back()):
+            self._read(more)
+        if self._ended is None:
+            wire.interrupt()
+        else:
+            self._ended.set()
+
+    def _read(self, more: bytes) -> None:
+        self.left.append((more, self.handed.wire.arrived))
 
 
 class Worker:
@@ -229,7 +252,7 @@ class Worker:
             self.past = together(self.past, self.status)
             self.status = None
         for out in tuple(self._out.values()):
-            out.done.set()
+            out.done(closed=False)
         for where in tuple(self._present):
             self._note_place(where, None)
 
@@ -287,25 +310,12 @@ class Worker:
             self._admission.files_beside += files
             wire, pieces = handed.wire, tuple(handed.pieces)
             conduit.say(Hand(number, handed.door, handed.path, wire.peer, wire.secure, pieces), passed)
-        left: list[Piece] = []
-
-        def read(more: bytes) -> None:
-            left.append((more, wire.arrived))
-
         try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(wire.pump, read)
-                await out.done.wait()
-                # Whether the peer has gone is seen only by reading, so a connection that has ended is read
-                # from here again: else it would count as one that is here, until it has lingered in vain.
-                ours = out.back or (out.closed and not wire.secure)
-                if ours and (more := wire.take_back()):
-                    read(more)
-                nursery.cancel_scope.cancel()
+            await out.until_done()
         finally:
             self._out.pop(number, None)
             self._admission.files_beside -= files
-        return [*out.back, *left] if out.back else ()
+        return [*out.back, *out.left] if out.back else ()
 
     # What it says
 
@@ -373,5 +383,4 @@ class Worker:
 
     def _done(self, number: int, pieces: Sequence[Piece]) -> None:
         if (out := self._out.get(number)) is not None:
-            out.back, out.closed = pieces, True
-            out.done.set()
+            out.done(pieces, closed=True)

@@ -1,5 +1,6 @@
 """What a door hands over: a connection whose bot plays elsewhere goes there with all that was read of it."""
 
+import gc
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -219,6 +220,26 @@ async def test_whoever_serves_a_connection_is_not_interrupted_by_the_door_that_h
         await trio.testing.wait_all_tasks_blocked()
         assert abroad.heard == b"a move\nanother\n"
         assert not host.guard.caught
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("path", [None, "/play"])
+async def test_what_led_away_is_forgotten_while_another_process_serves_a_bot(
+    path: str | None, autojump_clock: MockClock
+) -> None:
+    """Catches an exception that keeps all that was called when it was raised, for each bot, for hours."""
+    async with trio.open_nursery() as nursery:
+        host = await running(nursery, Serves())
+        if path is None:
+            end = await in_memory(host, tcp.attend)()
+        else:
+            end = await in_memory(host, websocket.attend, partial(FrameEnd, path=path))()
+            assert isinstance(end, FrameEnd)
+            await end.shake_hands()
+        await end.say(HELLO)
+        await trio.testing.wait_all_tasks_blocked()
+        leaving = [each for each in gc.get_objects() if isinstance(each, Leaves)]
+        assert [each.__traceback__ for each in leaving] == [None]
         nursery.cancel_scope.cancel()
 
 

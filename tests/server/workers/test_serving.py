@@ -7,12 +7,15 @@ from contextlib import ExitStack, asynccontextmanager
 from math import inf
 from typing import Any
 
+import pytest
 import trio
 import trio.testing
 from msgspec import Struct
 
 from server.host.abroad import Wanted
 from server.host.host import Host
+from server.net import parking
+from server.net.frames import masked
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.workers.messages import Hand, NeedTable
 from server.workers.serving import Serving
@@ -44,12 +47,16 @@ class Hosting:
         """Bots that are here."""
         return {player.name for player in self.host.lobby.players(GAME) if player.present}
 
-    async def hand(self, number: int, said: bytes) -> socket.socket:
-        """Have it serve a connection, over which a bot has said this; returns the bot's end."""
+    async def hand(self, number: int, said: bytes, path: str | None = None) -> socket.socket:
+        """Have it serve a connection, over which a bot has said this; returns the bot's end.
+
+        With a `path` it is a websocket's.
+        """
         ours, theirs = socket.socketpair()
         self._stack.enter_context(ours).setblocking(False)
         pieces = ((said, trio.current_time()),)
-        self.serving.serve(Hand(number, "tcp", "", "", False, pieces), theirs.detach())
+        door = ("tcp", "") if path is None else ("websocket", path)
+        self.serving.serve(Hand(number, door[0], door[1], "", False, pieces), theirs.detach())
         await trio.testing.wait_all_tasks_blocked()
         return ours
 
@@ -91,6 +98,31 @@ async def test_worker_0_is_told_once_that_a_bot_is_known_and_once_that_it_has_go
         ann.close()
         await trio.testing.wait_all_tasks_blocked()
         assert count_of(here.said, Known(7), Gone(7)) == [1, 1]
+        assert not here.names
+
+
+@only_on_linux
+@pytest.mark.parametrize("path", [None, "/play"])
+async def test_whoever_waits_has_no_task_and_is_heard(
+    path: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches bots that take half as much memory again in a worker, and those that it reads no longer."""
+    monkeypatch.setattr(parking, "LONG_ENOUGH", 0.0)
+    say = (lambda said: said) if path is None else masked
+    async with hosting() as here:
+        before = trio.lowlevel.current_statistics().tasks_living
+        bots = [await here.hand(number, say(hello(NAMES[number])), path) for number in range(3)]
+        while trio.lowlevel.current_statistics().tasks_living > before:
+            await trio.lowlevel.checkpoint()
+        for number, bot in enumerate(bots):
+            assert b'"welcome"' in bot.recv(65536)
+            bot.send(say(hello(NAMES[number])))
+        await trio.testing.wait_all_tasks_blocked()
+        for number, bot in enumerate(bots):
+            assert b'"welcome"' in bot.recv(65536)
+            bot.close()
+            await trio.testing.wait_all_tasks_blocked()
+            assert count_of(here.said, Known(number), Gone(number)) == [1, 1]
         assert not here.names
 
 

@@ -308,6 +308,22 @@ async def test_bots_that_came_while_a_process_was_starting_are_handed_over_as_th
 
 
 @only_on_linux
+async def test_a_connection_that_a_worker_has_takes_one_task_here() -> None:
+    """Catches two for each, which was most of what worker 0 kept of a bot that plays elsewhere."""
+    worker = worker_0_has()
+    with linked(worker), ExitStack() as stack, trio.fail_after(HANG):
+        worker._take(Ready(), None)
+        async with trio.open_nursery() as nursery:
+            tasks = list[int]()
+            for number in range(3):
+                nursery.start_soon(worker.take, handed(stack, str(number)))
+                await trio.testing.wait_all_tasks_blocked()
+                tasks.append(trio.lowlevel.current_statistics().tasks_living)
+            assert [more - fewer for fewer, more in pairwise(tasks)] == [1, 1]
+            nursery.cancel_scope.cancel()
+
+
+@only_on_linux
 async def test_when_a_process_has_ended_the_connections_that_it_had_are_over() -> None:
     """Catches bots that wait for an answer for ever: this process has their connections, too."""
     worker = worker_0_has()
