@@ -140,8 +140,11 @@ ELSEWHERE = {
     "server/http/loan.py": "server/show/test_lending.py",
     "server/http/undecided.py": "server/peers/test_asking.py",
     "server/http/service.py": "server/http/test_http_endings.py",
+    "server/net/readiness.py": "server/net/test_sockets.py",
     "server/net/relay.py": "server/show/test_lending_tls.py",
     "server/net/served_connection.py": "server/net/test_parking.py",
+    "server/net/stream_wire.py": "server/net/test_wire.py",
+    "server/net/tls_wire.py": "server/net/test_wire.py",
     # Play and show
     "server/host/view.py": "server/show/test_mirror.py",
     "server/show/begin.py": "server/show/test_show.py",

@@ -47,7 +47,7 @@ from server.host.wire_log import WireLog
 from server.net.budgets import address_of
 from server.net.guard import Guard, MovedAway, Waiting, open_guard
 from server.net.limits import Limits
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from server.net.turns import Turns, after_hang_ups
 from tournament.desk import Desk
 from tournament.draws import Elsewhere, RandomBits, draw_here

@@ -10,7 +10,7 @@ import trio
 
 from server.host.histogram import Histogram
 from server.host.view import HeldTournament
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Voided
 

@@ -19,11 +19,13 @@ from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.introduction import introduced
 from server.net.limits import Limits
 from server.net.proxy_header import BadHeader
+from server.net.readiness import readiness
 from server.net.served_connection import ServedConnection
-from server.net.sockets import SocketWire, readiness, set_options
+from server.net.sockets import SocketWire, set_options
 from server.net.time_limits import within
+from server.net.tls_wire import TlsWire
 from server.net.turns import OneARound, Turns
-from server.net.wire import Served, TlsWire, Wire
+from server.net.wire import Served, Wire
 
 AT_ONCE = 4  # connections accepted before other tasks get their turn: while more come, matches go on
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection

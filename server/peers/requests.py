@@ -19,7 +19,7 @@ from server.http.routes import HttpDoor, spelling_of
 from server.http.wire import Request
 from server.net.guard import Guard
 from server.net.pauses import WithPauses
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from server.pages.desk.sessions import Session, Sessions
 from server.peers.abroad import HOLDER_TIMEOUT, Peers
 from server.peers.asking import LOST, Answering

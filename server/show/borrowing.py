@@ -17,7 +17,8 @@ from server.http.wire import Request
 from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.limits import Limits
 from server.net.proxies import HEADER
-from server.net.sockets import SocketWire, readiness
+from server.net.readiness import readiness
+from server.net.sockets import SocketWire
 from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToShow
 from server.show.lending import not_now
 

@@ -16,7 +16,8 @@ from server.host.reception import Visit
 from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE
 from server.net.outbox import Outbox
-from server.net.sockets import SocketWire, readiness
+from server.net.readiness import readiness
+from server.net.sockets import SocketWire
 from server.protocols import tcp, websocket
 from server.protocols.common.attendance import Attendance
 from server.show.feed import Teller

@@ -8,7 +8,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from server.show.conduit import Conduit
 from server.workers.messages import OfWorker, Several, ToWorker
 

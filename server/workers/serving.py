@@ -14,8 +14,9 @@ from server.host.host import Host
 from server.host.names import key
 from server.host.reception import Visit
 from server.net.guard import Guard, Waiting, start_in_turn
+from server.net.readiness import readiness
 from server.net.served_connection import ServedConnection
-from server.net.sockets import SocketWire, readiness
+from server.net.sockets import SocketWire
 from server.net.wire import Piece, Served, Wire
 from server.protocols import handed
 from server.show.conduit import Back, Gone, Known, NoRoom

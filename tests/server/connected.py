@@ -9,8 +9,10 @@ import pytest
 import trio
 
 from server.net.guard import Guard
-from server.net.sockets import SocketWire, readiness
-from server.net.wire import StreamWire, Wire
+from server.net.readiness import readiness
+from server.net.sockets import SocketWire
+from server.net.stream_wire import StreamWire
+from server.net.wire import Wire
 from tests.hang import HANG
 
 EPOLL, PLAIN, STREAM = "the shared epoll", "trio's own waiting", "a stream"

@@ -14,7 +14,8 @@ from server.http.wire import Response
 from server.net.admission import Visitor
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.net.wire import StreamWire, Wire
+from server.net.stream_wire import StreamWire
+from server.net.wire import Wire
 from tests.server.windowed import End, Weather, windowed_pair
 
 TRIED, STREAM = "a wire that can be tried", "a stream"  # what a connection of the server is over

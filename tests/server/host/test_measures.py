@@ -9,7 +9,7 @@ from games.catalogue import catalogue
 from server.host.histogram import Histogram
 from server.host.host import Host
 from server.host.measures import EVERY, watch_lag
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from tests.server.host.test_host import come, running
 from tournament.match import Match
 from tournament.player import TIMED, Seat

@@ -22,7 +22,7 @@ from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.listening import TRIES, Attend, CannotListen, addresses, listeners, opened, serve, where
 from server.net.open_files import room_for_files
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from server.net.wire import Wire
 from tests.hang import HANG
 from tests.loopback import HAS_IPV6, ipv6

@@ -14,7 +14,8 @@ from structlog.testing import capture_logs
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.outbox import PIECE, Outbox
-from server.net.wire import StreamWire, Wire
+from server.net.stream_wire import StreamWire
+from server.net.wire import Wire
 from tests.server.windowed import End, Weather, on_virtual_time, windowed_pair
 
 LIMITS = Limits(outbox_messages=8, outbox_bytes=1000, outbox_seconds=10.0)

@@ -13,16 +13,8 @@ import trio.testing
 
 from server.net.limits import Limits
 from server.net.outbox import PIECE, Outbox
-from server.net.sockets import (
-    OPTIONS,
-    ROUND,
-    UNSENT,
-    WOKEN,
-    Readiness,
-    SocketWire,
-    readiness,
-    set_options,
-)
+from server.net.readiness import ROUND, WOKEN, Readiness, readiness
+from server.net.sockets import OPTIONS, UNSENT, SocketWire, set_options
 from server.net.wire import READ, Wire
 from tests.hang import HANG
 from tests.server.connected import EPOLL, PLAIN, connected, linux, sockets, wires
@@ -408,7 +400,7 @@ async def test_what_is_not_urgent_waits_until_all_have_been_read_and_goes_with_w
 async def test_others_have_their_turn_in_the_middle_of_a_sweep_and_what_is_not_urgent_waits_for_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("server.net.sockets.STEP", -1.0)  # a round is longer
+    monkeypatch.setattr("server.net.readiness.STEP", -1.0)  # a round is longer
     many, read, seen = 3 * ROUND, list[bytes](), list[int]()
     async with connected(EPOLL) as (wire, client, nursery):
         outbox, kept = Outbox(wire, nursery, Limits()), list[bool]()

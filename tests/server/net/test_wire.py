@@ -11,7 +11,8 @@ import trio_websocket
 import trustme
 
 from server.net.guard import PEER_GONE
-from server.net.wire import READ, StreamWire, WireStream
+from server.net.stream_wire import StreamWire, WireStream
+from server.net.wire import READ
 from tests.hang import HANG
 from tests.server.connected import connected, everything, send, wires
 from tests.server.windowed import windowed_pair

@@ -9,7 +9,8 @@ import trio.testing
 
 from server.host.abroad import Handed
 from server.net.guard import Guard
-from server.net.wire import Piece, StreamWire
+from server.net.stream_wire import StreamWire
+from server.net.wire import Piece
 from server.peers.channel import FarEnd
 from server.peers.link import Link, attended
 from server.peers.messages import Open

@@ -15,7 +15,7 @@ from server.http.undecided import UNDECIDED
 from server.http.wire import Response
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.net.wire import StreamWire
+from server.net.stream_wire import StreamWire
 from server.peers.asking import LINGER, LOST
 from server.peers.channel import FarEnd
 from server.peers.link import Link

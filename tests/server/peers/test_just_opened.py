@@ -10,7 +10,7 @@ from trio.testing import MockClock
 
 from server.host.abroad import Handed, OutOfReach, Wanted
 from server.host.opening import OPEN
-from server.net.wire import StreamWire
+from server.net.stream_wire import StreamWire
 from server.peers.leases import Peer
 from tests.server.peers.several import several
 from tests.server.peers.test_abroad import Leases, sharing

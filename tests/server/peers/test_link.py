@@ -14,7 +14,7 @@ from trio.testing import MockClock
 
 from server.host.abroad import Handed, OutOfReach
 from server.net.guard import Guard, Severed
-from server.net.wire import StreamWire
+from server.net.stream_wire import StreamWire
 from server.peers.channel import FarEnd
 from server.peers.link import EVERY, SILENCE, Link
 from server.peers.messages import (

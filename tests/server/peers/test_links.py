@@ -26,7 +26,7 @@ from trio.testing import MockClock
 from server.exits import ConfigError
 from server.host.abroad import Handed
 from server.net.guard import Guard
-from server.net.wire import StreamWire
+from server.net.stream_wire import StreamWire
 from server.peers import identity
 from server.peers.channel import FarEnd
 from server.peers.leases import Peer

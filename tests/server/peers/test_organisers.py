@@ -9,7 +9,7 @@ from trio.testing import MockClock
 from server.http.exchange import Exchange
 from server.http.service import Http
 from server.http.wire import Response
-from server.net.wire import StreamWire
+from server.net.stream_wire import StreamWire
 from server.peers.requests import Relayed
 from server.peers.watching import Watching
 from tests.server.peers.several import One, Shared, link

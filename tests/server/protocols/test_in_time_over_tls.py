@@ -15,7 +15,7 @@ from trio.testing import MockClock
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.net.listening import listeners, serve
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from server.protocols import tcp
 from tests.hang import HANG
 from tests.server.connected import linux

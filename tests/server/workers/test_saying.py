@@ -7,7 +7,7 @@ from socket import socket
 
 import msgspec
 
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from server.show.conduit import PACKET, Conduit
 from server.workers.messages import FromWorker, Key, Ready, Several, ToWorker
 from server.workers.saying import Saying

@@ -24,7 +24,8 @@ from server.host.host import Host
 from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE
 from server.net.limits import Limits, Rate
-from server.net.sockets import SocketWire, readiness
+from server.net.readiness import readiness
+from server.net.sockets import SocketWire
 from server.protocols import tcp
 from server.show.conduit import PACKET, Conduit
 from server.show.feed import Teller

@@ -22,7 +22,8 @@ from server.host.reception import Key as Name
 from server.host.reception import Present
 from server.net.admission import Admission
 from server.net.limits import Limits
-from server.net.sockets import SocketWire, readiness
+from server.net.readiness import readiness
+from server.net.sockets import SocketWire
 from server.net.wire import Piece
 from server.show.conduit import PACKET, Conduit
 from server.show.hanging import LOOK, processor_time
