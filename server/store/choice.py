@@ -19,6 +19,7 @@ from server.store.sqlite import Sqlite, SqliteReader
 from server.store.sqlite_database import expect_file, unusable
 
 HEADER = 100  # bytes with which every file of SQLite begins
+LOG = f"{JOURNAL}-wal"  # beside a journal whose host was killed; SQLite deletes it if the journal is empty
 
 
 def opened(settings: Settings, folder: Path) -> Engine:
@@ -68,7 +69,7 @@ def _expect_not_emptied(path: Path) -> None:
     So are a link that leads nowhere, perhaps because a disk is missing, and a file of one byte.
     """
     expect_file(path)
-    left = [*map(path.with_name, (FILE, OF_WHOLE, BOARDS)), *backups(path).glob("*.sqlite")]
+    left = [*map(path.with_name, (FILE, OF_WHOLE, BOARDS, LOG)), *backups(path).glob("*.sqlite")]
     with suppress(OSError):  # there is none, or SQLite says what is wrong
         leads_nowhere = path.is_symlink() and not path.exists()
         size = 0 if leads_nowhere else path.stat().st_size

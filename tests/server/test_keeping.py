@@ -883,7 +883,8 @@ def test_what_somebody_else_has_locked_is_waited_for_and_no_damage(
 
 
 @pytest.mark.parametrize(
-    "left", ["snapshot", "snapshot-whole", "boards", "backups/regular-20260101-000000.sqlite"]
+    "left",
+    ["snapshot", "snapshot-whole", "boards", "quintain.sqlite-wal", "backups/regular-20260101-000000.sqlite"],
 )
 def test_a_journal_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path, left: str) -> None:
     """Catches a host that begins anew without a word, and in time replaces its last good backup."""
