@@ -37,6 +37,7 @@ from server.peers.messages import (
     Open,
     Sitting,
     StoodStill,
+    TokenReplaced,
     ToldEnd,
     Unframed,
     Watch,
@@ -215,7 +216,9 @@ class Link:
                 self._lenient, unsure, self._unsure = lenient, self._unsure, []
                 for each in unsure:
                     self.say(each)
-            case Knows() | Forgets() | Sitting() | ToldEnd() | Arranged() | StoodStill() | Watch() | Board():
+            case Knows() | Forgets() | Sitting() | ToldEnd() | TokenReplaced() | Arranged() | StoodStill():
+                self._hear(self.peer, message)
+            case Watch() | Board():
                 self._hear(self.peer, message)
             case Listen(channel=number) if number == REQUESTS:
                 self._timekeeper.catch_up(trio.current_time())

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct
 
+from server.host.claims import Replaced
 from server.host.happened import Happened
 from server.http.wire import Headers
 from server.peers.stamps import ArrivalTime
@@ -152,6 +153,12 @@ class ToldEnd(Struct, tag="told-end", frozen=True, array_like=True):
     name: str
 
 
+class TokenReplaced(Struct, tag="token-replaced", frozen=True, array_like=True):
+    """An organiser has given a name another token at my host: it counts wherever the earlier one did."""
+
+    replaced: Replaced
+
+
 class Arranged(Struct, tag="arranged", frozen=True, array_like=True):
     """A tournament was opened or changed at my host by order: its bots may come to yours at once."""
 
@@ -181,11 +188,12 @@ class Beat(Struct, tag="beat", frozen=True, array_like=True):
     lenient: bool = False  # I ignore messages that I do not know; older hosts end the link, and say nothing
 
 
-News = Knows | Forgets | Sitting | ToldEnd | Arranged | StoodStill | Watch | Board  # for the host as a whole
+# For the host as a whole
+News = Knows | Forgets | Sitting | ToldEnd | TokenReplaced | Arranged | StoodStill | Watch | Board
 Relayed = Open | Said | Say | Credit | Known | Listen | Listened | Finished | Closed  # of a bot or a request
 Message = Relayed | Ask | Answer | Begun | News | Beat
 # Older hosts do not know these: only a lenient host is told.
-ADDED = (ToldEnd, Forgets, Listen, Listened, Arranged, StoodStill)
+ADDED = (ToldEnd, Forgets, Listen, Listened, Arranged, StoodStill, TokenReplaced)
 KINDS = frozenset(each.__struct_config__.tag for each in get_args(Message))
 
 _encoder = msgspec.msgpack.Encoder()

@@ -13,6 +13,7 @@ import trio
 from msgspec import Struct
 
 from server.host.abroad import Wanted
+from server.host.claims import Replaced
 from server.http.exchange import App, Exchange
 from server.http.head import RETRY_SOON, HttpError
 from server.http.routes import HttpDoor, spelling_of
@@ -26,7 +27,18 @@ from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import OUT_OF_REACH, Link
 from server.peers.links import Links
-from server.peers.messages import Arranged, Board, Forgets, Knows, News, Sitting, StoodStill, ToldEnd, Watch
+from server.peers.messages import (
+    Arranged,
+    Board,
+    Forgets,
+    Knows,
+    News,
+    Sitting,
+    StoodStill,
+    TokenReplaced,
+    ToldEnd,
+    Watch,
+)
 from server.peers.secrets import Secrets
 from server.peers.watching import Watching
 from server.protocols.dialect import Hint, Leads
@@ -74,12 +86,14 @@ class Relayed:
         self._spelling = spelling_of(doors)
         self._doors = {path: door for door in doors if isinstance(door, Leads) for path in door.paths}
         self._keys = Secrets()  # each with the host that made it
+        self._replaced: list[Replaced] = []  # by organisers at this host, who are people: there are few
         self._app: App | None = None
         links.token = token
         links.reply, links.hear, links.linked = self._reply, self._hear, self._introduce
         peers.host.on_key, peers.host.on_key_gone = self._tell_key, self._tell_key_gone
         peers.host.is_key = self._keys.__contains__
         peers.host.untold.on_told = self._tell_told
+        peers.host.claims.replaced = self._tell_replaced
         peers.arranged = self._tell_arranged
         peers.host.requests_on_their_way = self._may_lack
         peers.host.timekeeper.stood_still = self._tell_stood_still
@@ -282,6 +296,8 @@ class Relayed:
                 self._sessions.take(digest, None if until is None else Session(until, form_token))
             case ToldEnd(tournament=tournament, name=name):
                 self._peers.host.untold.note(tournament, name)
+            case TokenReplaced(replaced=replaced):
+                self._peers.host.guard.start_soon(self._peers.host.claims.replace, replaced)
             case Arranged():
                 self._peers.read_on_at_once()
             case StoodStill(seconds=seconds):
@@ -312,6 +328,8 @@ class Relayed:
         if self._sessions is not None:
             for digest, session in self._sessions.known():
                 link.say(_sitting(digest, session))
+        for replaced in self._replaced:
+            link.say(TokenReplaced(replaced))
         async for tournament, name in WithPauses(self._peers.host.untold.heard(), AT_A_TIME):
             link.say(ToldEnd(tournament, name))
         async for key in WithPauses(self._keys, AT_A_TIME):
@@ -327,6 +345,11 @@ class Relayed:
         if self._keys.forget(key, OWN):
             for link in self._links.all():
                 link.say(Forgets(key))
+
+    def _tell_replaced(self, replaced: Replaced) -> None:
+        self._replaced.append(replaced)
+        for link in self._links.all():
+            link.say(TokenReplaced(replaced))
 
     def _tell_arranged(self) -> None:
         for link in self._links.all():

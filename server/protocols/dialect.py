@@ -66,13 +66,18 @@ def leads_away(host: Host, wants: Wants, peer: str, talk: "Talk | None", message
     return host.abroad.holder(wanted, None if talk is None else talk.attendance.visit)
 
 
-async def may_go(leaves: Leaves, gone: Callable[[], None], outbox: Outbox, limits: Limits) -> bool:
+async def may_go(
+    leaves: Leaves, gone: Callable[[], None], outbox: Outbox, limits: Limits, *, over: bool = False
+) -> bool:
     """Wait until a connection can be handed over; False if its peer does not read, and it has ended.
 
     Before that `gone` is called, which lets go of the bot here. The caller hands the connection over at
-    once. One whose peer has yet to read something holds up nobody, nor does one of which `gone` fails.
+    once. One whose peer has yet to read something holds up nobody, nor does one of which `gone` fails. It
+    goes nowhere if it is `over`: hung up on after its bot had asked for that, and before this is called.
     """
     with leaves.turn as turn:
+        if over:
+            return False
         gone()
         if outbox.empty:
             await turn.come()

@@ -18,7 +18,7 @@ from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
 from server.net.time_limits import within
 from server.net.wire import Piece, Wire
-from server.protocols.dialect import Movable, Talk
+from server.protocols.dialect import Leaves, Movable, Talk
 from tournament.player import Seat
 
 
@@ -162,8 +162,12 @@ class Passable:
 async def linger(wire: Wire, limits: Limits) -> None:
     """Wait for the peer to hang up: closed with something unread, the connection would be reset."""
     with within(limits.linger_seconds):
-        while not await wire.pump(_drop):
-            pass  # it was interrupted before
+        while True:
+            try:
+                if await wire.pump(_drop):
+                    return
+            except Leaves as leaves:  # it was hung up on before it could go
+                leaves.turn.over()
 
 
 def _drop(received: bytes) -> None:

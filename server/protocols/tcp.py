@@ -185,7 +185,7 @@ class Connection(Passable):
     async def _hand_over(self, leaves: Leaves) -> bool:
         """Have another process serve the connection; False if it has ended."""
         self._handed = True
-        if not await may_go(leaves, self._begin_anew, self._outbox, self._host.limits):
+        if not await may_go(leaves, self._begin_anew, self._outbox, self._host.limits, over=self._over):
             return False
         handed = Handed("tcp", self._wire, "", leaves.pieces, self._authenticated)
         try:

@@ -278,8 +278,9 @@ class Connection(Passable):
 
     async def _hand_over(self, leaves: Leaves) -> bool:
         """Have another process serve the connection; False if it has ended."""
-        if not await may_go(leaves, self._begin_anew, self._outbox, self._limits):
-            return False
+        over = self._talk is None
+        if not await may_go(leaves, self._begin_anew, self._outbox, self._limits, over=over):
+            return over  # the peer has a moment to say goodbye
         wire, path = self._wire, self._way.path
         handed = Handed("websocket", wire, path, leaves.pieces, self._authenticated)
         try:

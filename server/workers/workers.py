@@ -77,6 +77,7 @@ class Workers:
         self._keys = Keys()
         self._tables = trio.Lock()  # held while an open table is opened
         self._told_alone: dict[int, frozenset[str]] = {}
+        self._unheard: dict[int, list[Replaced]] = {}  # of workers that were starting, or about to
         self._workers = {
             number: Worker(
                 number,
@@ -255,6 +256,8 @@ class Workers:
                     other.meet(number, another)
         except OSError as error:  # no file or memory is left
             log.warning("a worker plays no matches for some others", worker=number, why=error.strerror)
+        for replaced in self._unheard.pop(number, ()):
+            worker.say(TokenReplaced(replaced))
         for tournament, name in self._host.untold.heard():  # its process may be another than when they heard
             away = self._directory.kept_as(tournament)
             if away is not None and away.worker == number:
@@ -344,8 +347,12 @@ class Workers:
 
     def _tell_replaced(self, number: int, replaced: Replaced) -> None:
         for worker in self._workers.values():
-            if worker.number != number:
+            if worker.number == number:
+                continue
+            if worker.ready:
                 worker.say(TokenReplaced(replaced))
+            else:
+                self._unheard.setdefault(worker.number, []).append(replaced)
 
     def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
         for worker in self._workers.values():

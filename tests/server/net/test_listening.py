@@ -22,7 +22,9 @@ from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.listening import TRIES, Attend, CannotListen, addresses, listeners, opened, serve, where
 from server.net.open_files import room_for_files
+from server.net.proxies import Proxies
 from server.net.readiness import readiness
+from server.net.sockets import readiness
 from server.net.wire import Wire
 from tests.hang import HANG
 from tests.loopback import HAS_IPV6, ipv6
@@ -325,6 +327,35 @@ async def test_a_handshake_during_which_the_host_stands_still_is_made(
             await plain.send_all(to_say.read())
         assert said == b"127.0.0.1 True"
         assert not guard.caught
+
+
+@pytest.mark.parametrize(
+    "said", [b"PROXY TCP4 nobody\r\n", b"PROXY TCP4 198.51.100.1 192.0.2.1 1 2\r\nhello"]
+)
+async def test_whoever_is_not_introduced_or_shakes_no_hands_is_not_served_and_counts_no_more(
+    said: bytes,
+) -> None:
+    """Catches a host that such connections fill up, one after the other."""
+    server, _ = certified()
+    limits, attended = Limits(), list[Wire]()
+    admission = Admission(limits, proxies=Proxies(["127.0.0.1"]))
+
+    async def attend(wire: Wire, visitor: Visitor) -> None:
+        attended.append(wire)
+
+    (listener,) = await listeners("127.0.0.1", 0, limits)
+    with trio.fail_after(HANG), capture_logs():
+        async with trio.open_nursery() as nursery:
+            guard = Guard(nursery)
+            serving = partial(serve, guard=guard, admission=admission, limits=limits, headers=True)
+            nursery.start_soon(partial(serving, listener, attend, tls=lambda: server))
+            async with await connect(listener) as client:
+                await client.send_all(said)
+                await everything(client)
+                while len(admission):
+                    await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+    assert not attended
 
 
 @linux

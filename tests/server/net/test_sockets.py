@@ -454,6 +454,19 @@ async def test_those_who_hang_up_at_the_same_moment_are_heard_a_few_at_a_time() 
 
 
 @linux
+async def test_what_can_wait_is_sent_at_its_time_whatever_is_said_together_meanwhile() -> None:
+    """Catches a message that is sent only when there is another one for the same peer."""
+    ready, sent = readiness(), list[str]()
+    assert ready is not None
+    ready.mentioned.append(lambda: sent.append("before"))  # in a sweep that is not over
+    with ready.together():
+        ready.mentioned.append(lambda: sent.append("together"))
+    assert sent == ["together"]
+    ready.sweep()
+    assert sent == ["together", "before"]
+
+
+@linux
 async def test_what_is_said_together_goes_out_at_the_end_in_one_piece_urgent_or_not() -> None:
     async with connected(EPOLL) as (wire, client, nursery):
         outbox, sockets = Outbox(wire, nursery, Limits()), readiness()

@@ -1,5 +1,9 @@
 """Time limits for peers: they hold, and no time counts for which the process stood still."""
 
+import gc
+from contextlib import ExitStack
+from weakref import ref
+
 import pytest
 import trio
 import trio.testing
@@ -43,6 +47,23 @@ def test_each_of_many_has_its_own_time_whatever_the_others_do(
         async with trio.open_nursery() as nursery:
             for each in peers:
                 nursery.start_soon(peer, *each)
+
+
+async def test_many_limits_cost_no_more_tasks_than_one_and_nothing_is_left_of_those_that_are_over(
+    autojump_clock: MockClock,
+) -> None:
+    def tasks() -> int:
+        return trio.lowlevel.current_statistics().tasks_living
+
+    with ExitStack() as stack:
+        scopes = [ref(stack.enter_context(within(100.0)))]
+        await trio.testing.wait_all_tasks_blocked()
+        with_one = tasks()
+        scopes += [ref(stack.enter_context(within(seconds))) for seconds in (50.0, 100.0, 200.0)]
+        await trio.testing.wait_all_tasks_blocked()
+        assert tasks() == with_one
+    gc.collect()
+    assert [scope() for scope in scopes] == [None] * len(scopes)
 
 
 async def test_there_may_be_no_limit(autojump_clock: MockClock) -> None:

@@ -10,7 +10,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.host.claims import Replaced
 from server.host.host import Host
+from server.host.reception import Unwelcome
+from server.host.secrets import token_digest
 from server.peers.messages import Knows, Message, ToldEnd
 from server.peers.requests import AT_A_TIME
 from tests.server.peers.several import One, Shared, link, several
@@ -149,6 +152,28 @@ async def test_a_host_that_starts_is_told_by_the_others_who_has_heard(autojump_c
         link(nursery, after, before)
         await trio.sleep(HEARD)
         assert list(after.host.untold.heard()) == [("cup", "ann")]
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_host_that_starts_is_told_by_the_others_which_tokens_were_replaced(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches one that was stolen, and that is good for what that host goes on with."""
+    database = Shared(trio.current_time)
+    async with trio.open_nursery() as nursery:
+        before, after = One(database), One(database)
+        for one in (before, after):
+            await one.run(nursery)
+            one.doors(Telephone())
+        stolen, new = TOKENS.values()
+        replaced = Replaced("ann", GAME, token_digest(stolen).hex(), token_digest(new).hex())
+        after.host.reception.restore("ann", GAME, replaced.before, "cup")
+        before.host.claims.replaced(replaced)
+        link(nursery, after, before)
+        await trio.sleep(HEARD)
+        with pytest.raises(Unwelcome, match="not its token"):
+            after.host.reception.arrive("ann", GAME, token=stolen)
+        assert after.host.reception.arrive("ann", GAME, token=new).returned
         nursery.cancel_scope.cancel()
 
 

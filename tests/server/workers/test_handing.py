@@ -13,18 +13,22 @@ from trio.testing import MockClock
 
 from server.host.abroad import Handed, HeldAbroad, Wanted
 from server.host.host import ELSEWHERE, Host
-from server.host.reception import Visit
+from server.host.reception import REPLACED, Visit
+from server.net import parking
 from server.net.admission import Admission
 from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated
 from server.net.limits import Limits
 from server.net.listening import listeners, serve
+from server.net.parking import LONG_ENOUGH
+from server.net.sockets import readiness
 from server.net.turns import Turns
 from server.net.wire import Piece
 from server.protocols import tcp, websocket
 from server.protocols.dialect import Leaves, may_go
 from tests.hang import HANG
 from tests.server.at_once import TIMES, connections, say_in_order
-from tests.server.ends import FrameEnd, in_memory
+from tests.server.connected import linux
+from tests.server.ends import FrameEnd, LineEnd, in_memory, over_sockets
 from tests.server.net.test_outbox import connected
 from tests.server.protocols.fours import Bot
 from tournament.record import Record
@@ -99,6 +103,16 @@ class Late(Elsewhere):
 
     async def opens(self, game: str) -> bool:
         return False
+
+
+class TakenOver(Elsewhere):
+    """Somebody with the token of whoever is led elsewhere takes over from it at the same moment."""
+
+    def holder(self, wanted: Wanted, leaving: Visit | None = None) -> "Elsewhere | None":
+        sockets = readiness()
+        if leaving is not None and sockets is not None:
+            sockets.said.append(partial(leaving.replaced, REPLACED))
+        return super().holder(wanted, leaving)
 
 
 async def running(nursery: trio.Nursery, abroad: Elsewhere) -> Host:
@@ -273,6 +287,42 @@ async def test_a_bot_that_says_hello_again_may_play_elsewhere(autojump_clock: Mo
         await abroad.taken.wait()
         assert not [player for player in host.lobby.players("connect-4") if player.present]
         nursery.cancel_scope.cancel()
+
+
+@linux
+@pytest.mark.parametrize("seconds", [0.0, LONG_ENOUGH], ids=["parked", "waited for"])
+@pytest.mark.parametrize("over", ["tcp", "websocket"])
+async def test_a_bot_that_is_replaced_as_it_goes_elsewhere_goes_nowhere_and_holds_up_no_other(
+    over: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a host that hands over nothing any more, because the first in turn never goes."""
+    monkeypatch.setattr(parking, "LONG_ENOUGH", seconds)
+    attend = tcp.attend if over == "tcp" else websocket.attend
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            abroad = TakenOver()
+            host = await running(nursery, abroad)
+            host.abroad = None
+            speak = LineEnd if over == "tcp" else partial(FrameEnd, path="/play")
+            connect = await over_sockets(host, nursery, attend, speak)
+            one, other = await connect(), await connect()
+            for end in (one, other):
+                if isinstance(end, FrameEnd):
+                    await end.shake_hands()
+            await one.say(HELLO)
+            assert '"welcome"' in (await one.hear() or "")
+            await trio.testing.wait_all_tasks_blocked()
+            host.abroad = abroad
+            await one.say(HELLO)
+            assert REPLACED in (await one.hear() or "")
+            await one.close()
+            await other.say(HELLO.replace("ann", "bob"))
+            await abroad.taken.wait()
+            assert [wanted.name for wanted in abroad.wanted] == ["ann", "bob"]
+            assert len(abroad.handed) == 1
+            assert not host.guard.caught
+            await other.close()
+            nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize(

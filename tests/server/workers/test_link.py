@@ -292,6 +292,20 @@ async def test_what_there_is_beside_moves_reaches_the_journal_over_restarts(
         here = Both(both.engine)
 
 
+@pytest.mark.parametrize("fact", [Entered("ann"), Drew((Pairing(1, 1, "ann", "bob"),) * (PIECE + 1))])
+async def test_whoever_is_cancelled_meanwhile_waits_until_its_facts_are_safe(
+    both: Both, autojump_clock: MockClock, fact: AnyFact
+) -> None:
+    """Catches a tournament that lets go of what is kept a moment later."""
+    async with both.running():
+        await both.store.keep("cup", 1.0, [OPENED])
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await both.store.keep("cup", 2.0, [fact])
+        assert both.told == [OPENED, fact]
+        assert not both.store.waiting
+
+
 async def test_when_the_link_is_cut_nobody_waits_for_ever(both: Both, autojump_clock: MockClock) -> None:
     async with both.running() as nursery:
         nursery.start_soon(both.store.run)

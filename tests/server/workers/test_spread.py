@@ -507,6 +507,18 @@ async def test_a_bot_that_gives_up_loses_there_as_here(says: str) -> None:
         assert (fact.moves, fact.winner) == (WINS[:2], 1)
 
 
+async def test_whoever_lets_its_time_run_out_loses_wherever_the_match_is_played(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    async with playing() as (both, cup, first, second):
+        (match,) = cup.matches
+        mock_clock.jump(both.guests._playing[match].match.deadline + LATE - trio.current_time())
+        for bot in (first, second):
+            end = await bot.until("end")
+            assert (end["ending"], end["winner"]) == ("time", second.you)
+        assert both.elsewhere == 2
+
+
 async def test_an_organiser_s_orders_reach_a_match_wherever_it_is_played() -> None:
     async with playing() as (_, cup, first, second):
         (match,) = cup.matches

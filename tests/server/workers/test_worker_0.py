@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from games.catalogue import BadCatalogue
 from server.host.abroad import Wanted
+from server.host.claims import Replaced
 from server.host.host import Host
 from server.host.reception import REPLACED, Present
 from server.host.secrets import token_digest
@@ -40,6 +41,7 @@ from server.workers.messages import (
     Ready,
     Status,
     TableHeld,
+    TokenReplaced,
     ToldEnd,
     Trouble,
 )
@@ -65,6 +67,7 @@ class Beside:
     """Worker 0, and two workers whose processes are the test."""
 
     def __init__(self, ledger: Ledger, stack: ExitStack, show: Lending | None) -> None:
+        self._stack = stack
         self.host = Host(LIMITS, ledger)
         spread = Spread(self.host, Teller(self.host, lambda: 0), 1)
         self.workers = Workers(3, self.host, ledger, LIMITS, Admission(LIMITS), show, Reading(), spread)
@@ -92,6 +95,12 @@ class Beside:
     def heard(self, number: int, kind: type) -> list[Any]:
         """What a worker was told of one kind; all else that it has been told is forgotten."""
         return [each for each in self.processes[number].heard() if isinstance(each, kind)]
+
+    def start_again(self, number: int) -> None:
+        """The process of a worker has ended, and another one runs, which is not ready yet."""
+        worker = self.workers._workers[number]
+        worker._end_all()
+        self.processes[number] = self._stack.enter_context(linked(worker))
 
     async def until(self, number: int, kind: type) -> list[Struct]:
         """All that a worker is told up to a message of that kind, which comes soon."""
@@ -347,6 +356,24 @@ async def test_a_process_that_is_started_again_meets_the_others_and_hears_who_ha
         assert here.heard(2, ToldEnd) == []
         here.host.untold.on_told(held[2], "cas")
         assert (here.heard(1, ToldEnd), here.heard(2, ToldEnd)) == ([], [ToldEnd(held[2], "cas")])
+
+
+async def test_a_token_that_is_replaced_while_a_worker_has_no_process_is_of_no_use_in_its_next_one(
+    tmp_path: Path,
+) -> None:
+    """Whoever had stolen it would play on in the tournaments with which that one goes on."""
+    async with beside(tmp_path) as here:
+        here.processes[2].say(Ready())
+        here.workers._hear_now()
+        replaced = [Replaced("ann", GAME, before, after) for before, after in (("a", "b"), ("b", "c"))]
+        here.host.claims.replaced(replaced[0])
+        here.workers._workers[1]._end_all()
+        here.host.claims.replaced(replaced[1])
+        here.start_again(1)
+        here.processes[1].say(Ready())
+        here.workers._hear_now()
+        for number in (1, 2):
+            assert here.heard(number, TokenReplaced) == [TokenReplaced(each) for each in replaced]
 
 
 async def test_a_tournament_that_goes_on_after_its_end_has_another_end_of_which_nobody_has_heard(
