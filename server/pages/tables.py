@@ -52,7 +52,6 @@ class Line(Row, frozen=True, kw_only=True):
 
     affiliation: str
     out: str  # why it plays no more, or ""
-    reach: float | None  # half the width of the interval
     bar: Markup | None
 
 
@@ -112,18 +111,16 @@ def _estimate(figure: float) -> str:
 
 
 def _line(record: Record, row: Row, on: drawings.Scale) -> Line:
-    bar = reach = None
+    bar = None
     if row.rating is not None and row.interval is not None:
-        low, high = row.interval
-        reach = (high - low) / 2
-        said = f"{formatting.signed(row.rating)}, {formatting.signed(low)} to {formatting.signed(high)}"
+        low, high = map(formatting.signed, row.interval)
+        said = f"{formatting.signed(row.rating)}, {low} to {high}"
         bar = drawings.bar(row.interval, row.rating, on, said)
     rating = None if row.rating is None else round(row.rating, PRECISION)
     return Line(
         **structs.asdict(structs.replace(row, rating=rating)),
         affiliation=record.affiliations.get(row.name, ""),
         out=out_in_words(out_shown(record, row.name)),
-        reach=reach,
         bar=bar,
     )
 
@@ -234,6 +231,8 @@ def winners(record: Record, board: Board | None) -> list[str]:
     if not over or record.lacks_its_final or board is None or board.version < record.version:
         return []
     first = [row.name for row in takewhile(lambda row: row.rank == 1, board.rows)]
-    if board.decision is not None:  # of those who are still in: the first row may be somebody else's
-        first = board.decision.order[: min(1, board.decision.settled)]
+    if (decision := board.decision) is not None:  # of those still in: the first row may be somebody else's
+        best = decision.order[: min(1, decision.settled)]
+        ranks = {row.rank for row in board.rows if row.name in best}
+        first = [row.name for row in board.rows if row.rank in ranks and row.name in decision.order]
     return [row.name for row in board.rows if row.name in first and row.points > 0]

@@ -46,7 +46,7 @@ def standings_table(rows: Sequence[dict[str, Any]], title: str) -> str:
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:
     strength = "" if row["rating"] is None else str(round(row["rating"]))  # never -0
     if row["interval"] is not None:
-        low, high = row["interval"]
-        strength += f" ± {(high - low) / 2:.0f}"
+        low, high = map(round, row["interval"])
+        strength += f", {low} to {high}"
     counts = (row["played"], row["wins"], row["draws"], row["losses"])
     return str(row["rank"]), row["name"], row["points"], *counts, strength

@@ -454,7 +454,7 @@ def test_a_table_calls_strength_what_the_page_and_the_documentation_call_it() ->
     row = {"rank": 1, "name": "ann", "points": 1.0, "played": 1, "wins": 1, "draws": 0, "losses": 0}
     table = standings_table([row | {"rating": 33.4, "interval": [-10.0, 70.0]}], "cup")
     assert table.splitlines()[2].split()[-1] == "strength"
-    assert table.splitlines()[-1].endswith("33 ± 40")
+    assert table.splitlines()[-1].endswith("33, -10 to 70")
 
 
 @pytest.mark.slow

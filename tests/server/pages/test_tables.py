@@ -11,7 +11,7 @@ import trio
 from msgspec import structs
 from trio.testing import MockClock
 
-from server.pages import bot, home, tables
+from server.pages import bot, formatting, home, tables
 from server.pages.rendering import part
 from server.pages.tournament import parts_of, stamp
 from tests.effort import tries
@@ -108,6 +108,30 @@ def test_where_it_is_decided_who_has_won_it_is_somebody_who_is_still_in() -> Non
     board = board_of(record, 0.0)
     assert board.rows[0].name == "ann"
     assert tables.winners(record, board) == ["bob"]
+
+
+def test_where_it_is_decided_who_has_won_equals_have_won_together() -> None:
+    """Two that draw every match are decided to be as good as each other; the alphabet is no merit."""
+    record = finished("decide", *[(0.5, 0.5)] * 60)
+    board = board_of(record, 0.0)
+    assert board.decision is not None
+    assert board.decision.decided
+    assert [row.rank for row in board.rows] == [1, 1]
+    assert tables.winners(record, board) == ["ann", "bob"]
+
+
+def test_a_strength_stands_beside_both_ends_of_its_interval() -> None:
+    """It is not in the middle of these: half their distance, with a ±, would be neither end."""
+    record = finished("round-robin", (1.0, 0.0), (1.0, 0.0), (1.0, 0.0))
+    board = board_of(record, 0.0)
+    seen = part("standings", tables.standings(record, board) | {"whole": False})
+    for row in board.rows:
+        assert row.rating is not None
+        assert row.interval is not None
+        low, high = row.interval
+        assert abs(low + high - 2 * row.rating) > 100
+        ends = f"{formatting.signed(low)} to {formatting.signed(high)}"
+        assert f"{formatting.signed(row.rating)} <small>{ends}</small>" in seen
 
 
 @pytest.mark.parametrize(("many", "others"), [(4, "1 other<"), (5, "2 others<")])
