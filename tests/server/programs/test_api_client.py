@@ -1,4 +1,4 @@
-"""The organiser's token, where commands find it, and answers that no host gives.
+"""The organiser's token, where commands find it, exports, and answers that no host gives.
 
 `test_commands_host.py` has the rest of the client.
 """
@@ -17,6 +17,7 @@ from server.exits import FAILED, MISUSED, ConfigError, Failure
 from server.programs.api_client import Remote
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
+from tests.server.run import quintain
 
 NOBODY = "http://127.0.0.1:1"  # nothing is asked there
 
@@ -179,6 +180,19 @@ def test_whoever_exports_from_another_machine_sends_it_only_a_token_that_was_nam
             found = Remote(there, token, str(tmp_path)).text_for_organiser("tournaments", "friday", "export")
         assert found == "{}\n"
         assert [sent in each if sent else b"Bearer" not in each for each in heard] == [True] * len(heard)
+
+
+@pytest.mark.parametrize("said", ["Zürich", "\u2028\x85\x9b31m"])
+def test_an_export_is_written_as_the_host_has_it_whatever_is_said_in_it(said: str, tmp_path: Path) -> None:
+    """Catches letters that were escaped, so that its chain no longer held, and a note that ended a line."""
+    lines = f'{{"note":"{said}","spent":1E-7}}\n{{}}\n'
+    head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n"
+    ask, file = ("tournament", "export", "friday", "--data", str(tmp_path), "--url"), tmp_path / "export"
+    with answering((head + lines).encode()) as address:
+        assert quintain(*ask, f"http://{address}", QUINTAIN_TOKEN="") == (0, lines, "")
+    with answering((head + lines).encode()) as address:
+        *_, told = quintain(*ask, f"http://{address}", "--output", str(file), QUINTAIN_TOKEN="")
+    assert (file.read_bytes(), told) == (lines.encode(), f"2 lines are in {file}\n")
 
 
 def test_a_file_that_holds_no_token_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
