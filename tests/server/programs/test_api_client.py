@@ -8,12 +8,13 @@ import ssl
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from math import inf, nan
 from pathlib import Path
 
 import pytest
 import trustme
 
-from server.exits import FAILED, MISUSED, ConfigError, Failure
+from server.exits import FAILED, MISUSED, ConfigError, Failure, Misuse
 from server.programs.api_client import Remote
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
@@ -121,6 +122,11 @@ def answering(
         (b"this is no web server: the first line is the name of a bot\n", "does not speak HTTP"),
         (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"match', "hung up in the middle of its answer"),
         (b'HTTP/1.1 409 No\r\nContent-Length: 99\r\n\r\n{"error', "the host answers with 409 No"),
+        (b"HTTP/1.1 409 No\r\nContent-Length: 60000\r\n\r\n" + b"[" * 60000, "the host answers with 409 No"),
+        (b'HTTP/1.1 409 No\r\nContent-Length: 17\r\n\r\n{"error":"a\\nb"}\n', "^a b$"),
+        (b"HTTP/1.1 302 Go\r\nLocation: http://[\r\n\r\n", "leads to what is no address"),
+        (b"HTTP/1.1 302 Go\r\nLocation: http://a..b\r\n\r\n", "leads to what is no address"),
+        (b"HTTP/1.1 304 No\r\n\r\n", "leads to another address, and no answer comes from there"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "is not a Quintain host"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "is not a Quintain host"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + b"[" * 60000, "is not a Quintain host"),
@@ -133,11 +139,24 @@ def test_an_answer_that_no_host_gives_is_a_failure_in_a_sentence(answer: bytes, 
 
 
 def test_an_answer_without_what_was_asked_for_is_none_of_a_host() -> None:
-    there = b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"status":"ok"}'
+    there = b'HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n{"tournaments":[{"":1}]}'
     with answering(there) as address:
         found = Remote(f"http://{address}").get("games")
-    with pytest.raises(Failure, match="is not a Quintain host: its answer has no 'games'"):
-        found["games"]
+    for part, key in ((found, "games"), (found["tournaments"][0], "entrants")):
+        with pytest.raises(Failure, match=f"is not a Quintain host: its answer has no '{key}'"):
+            part[key]
+
+
+@pytest.mark.parametrize("number", [inf, nan])
+def test_a_number_that_json_does_not_have_is_said_before_anybody_is_asked(number: float) -> None:
+    """Catches `--turn inf`, of which the host said that it is not JSON, at byte 77."""
+    with pytest.raises(Misuse, match="expected numbers that are finite"):
+        Remote(NOBODY, "token").post("tournaments", body={"pace": {"turn": number}})
+
+
+def test_what_was_not_given_in_utf_8_is_said_before_anybody_is_asked() -> None:
+    code, _, told = quintain("tournament", "invite", "friday", "caf\udce9", "--url", NOBODY, "--token", "x")
+    assert (code, told) == (2, "quintain: expected words in UTF-8, not 'caf\\udce9'\n")
 
 
 @pytest.mark.parametrize("kind", [b"text/html", b"application/json", b"text/plain"])
