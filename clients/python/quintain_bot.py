@@ -340,7 +340,7 @@ class _Teller:
         shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
         log.log(level, "%s", shown)
         if not self.quiet:
-            encoding = sys.stdout.encoding or "utf-8"
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
             with contextlib.suppress(OSError):  # a full disk, or a terminal that is gone, costs no match
                 print(shown.encode(encoding, "backslashreplace").decode(encoding), flush=True)
 

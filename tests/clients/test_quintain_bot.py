@@ -149,15 +149,21 @@ class Full(io.StringIO):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_disk_that_is_full_costs_no_match(host: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches an exception in the middle of a match: the log of the bot had no room for a line."""
+@pytest.mark.parametrize("output", [Full(), None])
+def test_a_disk_that_is_full_costs_no_match(
+    output: io.StringIO | None, host: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches an exception in the middle of a match: the log of the bot had no room for a line.
+
+    And one at its start, where nobody has given it a standard output, as on Windows without a console.
+    """
     ends: list[str] = []
 
     def heard(message: dict[str, Any]) -> None:
         if message["type"] == "end":
             ends.append(message["ending"])
 
-    monkeypatch.setattr(sys, "stdout", Full())
+    monkeypatch.setattr(sys, "stdout", output)
     where = {"game": "connect-4", "name": "full", "url": url(host), "against": "first"}
     quintain_bot.run(open_column, **where, matches=1, heard=heard)
     assert ends == ["played"]
