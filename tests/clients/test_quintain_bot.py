@@ -291,6 +291,29 @@ def test_leaving_loses_the_match_at_once(host: Served, pool: Bots) -> None:
     assert host.get(f"/api/matches/{cup}-1")[1]["ending"] == "left"
 
 
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_an_author_who_stops_a_bot_and_starts_it_again_goes_on_with_its_match(
+    host: Served, pool: Bots, scheme: str
+) -> None:
+    """Catches a goodbye at Ctrl-C, by which the match was lost."""
+    cup = opened(host, "tic-tac-toe")
+
+    def stopped(turn: dict[str, Any]) -> str:
+        if turn["ply"] > 1:
+            raise KeyboardInterrupt
+        return first_free(turn)
+
+    way = {"game": "tic-tac-toe", "name": f"{cup}-ann", "url": url(host, scheme), "tournament": cup}
+    bob = pool.submit(
+        quintain_bot.run, first_free, game="tic-tac-toe", name=f"{cup}-bob", url=url(host), tournament=cup
+    )
+    with pytest.raises(KeyboardInterrupt):
+        quintain_bot.run(stopped, **way)
+    assert quintain_bot.run(first_free, **way) is not None
+    bob.result(HANG)
+    assert host.get(f"/api/matches/{cup}-1")[1]["ending"] == "played"
+
+
 def test_a_bot_that_is_started_again_is_still_itself(host: Served, memory: Path) -> None:
     """Catches an author who is told that the name is taken, by himself."""
     tokens: list[str] = []
