@@ -139,7 +139,7 @@ static bool quintain_visit(struct quintain *bot, int connection)
 /* Plays until the tournament is over. Returns an exit code: 1 if there is no playing, and standard error says why. */
 static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
 {
-    struct quintain bot = {.game = game, .choose = choose, .log = quiet ? fopen("/dev/null", "w") : stdout, .tournament = "null"};
+    struct quintain bot = {.game = game, .choose = choose, .log = quiet || fcntl(1, F_GETFD) < 0 ? fopen("/dev/null", "w") : stdout, .tournament = "null"};
     char host[256] = "", port[16] = "8000";
     time_t lost = 0;
     bot.url = getenv("QUINTAIN_URL") ? getenv("QUINTAIN_URL") : "tcp://127.0.0.1:8000";

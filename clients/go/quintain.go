@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"math"
 	"math/rand"
@@ -51,6 +52,9 @@ func Play(game string, choose func(turn Message) any) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil || host == "" || !strings.HasPrefix(url, "tcp://") {
 		return fmt.Errorf("cannot play on %s: expected an address like tcp://127.0.0.1:8000", url)
+	}
+	if _, closed := os.Stdout.Stat(); closed != nil && Say.Writer() == os.Stdout {
+		Say.SetOutput(io.Discard) // its number will be that of the connection, and the host would read all lines
 	}
 	token, err := remembered(host + "-" + game + "-" + name)
 	hello := map[string]any{"type": "hello", "protocol": 1, "name": name, "game": game, "token": token}

@@ -154,7 +154,7 @@ class Bot:
 
     def say(self, line: str) -> None:
         if not self.quiet:  # names come from strangers: nothing in them may move the cursor, or fail to print
-            encoding = sys.stdout.encoding or "utf-8"
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
             plain = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
             with suppress(OSError):  # a full disk costs no match
                 print(plain.encode(encoding, "backslashreplace").decode(encoding), flush=True)

@@ -27,8 +27,8 @@ What `choose` is given is a dict, the house protocol's `turn` message with a lit
     turn["refused"]    only there if your last answer was refused: why, in words
 
 What it returns is the move, as `turn["last"]` would show it or in its short form: `3`, `"SE"`, `"e3h"`,
-`"1 2 3"`. It may raise `Leave` to stop playing for good. Any other exception comes out of `run`; a bot that
-is started again within half a minute goes on with its match.
+`"1 2 3"`. It may raise `Leave` to stop playing for good, which loses the match. Any other exception comes out
+of `run`, Ctrl-C too; a bot that is started again within half a minute goes on with its match.
 
 It may set `turn["note"]`: up to 500 characters, or a dict of up to 16 numbers. The host keeps that with the
 move, and shows it when the match is over.
@@ -269,9 +269,6 @@ class _Bot:
                     return message
         except Leave:
             return _bye(connection)
-        except KeyboardInterrupt:
-            _bye(connection)
-            raise
 
     def enter(self, welcome: Message) -> None:
         self.welcomed = self.here = True
@@ -340,7 +337,7 @@ class _Teller:
         shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
         log.log(level, "%s", shown)
         if not self.quiet:
-            encoding = sys.stdout.encoding or "utf-8"
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
             with contextlib.suppress(OSError):  # a full disk, or a terminal that is gone, costs no match
                 print(shown.encode(encoding, "backslashreplace").decode(encoding), flush=True)
 

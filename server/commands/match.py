@@ -99,6 +99,8 @@ def match(
     json
         The result as a JSON object, with every game.
     """
+    if save == "":  # as of a variable of a shell that is not set: the games would be kept nowhere
+        raise Misuse("--save: expected the name of a file, and got an empty one")
     rules, names = game_named(game), (first, second if first != second else f"{second} (2)")
     asked = Terms(
         game=game,
@@ -114,8 +116,8 @@ def match(
     before = Saved(asked, [], 0)
     if resume is not None and (resume != save or Path(resume).exists()):
         before = saved(resume)
-        before = structs.replace(before, terms=continued(before.terms, asked, resume))
-    terms, begin = _settled(rules, before.terms)
+        asked = continued(before.terms, asked, resume)
+    terms, begin = _settled(rules, asked)
     setting = Setting(
         game=rules,
         commands=(first, second),
@@ -131,7 +133,7 @@ def match(
         tally.add(played)
     most = terms.games or (GAMES if test is None else SPRT_GAMES)
     onto = before.whole > 0 and save in (None, resume)
-    with keeping(save or resume, structs.replace(before, terms=terms), onto=onto) as keep:
+    with keeping(save or resume, before, onto=onto, terms=terms) as keep:
         stopped = _play(setting, tally, test, most, concurrency, keep)
     say(json_line(as_json(game, tally, test)) if json else in_words(game, names, tally, test))
     return INTERRUPTED if stopped else DONE

@@ -18,13 +18,13 @@ from server.commands.tournament_answers import COLUMNS, cells, order, shown, tel
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
 from server.programs.table import table
-from server.programs.terminal import expect_consent, note, say
+from server.programs.terminal import expect_consent, note, say, say_unchanged
 
 HELP = """Manage the tournaments of a running host.
 
-Commands that change something need the organiser's token, as does a
-complete export. It is looked for in --token, QUINTAIN_TOKEN and the
-host's data folder.
+Commands that change something need the organiser's token. An export has
+contacts with it, and what came after a freeze. It is looked for in --token,
+QUINTAIN_TOKEN and the host's data folder.
 
 Example: a tournament of eight that starts when all have come:
 
@@ -252,10 +252,14 @@ def delete(name: str, *, desk: DeskOptions | None = None, yes: Flag = False, jso
 
 @command
 def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = None) -> int:
-    """Write a whole tournament as JSON Lines: entrants, pairings, matches, standings.
+    """Write a tournament as JSON Lines: entrants, pairings, matches, standings.
 
-    Without the organiser's token it is what everybody may see: while standings
-    are frozen, nothing that came later. With a wrong one, nothing is written.
+    `quintain verify` checks it. `quintain import` does not take it: that needs
+    what `quintain export` writes on the host's machine, with digests of tokens.
+
+    Without the organiser's token it is what everybody may see: no contacts, and
+    while standings are frozen, nothing that came later. With a wrong one,
+    nothing is written.
 
     Example:
 
@@ -265,14 +269,13 @@ def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = 
     ----------
     output
         The file to write; standard output unless set. A new file is for nobody
-        else to read: the organiser's export has digests of tokens.
+        else to read: the organiser's export has contacts.
     """
     from server.store import private
 
     lines = (desk or DeskOptions()).remote().text_for_organiser("tournaments", name, "export")
     if output is None:
-        for line in lines.splitlines():
-            say(json_line(reading.loads(line)))
+        say_unchanged(lines)
         return DONE
     try:
         if not output.exists():  # later writes keep its rights
@@ -280,7 +283,8 @@ def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = 
         output.write_text(lines, encoding="utf-8")
     except OSError as error:
         raise Failure(f"{output}: cannot be written: {error.strerror}") from None
-    note(f"{len(lines.splitlines()):,} lines are in {output}")
+    count = lines.count("\n")
+    note(f"{count:,} lines are in {output}")
     return DONE
 
 

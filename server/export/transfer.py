@@ -42,7 +42,7 @@ READINGS = 3  # of each entry that is exported: for the record, for its matches,
 STAGES = 3  # of an import: its lines are read, its facts are checked, and they are kept
 OPENED, CONCLUDED = entries.kind(Opened), entries.kind(Concluded)
 DELETED = entries.body(Turned(State.DELETED))
-WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"
+WHENCE = "an import takes what `quintain export` has written, and not what the API gives"
 
 
 def leaving(

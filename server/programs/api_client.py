@@ -47,7 +47,7 @@ _open = build_opener(ProxyHandler({}), _Redirects).open
 
 
 class Answer(dict[str, Any]):
-    """A JSON object from a host. What is not in it shows that something else has answered."""
+    """A JSON object from a host, or within one. What is not in it shows that something else has answered."""
 
     def __init__(self, found: dict[str, Any], url: str) -> None:
         super().__init__(found)
@@ -104,7 +104,7 @@ class Remote:
         """Give an order, with the organiser's token."""
         token, origin = self._organiser()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        asked = Request(self._address(path), json.dumps(body or {}).encode(), headers)  # noqa: S310
+        asked = Request(self._address(path), _written(body or {}), headers)  # noqa: S310
         return self._json(self._answer(asked, f"; it was taken from {origin}"))
 
     def _address(self, path: tuple[str, ...]) -> str:
@@ -126,8 +126,11 @@ class Remote:
             if error.code in REDIRECTIONS:
                 with error:
                     to = error.headers.get("Location", "another address")
-                    why = "the organiser's token is not sent on: name the address with --url"
-                    raise Failure(f"{self.url} leads to {to}, and {why}") from None
+                    kept = request.has_header("Authorization")
+                    why = "the organiser's token is not sent on" if kept else "no answer comes from there"
+                    raise Failure(
+                        f"{self.url} leads to {to}, and {why}: name the address with --url"
+                    ) from None
             kind = Misuse if error.code == HTTPStatus.BAD_REQUEST else Failure
             with error:
                 raise kind(
@@ -148,10 +151,12 @@ class Remote:
                 raise Failure(f"{self.url}: {causes.why(reason)}; a host without TLS is at http://") from None
             why = getattr(reason, "strerror", None) or reason
             raise Failure(f"no host answers at {self.url}: {why}; `quintain serve` starts one") from None
+        except ValueError:  # of where it leads: our own address was looked at
+            raise Failure(f"{self.url} leads to what is no address: name one with --url") from None
 
     def _json(self, answer: bytes) -> Any:
         try:
-            found: object = json.loads(answer)
+            found: object = json.loads(answer, object_hook=lambda part: Answer(part, self.url))
         except (ValueError, RecursionError):
             raise self._no_host() from None
         if not isinstance(found, dict):
@@ -199,6 +204,14 @@ class Remote:
         return token, origin
 
 
+def _written(body: dict[str, Any]) -> bytes:
+    try:
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise Misuse("expected numbers that are finite, and got inf or nan") from None
+    return text.encode()
+
+
 def _opened(request: Request) -> HTTPResponse:
     """The answer. A host that is working something out is asked again, for as long as answers may take."""
     until = time.monotonic() + TIMEOUT
@@ -222,6 +235,6 @@ def _soon(error: HTTPError) -> float:
 
 def _complaint(error: HTTPError) -> str:
     try:
-        return str(json.loads(error.read())["error"])
-    except (ValueError, KeyError, TypeError, OSError, HTTPException):
+        return " ".join(str(json.loads(error.read())["error"]).split())
+    except (ValueError, RecursionError, KeyError, TypeError, OSError, HTTPException):
         return f"the host answers with {error.code} {error.reason}"

@@ -108,15 +108,16 @@ def contestant(command: str, game: Game[Any, Any], think: float, seed: int) -> C
 
 def thinking(game: Game[Any, Any], brain: Brain, seconds: float) -> Callable[[dict[str, Any]], Any]:
     """A `choose` that asks a brain: the position comes from the moves in the protocol's question."""
-    match, position, played = "", game.opening({}), 0
+    match, position, played = "", game.opening({}), list[Any]()
 
     def choose(question: dict[str, Any]) -> Any:
         nonlocal match, position, played
-        if question["match"] != match or played > question["ply"]:
-            match, position, played = question["match"], game.opening(question["options"]), 0
-        for move in question["moves"][played:]:
+        moves = question["moves"]
+        if question["match"] != match or moves[: len(played)] != played:  # a restart may take moves back
+            match, position, played = question["match"], game.opening(question["options"]), []
+        for move in moves[len(played) :]:
             position = position.play(game.read(move, position))
-            played += 1
+            played.append(move)
         left = question["clock"][game.seats.index(question["you"])]
         until = time.perf_counter() + (seconds if left is None else min(seconds, left / SHARE))
         return game.write(brain(position, lambda: time.perf_counter() >= until))

@@ -1,14 +1,14 @@
 """A series of matches in a file of JSON Lines: first its terms, then each match as soon as it is over.
 
-A file that is continued may end in the middle of a line, because its writer was
-killed: that line is cut off, and its match played again. Any other damage is refused,
-with the number of the line.
+Where it goes on to another end, its new terms stand before the matches from then on. A file that is
+continued may end in the middle of a line, because its writer was killed: that line is cut off, and its
+match played again. Any other damage is refused, with the number of the line.
 """
 
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any
 
 import msgspec
 from msgspec import Struct, structs
@@ -23,7 +23,6 @@ try:
 except ImportError:  # not a Unix
     fcntl = None
 
-T = TypeVar("T")
 FIXED = ("game", "players", "pace", "plies", "openings", "seed", "think")  # as long as a series goes on
 
 
@@ -58,12 +57,15 @@ def saved(path: str) -> Saved:
     lines = content[:whole].splitlines()
     if not lines:
         raise Misuse(f"{path}: expected matches that were kept with --save, and there is not one whole line")
-    terms = _read(lines[0], Terms, f"{path}, line 1")
+    terms: Terms = _read(lines[0], Terms, f"{path}, line 1")
     matches: dict[int, Played] = {}
     for number, line in enumerate(lines[1:], 2):
-        each = _read(line, Played, f"{path}, line {number}")
-        if matches.setdefault(each.match, each) is not each:
-            raise Misuse(f"{path}, line {number}: match {each.match} is in an earlier line already")
+        where = f"{path}, line {number}"
+        each: Terms | Played = _read(line, Terms | Played, where)
+        if isinstance(each, Terms):
+            terms = continued(terms, each, where)
+        elif matches.setdefault(each.match, each) is not each:
+            raise Misuse(f"{where}: match {each.match} is in an earlier line already")
     return Saved(terms, [*matches.values()], whole)
 
 
@@ -78,20 +80,25 @@ def continued(terms: Terms, asked: Terms, path: str) -> Terms:
 
 
 @contextmanager
-def keeping(path: str | None, before: Saved, *, onto: bool) -> "Generator[Callable[[Played], None]]":
-    """A function that keeps each match that it is given, in a new file or, if `onto`, in the existing one."""
+def keeping(
+    path: str | None, before: Saved, *, onto: bool, terms: Terms | None = None
+) -> "Generator[Callable[[Played], None]]":
+    """A function that keeps each match that it is given, in a new file or, if `onto`, in the existing one.
+
+    `terms` are those from now on; unless given, those before.
+    """
     if path is None:
         yield lambda played: None
         return
     try:
-        file = _onto(path, before) if onto else _afresh(path, before)
+        file = (_onto if onto else _afresh)(path, before, terms or before.terms)
     except OSError as error:
         raise _cannot_be_written(path, error) from None
     with file:
         yield lambda played: _keep(file, path, played)
 
 
-def _onto(path: str, before: Saved) -> IO[bytes]:
+def _onto(path: str, before: Saved, terms: Terms) -> IO[bytes]:
     with ExitStack() as failing:
         file = failing.enter_context(open(path, "r+b", buffering=0))
         _lock(file, path)
@@ -100,17 +107,19 @@ def _onto(path: str, before: Saved) -> IO[bytes]:
             raise _in_use(path)
         file.truncate(before.whole)
         file.seek(before.whole)
+        if terms != before.terms:
+            _write(file, _line(terms))
         failing.pop_all()
     return file
 
 
-def _afresh(path: str, before: Saved) -> IO[bytes]:
+def _afresh(path: str, before: Saved, terms: Terms) -> IO[bytes]:
     with ExitStack() as failing:
         file = failing.enter_context(open(path, "ab", buffering=0))
         _lock(file, path)
         if Path(path).is_file() and Path(path).stat().st_size:
             raise Misuse(f"{path}: there is something in it already; --resume {path} would go on with it")
-        for each in (before.terms, *before.matches):
+        for each in (terms, *before.matches):
             _write(file, _line(each))
         failing.pop_all()
     return file
@@ -154,7 +163,7 @@ def _line(value: Terms | Played) -> bytes:
     return msgspec.json.encode(value) + b"\n"
 
 
-def _read(line: bytes, kind: type[T], where: str) -> T:
+def _read(line: bytes, kind: Any, where: str) -> Any:
     try:
         return msgspec.json.decode(line, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,7 +1,7 @@
 """Printing by commands: results on standard output, everything else on standard error.
 
-Everything that is printed has gone through `safe`. Colours and progress
-are for a terminal only, and colours not where `NO_COLOR` is set.
+Everything that is printed has gone through `safe`, but for what `say_unchanged` writes into a file or a pipe.
+Colours and progress are for a terminal only, and colours not where `NO_COLOR` is set.
 """
 
 import os
@@ -26,6 +26,16 @@ def say(text: str) -> None:
     """Print a result."""
     with printing():
         print(safe(text, cut=None), flush=True)  # noqa: T201
+
+
+def say_unchanged(text: str) -> None:
+    """Print a result of which every character counts. On a terminal it is escaped like any other."""
+    if sys.stdout.isatty():
+        say(text.removesuffix("\n"))
+        return
+    with printing():
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
 
 
 def note(text: str) -> None:

@@ -149,15 +149,21 @@ class Full(io.StringIO):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_disk_that_is_full_costs_no_match(host: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches an exception in the middle of a match: the log of the bot had no room for a line."""
+@pytest.mark.parametrize("output", [Full(), None])
+def test_a_disk_that_is_full_costs_no_match(
+    output: io.StringIO | None, host: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches an exception in the middle of a match: the log of the bot had no room for a line.
+
+    And one at its start, where nobody has given it a standard output, as on Windows without a console.
+    """
     ends: list[str] = []
 
     def heard(message: dict[str, Any]) -> None:
         if message["type"] == "end":
             ends.append(message["ending"])
 
-    monkeypatch.setattr(sys, "stdout", Full())
+    monkeypatch.setattr(sys, "stdout", output)
     where = {"game": "connect-4", "name": "full", "url": url(host), "against": "first"}
     quintain_bot.run(open_column, **where, matches=1, heard=heard)
     assert ends == ["played"]
@@ -283,6 +289,29 @@ def test_leaving_loses_the_match_at_once(host: Served, pool: Bots) -> None:
     quintain_bot.run(first_free, game="tic-tac-toe", name=f"{cup}-bob", url=url(host), tournament=cup)
     assert ann.result(HANG) is None
     assert host.get(f"/api/matches/{cup}-1")[1]["ending"] == "left"
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_an_author_who_stops_a_bot_and_starts_it_again_goes_on_with_its_match(
+    host: Served, pool: Bots, scheme: str
+) -> None:
+    """Catches a goodbye at Ctrl-C, by which the match was lost."""
+    cup = opened(host, "tic-tac-toe")
+
+    def stopped(turn: dict[str, Any]) -> str:
+        if turn["ply"] > 1:
+            raise KeyboardInterrupt
+        return first_free(turn)
+
+    way = {"game": "tic-tac-toe", "name": f"{cup}-ann", "url": url(host, scheme), "tournament": cup}
+    bob = pool.submit(
+        quintain_bot.run, first_free, game="tic-tac-toe", name=f"{cup}-bob", url=url(host), tournament=cup
+    )
+    with pytest.raises(KeyboardInterrupt):
+        quintain_bot.run(stopped, **way)
+    assert quintain_bot.run(first_free, **way) is not None
+    bob.result(HANG)
+    assert host.get(f"/api/matches/{cup}-1")[1]["ending"] == "played"
 
 
 def test_a_bot_that_is_started_again_is_still_itself(host: Served, memory: Path) -> None:

@@ -246,11 +246,17 @@ def test_standings_that_were_frozen_before_a_bot_came_are_no_trouble_for_it(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is full")
+@pytest.mark.parametrize("output", ["> /dev/full", ">&-"])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_disk_that_is_full_costs_no_match(language: str, workshop: Workshop, script: Script) -> None:
-    """Catches a traceback in the middle of a tournament: of a line for the author, whose log had no room."""
+def test_a_disk_that_is_full_costs_no_match(
+    language: str, output: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches a traceback in the middle of a tournament: of a line for the author, whose log had no room.
+
+    And one at the very start, where there is no standard output, or lines for the author that the host got.
+    """
     needed(language)
-    full = ("sh", "-c", 'exec "$@" > /dev/full', "sh")
+    full = ("sh", "-c", f'exec "$@" {output}', "sh")
     bot = workshop.start(language, script.port, name=f"{language}-full", under=full)
     script.accept()
     script.say(welcome(script.hear()))

@@ -117,6 +117,8 @@ def test_what_was_saved_goes_on_as_if_nothing_had_happened(told: Told, tmp_path:
         file.write(b'{"type":"match","match":5,"pla')  # whoever wrote that was killed
     assert told(*words[:4], "--resume", str(path), "--games", "9") == whole
     assert told(*words[:4], "--resume", str(path)) == whole | {"games": 9}, "there is nothing left to play"
+    path.write_bytes(path.read_bytes()[:-10])  # whoever was to play nine was killed before the end
+    assert told(*words[:4], "--resume", str(path)) == whole
     with pytest.raises(Misuse, match="--resume"):  # what is there is not overwritten
         command_match(*words, "--save", str(path))
     with pytest.raises(Misuse, match="expected the seed that it was saved with, 5, and got 6"):
@@ -162,6 +164,7 @@ def test_whatever_stops_it_what_is_known_is_kept(how: signal.Signals, tmp_path: 
         (("--gain", "1"), "--gain adds to a bank: expected --bank as well"),
         (("--bank", "inf"), "expected a number of seconds for --bank"),
         (("--resume", "is-not-there"), "is-not-there: cannot be read"),
+        (("--save", ""), "--save: expected the name of a file"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(words: tuple[str, ...], why: str) -> None:

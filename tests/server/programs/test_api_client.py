@@ -1,4 +1,4 @@
-"""The organiser's token, where commands find it, and answers that no host gives.
+"""The organiser's token, where commands find it, exports, and answers that no host gives.
 
 `test_commands_host.py` has the rest of the client.
 """
@@ -8,15 +8,17 @@ import ssl
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from math import inf, nan
 from pathlib import Path
 
 import pytest
 import trustme
 
-from server.exits import FAILED, MISUSED, ConfigError, Failure
+from server.exits import FAILED, MISUSED, ConfigError, Failure, Misuse
 from server.programs.api_client import Remote
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
+from tests.server.run import quintain
 
 NOBODY = "http://127.0.0.1:1"  # nothing is asked there
 
@@ -120,6 +122,11 @@ def answering(
         (b"this is no web server: the first line is the name of a bot\n", "does not speak HTTP"),
         (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"match', "hung up in the middle of its answer"),
         (b'HTTP/1.1 409 No\r\nContent-Length: 99\r\n\r\n{"error', "the host answers with 409 No"),
+        (b"HTTP/1.1 409 No\r\nContent-Length: 60000\r\n\r\n" + b"[" * 60000, "the host answers with 409 No"),
+        (b'HTTP/1.1 409 No\r\nContent-Length: 17\r\n\r\n{"error":"a\\nb"}\n', "^a b$"),
+        (b"HTTP/1.1 302 Go\r\nLocation: http://[\r\n\r\n", "leads to what is no address"),
+        (b"HTTP/1.1 302 Go\r\nLocation: http://a..b\r\n\r\n", "leads to what is no address"),
+        (b"HTTP/1.1 304 No\r\n\r\n", "leads to another address, and no answer comes from there"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "is not a Quintain host"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "is not a Quintain host"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + b"[" * 60000, "is not a Quintain host"),
@@ -132,11 +139,24 @@ def test_an_answer_that_no_host_gives_is_a_failure_in_a_sentence(answer: bytes, 
 
 
 def test_an_answer_without_what_was_asked_for_is_none_of_a_host() -> None:
-    there = b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"status":"ok"}'
+    there = b'HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n{"tournaments":[{"":1}]}'
     with answering(there) as address:
         found = Remote(f"http://{address}").get("games")
-    with pytest.raises(Failure, match="is not a Quintain host: its answer has no 'games'"):
-        found["games"]
+    for part, key in ((found, "games"), (found["tournaments"][0], "entrants")):
+        with pytest.raises(Failure, match=f"is not a Quintain host: its answer has no '{key}'"):
+            part[key]
+
+
+@pytest.mark.parametrize("number", [inf, nan])
+def test_a_number_that_json_does_not_have_is_said_before_anybody_is_asked(number: float) -> None:
+    """Catches `--turn inf`, of which the host said that it is not JSON, at byte 77."""
+    with pytest.raises(Misuse, match="expected numbers that are finite"):
+        Remote(NOBODY, "token").post("tournaments", body={"pace": {"turn": number}})
+
+
+def test_what_was_not_given_in_utf_8_is_said_before_anybody_is_asked() -> None:
+    code, _, told = quintain("tournament", "invite", "friday", "caf\udce9", "--url", NOBODY, "--token", "x")
+    assert (code, told) == (2, "quintain: expected words in UTF-8, not 'caf\\udce9'\n")
 
 
 @pytest.mark.parametrize("kind", [b"text/html", b"application/json", b"text/plain"])
@@ -179,6 +199,19 @@ def test_whoever_exports_from_another_machine_sends_it_only_a_token_that_was_nam
             found = Remote(there, token, str(tmp_path)).text_for_organiser("tournaments", "friday", "export")
         assert found == "{}\n"
         assert [sent in each if sent else b"Bearer" not in each for each in heard] == [True] * len(heard)
+
+
+@pytest.mark.parametrize("said", ["Zürich", "\u2028\x85\x9b31m"])
+def test_an_export_is_written_as_the_host_has_it_whatever_is_said_in_it(said: str, tmp_path: Path) -> None:
+    """Catches letters that were escaped, so that its chain no longer held, and a note that ended a line."""
+    lines = f'{{"note":"{said}","spent":1E-7}}\n{{}}\n'
+    head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n"
+    ask, file = ("tournament", "export", "friday", "--data", str(tmp_path), "--url"), tmp_path / "export"
+    with answering((head + lines).encode()) as address:
+        assert quintain(*ask, f"http://{address}", QUINTAIN_TOKEN="") == (0, lines, "")
+    with answering((head + lines).encode()) as address:
+        *_, told = quintain(*ask, f"http://{address}", "--output", str(file), QUINTAIN_TOKEN="")
+    assert (file.read_bytes(), told) == (lines.encode(), f"2 lines are in {file}\n")
 
 
 def test_a_file_that_holds_no_token_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

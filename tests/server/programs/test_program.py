@@ -218,3 +218,16 @@ def test_a_brain_finds_its_position_whatever_it_is_asked_next(name: str) -> None
             if match.ply % 3 != 1:  # else it is the other one's turn
                 assert choose(asked) == choose(asked) == first
             match.play(match.position.turn, first, 0.0)
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_a_brain_plays_on_from_other_moves_where_a_restart_has_taken_some_back(name: str) -> None:
+    """Catches a move for the position before, which is illegal, and is made again whenever it is refused."""
+    game = catalogue()[name]
+    choose = thinking(game, lambda position, stop: next(iter(position.moves())), 0.0)
+    for number in range(2):
+        match = Match(game, ("a", "b"), 0.0, name="m", pace=Pace())
+        for _ in range(2):
+            move = [*match.position.moves()][-number]
+            match.play(match.position.turn, game.write(move), 0.0)
+        assert choose(question(match)) == game.write(next(iter(match.position.moves())))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from msgspec.json import encode
 
 from games.game import Pace
 from server.exits import Failure, Misuse
@@ -91,6 +92,24 @@ def test_all_of_it_can_be_kept_in_another_file_too(tmp_path: Path) -> None:
         keep(THREE)
     assert saved(str(tmp_path / "new")).matches == [ONE, TWO, THREE]
     assert saved(str(tmp_path / "old")).matches == [ONE, TWO]
+
+
+def test_a_series_that_goes_on_to_another_end_has_that_end_from_then_on(tmp_path: Path) -> None:
+    path = kept(tmp_path / "series")
+    for games in (20, 30):
+        before = saved(path)
+        with keeping(path, before, onto=True, terms=structs.replace(before.terms, games=games)):
+            pass
+        assert saved(path) == structs.replace(
+            before, terms=structs.replace(TERMS, games=games), whole=Path(path).stat().st_size
+        )
+    with keeping(path, saved(path), onto=True) as keep:
+        keep(THREE)
+    assert (saved(path).terms.games, saved(path).matches) == (30, [ONE, TWO, THREE])
+    with Path(path).open("ab") as file:
+        file.write(encode(structs.replace(TERMS, seed=8)) + b"\n")
+    with pytest.raises(Misuse, match="line 7: expected the seed that it was saved with, 7, and got 8"):
+        saved(path)
 
 
 def test_nothing_that_is_there_already_is_overwritten(tmp_path: Path) -> None:
