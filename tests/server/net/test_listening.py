@@ -24,7 +24,6 @@ from server.net.listening import TRIES, Attend, CannotListen, addresses, listene
 from server.net.open_files import room_for_files
 from server.net.proxies import Proxies
 from server.net.readiness import readiness
-from server.net.sockets import readiness
 from server.net.wire import Wire
 from tests.hang import HANG
 from tests.loopback import HAS_IPV6, ipv6

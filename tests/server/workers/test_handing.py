@@ -20,7 +20,7 @@ from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, r
 from server.net.limits import Limits
 from server.net.listening import listeners, serve
 from server.net.parking import LONG_ENOUGH
-from server.net.sockets import readiness
+from server.net.readiness import readiness
 from server.net.turns import Turns
 from server.net.wire import Piece
 from server.protocols import tcp, websocket
