@@ -256,12 +256,14 @@ ELSEWHERE = {
     "server/store/choice.py": "server/store/test_postgres.py",
     "server/store/data_folder.py": "server/test_keeping.py",
     "server/store/postgres_database.py": "server/store/test_postgres.py",
+    "server/store/postgres_reader.py": "server/store/test_postgres.py",
     "server/store/postgres_rows.py": "server/store/test_postgres.py",
     "server/store/journal.py": "server/store/test_laws.py",
     "server/store/reserve.py": "server/store/test_sqlite.py",
     "server/store/restore.py": "server/test_resume.py",
     "server/store/schema.py": "server/store/test_sqlite.py",
     "server/store/sqlite_database.py": "server/store/test_sqlite.py",
+    "server/store/sqlite_reader.py": "server/store/test_sqlite.py",
 }
 
 

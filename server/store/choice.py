@@ -15,8 +15,9 @@ from server.store.journal import Engine, Reader
 from server.store.reserve import Reserve
 from server.store.schema import NothingKept
 from server.store.snapshots import FILE, OF_WHOLE
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite
 from server.store.sqlite_database import expect_file, unusable
+from server.store.sqlite_reader import SqliteReader
 
 HEADER = 100  # bytes with which every file of SQLite begins
 LOG = f"{JOURNAL}-wal"  # beside a journal whose host was killed; SQLite deletes it if the journal is empty
@@ -44,7 +45,7 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
     """The database to read, by this many threads at once, while a host may be running."""
     path = Path(settings.data) / JOURNAL
     if settings.store:
-        from server.store.postgres import PostgresReader
+        from server.store.postgres_reader import PostgresReader
 
         return PostgresReader(settings.store)
     try:

@@ -21,8 +21,8 @@ from server.store import private
 from server.store.copies import PART
 from server.store.journal import Engine
 from server.store.ledger import InThread
-from server.store.sqlite import SqliteReader
 from server.store.sqlite_database import only_read
+from server.store.sqlite_reader import SqliteReader
 
 PREFIX = "regular-"
 STAMP = "%Y%m%d-%H%M%S"  # UTC, between the prefix and the end of a name

@@ -20,7 +20,8 @@ from server.store.choice import opened
 from server.store.copies import ASIDE, BESIDE, PART, backups, remove, whole_or_none
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Jot
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite
+from server.store.sqlite_reader import SqliteReader
 from tournament.entries import Entry
 
 SQLITE = b"SQLite format 3\0"  # how its files begin

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from server.store.snapshots import FILE, OF_WHOLE
-from server.store.sqlite import MIGRATIONS
+from server.store.sqlite_reader import MIGRATIONS
 from tests.bench import past
 from tests.bench.server import Server, quintain
 

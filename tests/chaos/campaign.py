@@ -228,9 +228,9 @@ def _unsound(host: Host) -> list[str]:
 
 def _reader(host: Host) -> Reader:
     if host.store:
-        from server.store.postgres import PostgresReader
+        from server.store.postgres_reader import PostgresReader
 
         return PostgresReader(host.store)
-    from server.store.sqlite import SqliteReader
+    from server.store.sqlite_reader import SqliteReader
 
     return SqliteReader(host.journal)

@@ -36,8 +36,9 @@ from server.store.choice import beside, opened
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
 from server.store.schema import NothingKept
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite
 from server.store.sqlite_database import connected
+from server.store.sqlite_reader import SqliteReader
 from tests.hang import HANG
 from tests.lacking import lacking
 from tests.ports import free_ports
@@ -414,7 +415,8 @@ def test_a_file_of_what_is_unknown_here_is_refused_in_a_line_that_names_it(tmp_p
 
 
 def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> None:
-    from server.store.postgres import Postgres, PostgresReader
+    from server.store.postgres import Postgres
+    from server.store.postgres_reader import PostgresReader
 
     filled(tmp_path / "old.sqlite")
     lines, url = moved(tmp_path / "old.sqlite"), server.database()
@@ -476,7 +478,7 @@ def test_the_journal_of_a_host_that_runs_or_was_killed_is_restored_with_what_is_
     tmp_path: Path, server: Server
 ) -> None:
     """A journal is as good as a backup of it, and a copy of its folder too."""
-    from server.store.postgres import PostgresReader
+    from server.store.postgres_reader import PostgresReader
 
     path, copied = tmp_path / "quintain.sqlite", tmp_path / "copied.sqlite"
     rows = filled(path)
@@ -658,7 +660,7 @@ def test_what_a_killed_host_has_left_beside_a_deleted_journal_does_not_damage_th
 def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
     tmp_path: Path, server: Server
 ) -> None:
-    from server.store.postgres import PostgresReader
+    from server.store.postgres_reader import PostgresReader
 
     old, folder = Path(__file__).parent / "store/journals/schema-1.sqlite", prepared(str(tmp_path / "data"))
     before, found = old.read_bytes(), settings(None, {}, {"data": str(folder)})

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from server.store.sqlite import SqliteReader
+from server.store.sqlite_reader import SqliteReader
 from server.webhooks.positions import FILE
 from tests.hang import HANG, wait_for
 from tests.server.exposition import read

@@ -8,7 +8,8 @@ import pytest
 from server.export.passing import counted, watched
 from server.export.transfer import READINGS, STAGES, bring_in, leaving
 from server.export.verify import PASSES, verify
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite
+from server.store.sqlite_reader import SqliteReader
 from tests.server.exports import exported, simulated, text
 from tournament import entries
 

@@ -19,7 +19,7 @@ import trio
 from structlog.testing import capture_logs
 
 from server.store import journal
-from server.store.postgres import PostgresReader
+from server.store.postgres_reader import PostgresReader
 from tests.chaos.bots import Bot
 from tests.chaos.told import Told, Verdict
 from tests.hang import HANG

@@ -43,8 +43,9 @@ from server.show.mirror import RETRY, Mirror, MirroredTournament
 from server.show.replica import Replica
 from server.store import snapshots
 from server.store.ledger import Ledger
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite
 from server.store.sqlite_database import connected
+from server.store.sqlite_reader import SqliteReader
 from tests.crashes.world import at_once
 from tests.steps import steps_taken
 from tests.turns import taking_turns

@@ -18,8 +18,9 @@ from server.store import journal, schema
 from server.store.copies import backups
 from server.store.journal import Engine, Jot, jot
 from server.store.snapshots import folded
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite
 from server.store.sqlite_database import Connection, connected
+from server.store.sqlite_reader import SqliteReader
 from tests.server.store.faults import Faulty
 from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tests.server.store.test_laws import EVERY_KIND, LOST, OPENED, PLAYED, WON

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from server.exits import FAILED, ConfigError, Unavailable
-from server.store import postgres, postgres_database
+from server.store import postgres, postgres_database, postgres_reader
 from server.store.journal import Jot
 from server.store.postgres import Astray, Postgres
 from server.store.postgres_database import where
@@ -267,7 +267,7 @@ def test_whoever_reads_waits_no_longer_than_a_while_for_a_server_that_stands_sti
     server: Server, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Catches a page that never came, and one more thread that waited with each request for one."""
-    monkeypatch.setattr(postgres, "SILENCE", 0.2)
+    monkeypatch.setattr(postgres_reader, "SILENCE", 0.2)
     monkeypatch.setattr(postgres_database, "LONG", 0.1)
     with closing(Postgres(url)) as engine, ThreadPoolExecutor(3) as threads:
         engine.write([entry(1)])

@@ -14,8 +14,9 @@ import trio.testing
 from server.exits import ConfigError, Unavailable
 from server.store import postgres
 from server.store.ledger import Ledger
-from server.store.postgres import Astray, Postgres, PostgresReader
+from server.store.postgres import Astray, Postgres
 from server.store.postgres_database import _may_pass
+from server.store.postgres_reader import PostgresReader
 from server.store.shared import SharedPostgres
 from tests.cluster.database import Standby
 from tests.hang import HANG, wait_for

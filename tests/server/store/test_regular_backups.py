@@ -13,7 +13,8 @@ from trio.testing import MockClock
 from server import figures
 from server.config import Backups
 from server.store.regular_backups import OTHERS, PREFIX, RETRY, Damaged, RegularBackups, verified
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite
+from server.store.sqlite_reader import SqliteReader
 from tournament import entries
 from tournament.facts import Entered
 

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -12,12 +12,13 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from server.exits import FAILED, ConfigError, Failure, Unavailable, Unusable
-from server.store import journal, sqlite
+from server.store import journal, sqlite, sqlite_reader
 from server.store.copies import backups, whole_or_none
 from server.store.journal import Jot
 from server.store.reserve import SPENT, Reserve
-from server.store.sqlite import MIGRATIONS, Sqlite
+from server.store.sqlite import Sqlite
 from server.store.sqlite_database import Connection, connected, reading
+from server.store.sqlite_reader import MIGRATIONS
 from tests.server.store.faults import little_room, no_more_files
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
@@ -29,6 +30,12 @@ from tournament.record import PIECE
 from tournament.store import Conflict
 
 LONG = "x" * 100_000
+
+
+def migrate_by(monkeypatch: pytest.MonkeyPatch, migrations: Sequence[Path]) -> None:
+    """Have this be a Quintain with these migrations."""
+    for module in (sqlite, sqlite_reader):
+        monkeypatch.setattr(module, "MIGRATIONS", migrations)
 
 
 @pytest.fixture
@@ -415,13 +422,13 @@ def test_an_upgrade_keeps_a_copy_and_is_done_once(
     engine.write(entered(1, "ann"))
     engine.close()
     (tmp_path / "next.sql").write_text("ALTER TABLE journal ADD COLUMN more TEXT; CREATE TABLE also (x);")
-    monkeypatch.setattr(sqlite, "MIGRATIONS", [*MIGRATIONS, tmp_path / "next.sql"])
+    migrate_by(monkeypatch, [*MIGRATIONS, tmp_path / "next.sql"])
     for _ in range(2):
         engine = Sqlite(path)
         assert engine._writer.execute("SELECT number, more FROM journal").fetchall() == [(1, None)]
         engine.close()
     (copy,) = backups(path).iterdir()
-    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    migrate_by(monkeypatch, MIGRATIONS)
     before = Sqlite(copy)
     assert list(before.kept()) == entered(1, "ann")
     before.close()
@@ -433,15 +440,15 @@ def test_whoever_goes_back_to_an_older_quintain_and_upgrades_again_has_a_copy_of
     (tmp_path / "next.sql").write_text("ALTER TABLE journal ADD COLUMN more TEXT;")
     newer = [*MIGRATIONS, tmp_path / "next.sql"]
     for number, name in enumerate(("ann", "bob"), 1):
-        monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+        migrate_by(monkeypatch, MIGRATIONS)
         for copy in backups(path).glob("*.sqlite"):  # the older Quintain begins with what it knew
             path.write_bytes(copy.read_bytes())
         engine = Sqlite(path)
         engine.write(entered(number, name))
         engine.close()
-        monkeypatch.setattr(sqlite, "MIGRATIONS", newer)
+        migrate_by(monkeypatch, newer)
         Sqlite(path).close()
-    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    migrate_by(monkeypatch, MIGRATIONS)
     lasts: list[int] = []
     for copy in backups(path).iterdir():
         older = sqlite.SqliteReader(copy)
@@ -457,10 +464,10 @@ def test_an_upgrade_that_fails_changes_nothing(
     engine.write(entered(1, "ann"))
     engine.close()
     (tmp_path / "next.sql").write_text("CREATE TABLE also (x); CREATE TABLE journal (x);")
-    monkeypatch.setattr(sqlite, "MIGRATIONS", [*MIGRATIONS, tmp_path / "next.sql"])
+    migrate_by(monkeypatch, [*MIGRATIONS, tmp_path / "next.sql"])
     with pytest.raises(ConfigError, match="already exists"):
         Sqlite(path)
-    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    migrate_by(monkeypatch, MIGRATIONS)
     engine = Sqlite(path)
     assert list(engine.kept()) == entered(1, "ann")
     assert not engine._writer.execute("SELECT * FROM sqlite_schema WHERE name = 'also'").fetchall()
@@ -475,11 +482,11 @@ def test_an_upgrade_without_room_is_tried_again_by_a_later_start_and_sends_nobod
     for room in (0, 1_000, 30_000, 50_000, 200_000):  # bytes: it fails at other steps
         path = tmp_path / str(room) / "quintain.sqlite"
         path.parent.mkdir()
-        monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+        migrate_by(monkeypatch, MIGRATIONS)
         engine = Sqlite(path)
         engine.write([Entry(1, "", 1.0, "ordered", None, LONG)])
         engine.close()
-        monkeypatch.setattr(sqlite, "MIGRATIONS", [*MIGRATIONS, tmp_path / "next.sql"])
+        migrate_by(monkeypatch, [*MIGRATIONS, tmp_path / "next.sql"])
         try:
             with little_room(room):
                 Sqlite(path).close()
@@ -494,9 +501,9 @@ def test_an_upgrade_without_room_is_tried_again_by_a_later_start_and_sends_nobod
 def test_an_upgrade_whose_copy_has_no_place_is_refused_in_a_line(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS[:-1])
+    migrate_by(monkeypatch, MIGRATIONS[:-1])
     Sqlite(path).close()
-    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    migrate_by(monkeypatch, MIGRATIONS)
     backups(path).write_text("")  # it should be a folder
     with pytest.raises(ConfigError, match="the copy before an upgrade cannot be written: File exists"):
         Sqlite(path)

@@ -14,7 +14,7 @@ import trio
 
 from server.store import journal
 from server.store.data_folder import JOURNAL
-from server.store.sqlite import SqliteReader
+from server.store.sqlite_reader import SqliteReader
 from tests.chaos.bots import Bot
 from tests.chaos.told import Told, Verdict
 from tests.effort import tries

@@ -24,7 +24,8 @@ from server.net.limits import Limits
 from server.show.feed import Teller
 from server.show.lending import Lending
 from server.store.ledger import Ledger
-from server.store.sqlite import Sqlite, SqliteReader
+from server.store.sqlite import Sqlite
+from server.store.sqlite_reader import SqliteReader
 from server.workers.__main__ import _loaded, _record
 from server.workers.directory import OWN
 from server.workers.messages import (

@@ -19,7 +19,7 @@ from games.catalogue import catalogue
 from server.host.host import STOPPING
 from server.host.opening import OPEN
 from server.store.data_folder import JOURNAL
-from server.store.sqlite import SqliteReader
+from server.store.sqlite_reader import SqliteReader
 from tests.hang import HANG, wait_for
 from tests.server.run import quintain
 from tests.server.served import Served
