@@ -275,8 +275,7 @@ class Workers:
         self._spread.stop()
         async with trio.open_nursery() as nursery:
             for worker in self._workers.values():
-                worker.lending.drain(why)
-                nursery.start_soon(worker.stop)
+                nursery.start_soon(_stop, worker, why)
 
     # What they come to
 
@@ -365,6 +364,14 @@ class Workers:
     def _introduce(self) -> None:
         for worker in self._workers.values():
             worker.introduce()
+
+
+async def _stop(worker: Worker, why: str) -> None:
+    """Have a worker say goodbye to its bots, and only then end the streams and requests that lead to it."""
+    try:
+        await worker.stop()
+    finally:  # also where it hangs
+        worker.lending.drain(why)
 
 
 def facts_of(record: Record) -> tuple[AnyFact, ...]:

@@ -20,6 +20,7 @@ from server.host.host import STOPPING
 from server.host.opening import OPEN
 from server.store.data_folder import JOURNAL
 from server.store.sqlite_reader import SqliteReader
+from tests.blackbox.ends import Stream, ask
 from tests.hang import HANG, wait_for
 from tests.server.run import quintain
 from tests.server.served import Served
@@ -151,6 +152,27 @@ def test_told_to_stop_while_a_worker_hangs_it_says_goodbye_to_the_bots_of_the_ot
         assert host.end()[0] == 0
         for bot in bots:
             bot.close()
+    finally:
+        host.kill()
+
+
+def test_told_to_stop_it_says_so_over_the_event_streams_of_every_worker(tmp_path: Path) -> None:
+    """Catches a worker that ended them before it said goodbye to their bots."""
+    host = Host(tmp_path)
+    try:
+        address = "127.0.0.1", host.http
+        streams: list[Stream] = []
+        for game in ("connect-4", "santorini"):  # each at a worker of its own
+            session = ask(address, "POST", "/play", {"type": "hello", "name": "ann", "game": game})
+            streams.append(Stream(address, session.headers["location"]))
+            assert b'"welcome"' in streams[-1].chunk()
+        host.process.send_signal(signal.SIGTERM)
+        for stream in streams:
+            with stream:
+                said = stream.chunk()
+                assert f'data: {{"type":"refused","reason":"{STOPPING}"'.encode() in said
+                assert stream.over()
+        assert host.end()[0] == 0
     finally:
         host.kill()
 
