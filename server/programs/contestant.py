@@ -15,6 +15,7 @@ from games.game import Game
 from server.exits import Misuse
 from server.net.escaping import in_quotes
 from server.programs.program import Gone, Program
+from server.programs.running_time import Now
 
 BRAIN = "brain:"  # the prefix that tells house brains from programs
 SHARE = 20.0  # a brain uses at most one part in so many of the time left on its clock
@@ -37,12 +38,12 @@ class Contestant(Protocol):
 class Hired:
     """A program that is started again when it has ended, or did not answer: the next match is a new one."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, now: Now = time.monotonic) -> None:
         self.endings: list[str] = []
-        self._command = command
+        self._command, self._now = command, now
         self._stopped = False
         self._changing = Lock()  # so that no program is started after a stop
-        self._program = Program(command, quiet=True)
+        self._program = Program(command, quiet=True, now=now)
 
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
         try:
@@ -54,7 +55,7 @@ class Hired:
             self._program.end()
             with self._changing:
                 if not self._stopped:
-                    self._program = Program(self._command, quiet=True)
+                    self._program = Program(self._command, quiet=True, now=self._now)
             raise
 
     def stop(self) -> None:
@@ -97,9 +98,9 @@ class House:
         pass
 
 
-def contestant(command: str, game: Game[Any, Any], think: float, seed: int) -> Contestant:
+def contestant(command: str, game: Game[Any, Any], think: float, seed: int, now: Now) -> Contestant:
     if not command.startswith(BRAIN):
-        return Hired(command)
+        return Hired(command, now)
     brain = command.removeprefix(BRAIN)
     if brain not in BRAINS:
         raise Misuse(f"there is no brain {in_quotes(brain)}; there are: {', '.join(BRAINS)}")

@@ -8,6 +8,7 @@ from games.game import Game, Illegal, Pace
 from server.net.escaping import plain
 from server.programs.contestant import Contestant
 from server.programs.program import Gone
+from server.programs.running_time import Now
 from server.protocols.house.messages import turn
 from tournament.match import Match
 
@@ -21,36 +22,37 @@ def local_match(
     contestants: tuple[Contestant, Contestant],
     pace: Pace | None = None,
     opening: Sequence[Any] = (),
+    now: Now = time.monotonic,
 ) -> Match:
     """Play a match to its end. A player that is too slow loses by the clock, and one that is gone has left.
 
     The moves of the opening are made already, and cost nobody any time.
     """
-    now = time.monotonic()
+    began = now()
     kept = (opening, [0.0] * len(opening)) if opening else None
-    match = Match(game, names, now, name=name, pace=pace, kept=kept)
+    match = Match(game, names, began, name=name, pace=pace, kept=kept)
     for seat in (0, 1):
-        match.here(seat, now)
+        match.here(seat, began)
     refused: str | None = None
     while (seat := match.to_move) is not None:
-        left = match.deadline - time.monotonic()
+        left = match.deadline - now()
         try:
-            sent = contestants[seat].ask(question(match, refused), left if left < 1e9 else None)
+            sent = contestants[seat].ask(question(match, refused, now), left if left < 1e9 else None)
         except TimeoutError:
-            match.flag(max(time.monotonic(), match.deadline + 1e-6))
+            match.flag(max(now(), match.deadline + 1e-6))
         except Gone:
-            match.leave(seat, time.monotonic())
+            match.leave(seat, now())
         else:
             try:
-                match.play(seat, sent, time.monotonic())
+                match.play(seat, sent, now())
                 refused = None
             except Illegal as why:
                 refused = str(why)
     return match
 
 
-def question(match: Match, refused: str | None = None) -> dict[str, Any]:
+def question(match: Match, refused: str | None = None, now: Now = time.monotonic) -> dict[str, Any]:
     """The question to the player to move, as the client gives it to a bot's `choose`."""
-    asked = turn(match, match.ply, time.monotonic())
+    asked = turn(match, match.ply, now())
     more = {"you": asked.turn, "players": match.names, "options": match.options, "moves": match.moves}
     return plain(asked) | more | ({} if refused is None else {"refused": refused})

@@ -24,6 +24,7 @@ import msgspec
 
 from server.exits import Failure, Misuse
 from server.net.escaping import in_quotes, json_line
+from server.programs.running_time import Now
 
 SHOWN = 200  # bytes of a program's first line
 LONGEST = 65536  # bytes of a line: the longest move is below 200
@@ -43,15 +44,21 @@ class Gone(Exception):
 
 class Program:
     def __init__(
-        self, command: str, *, quiet: bool = False, errors: Callable[[bytes], None] | None = None
+        self,
+        command: str,
+        *,
+        quiet: bool = False,
+        errors: Callable[[bytes], None] | None = None,
+        now: Now = time.monotonic,
     ) -> None:
-        """Start it; raises `Failure` if that fails.
+        """Start it; raises `Failure` if that fails. Time for its answers is counted by `now`.
 
         Its standard error is shown unless `quiet`; `errors`, if given, is called with each line of
         it instead, in a thread.
         """
         self.command = command
         self._errors = errors
+        self._now = now
         self.unasked: list[str] = []  # lines that answered nothing and are ignored
         self._answers: SimpleQueue[bytes | None] = SimpleQueue()
         self._lines = 0  # how many came since the last question
@@ -84,7 +91,7 @@ class Program:
         Raises `TimeoutError` if nothing comes within this many seconds, and `Gone` if nothing can come any
         more.
         """
-        until = None if seconds is None else time.monotonic() + seconds
+        until = None if seconds is None else self._now() + seconds
         self._pass_over()
         try:
             self._write(json_line(question).encode() + b"\n", until)
@@ -142,13 +149,13 @@ class Program:
         """The next line; None if the program has ended, even if a process that it has left behind has not."""
         ended = False
         while True:
-            left = _left(until)
+            left = self._left(until)
             try:
                 return self._answers.get(timeout=LOOK if left is None else min(left, LOOK))
             except Empty:
                 if ended:
                     return None
-                if left is not None and left <= LOOK:
+                if self._left(until) == 0:
                     raise TimeoutError from None
                 ended = self._process.poll() is not None  # its last lines may be on their way
 
@@ -165,13 +172,16 @@ class Program:
             while line := line[_written(stdin.fileno(), line) :]:
                 room = select.poll()
                 room.register(stdin, select.POLLOUT)
-                left = _left(until)
-                if not room.poll(None if left is None else 1000 * left):
+                left = self._left(until)
+                if not room.poll(None if left is None else 1000 * left) and self._left(until) == 0:
                     raise TimeoutError
         except TimeoutError:
             raise
         except (OSError, ValueError):  # the program has ended, or its standard input is closed
             raise Gone(self._how_it_ended()) from None
+
+    def _left(self, until: float | None) -> float | None:
+        return None if until is None else max(0.0, until - self._now())
 
     def _pass_over(self) -> None:
         self._lines = 0
@@ -267,10 +277,6 @@ def move_in(line: bytes) -> object:
             return move
         case _:
             return said
-
-
-def _left(until: float | None) -> float | None:
-    return None if until is None else max(0.0, until - time.monotonic())
 
 
 def _written(descriptor: int, line: bytes) -> int:

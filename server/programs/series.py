@@ -3,7 +3,8 @@
 Every place at which matches are played is a thread with contestants of its own, because
 a program reads from one pipe and a match waits for it. Only the caller's thread
 decides what happens to their results. A caller that stops taking results ends the
-series: matches in play are dropped, and no program is left behind.
+series: matches in play are dropped, and no program is left behind. While this
+process stands still, nobody's clock runs.
 """
 
 import sys
@@ -20,6 +21,7 @@ from server.programs.contestant import Contestant, contestant
 from server.programs.interrupts import later
 from server.programs.local_match import Two, local_match
 from server.programs.openings import Opening, Openings
+from server.programs.running_time import Now, RunningTime
 from server.programs.tally import Played, first_seat, pair_of
 from tournament.events import Ending
 
@@ -37,11 +39,11 @@ class Setting(Struct, frozen=True, kw_only=True):
     seed: int
     openings: Openings
 
-    def contestants(self) -> tuple[Contestant, Contestant]:
+    def contestants(self, now: Now) -> tuple[Contestant, Contestant]:
         first, second = self.commands
-        one = contestant(first, self.game, self.think, self.seed)
+        one = contestant(first, self.game, self.think, self.seed, now)
         try:
-            return one, contestant(second, self.game, self.think, self.seed + 1)
+            return one, contestant(second, self.game, self.think, self.seed + 1, now)
         except BaseException:
             one.end()
             raise
@@ -53,35 +55,36 @@ def series(setting: Setting, numbers: Iterable[int], places: int) -> Generator[P
     over: SimpleQueue[Played | BaseException] = SimpleQueue()
     everywhere: list[_Place] = []
     playing: dict[int, _Place] = {}
-    try:
-        for job in islice(jobs, min(places, sys.maxsize)):
-            with later():  # or an interrupt at its very start would leave a program running
-                place = _Place(setting, over)
-                everywhere.append(place)
-            playing[job[0]] = place
-            place.give(job)
-        while playing:
-            came = over.get()
-            if isinstance(came, BaseException):
-                raise came
-            place = playing.pop(came.match)
-            for job in islice(jobs, 1):
+    with RunningTime() as now:
+        try:
+            for job in islice(jobs, min(places, sys.maxsize)):
+                with later():  # or an interrupt at its very start would leave a program running
+                    place = _Place(setting, over, now)
+                    everywhere.append(place)
                 playing[job[0]] = place
                 place.give(job)
-            yield came
-    finally:
-        for place in everywhere:
-            place.stop()
-        for place in everywhere:
-            place.join()
+            while playing:
+                came = over.get()
+                if isinstance(came, BaseException):
+                    raise came
+                place = playing.pop(came.match)
+                for job in islice(jobs, 1):
+                    playing[job[0]] = place
+                    place.give(job)
+                yield came
+        finally:
+            for place in everywhere:
+                place.stop()
+            for place in everywhere:
+                place.join()
 
 
 class _Place:
     """A thread and the two contestants that play there."""
 
-    def __init__(self, setting: Setting, over: SimpleQueue[Played | BaseException]) -> None:
-        self._setting, self._over = setting, over
-        self._contestants = setting.contestants()
+    def __init__(self, setting: Setting, over: SimpleQueue[Played | BaseException], now: Now) -> None:
+        self._setting, self._over, self._now = setting, over, now
+        self._contestants = setting.contestants(now)
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._thread = Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -101,7 +104,7 @@ class _Place:
     def _work(self) -> None:
         try:
             while (job := self._jobs.get()) is not None:
-                self._over.put(played(self._setting, self._contestants, *job))
+                self._over.put(played(self._setting, self._contestants, *job, self._now))
         except BaseException as error:  # raised again where the results are taken
             self._over.put(error)
         finally:
@@ -110,13 +113,18 @@ class _Place:
 
 
 def played(
-    setting: Setting, contestants: tuple[Contestant, Contestant], number: int, opening: Opening
+    setting: Setting,
+    contestants: tuple[Contestant, Contestant],
+    number: int,
+    opening: Opening,
+    now: Now,
 ) -> Played:
     """Play one match of the series."""
     turned = -1 if first_seat(number) else 1
     one, two = setting.names[::turned]
     first, second = contestants[::turned]
-    match = local_match(setting.game, f"match-{number}", (one, two), (first, second), setting.pace, opening)
+    name, pace = f"match-{number}", setting.pace
+    match = local_match(setting.game, name, (one, two), (first, second), pace, opening, now)
     ended = match.result
     if ended is None:
         raise RuntimeError(f"{match.name} was left in the middle")

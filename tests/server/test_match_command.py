@@ -38,6 +38,13 @@ SHELL = """while read -r line; do
 done
 """
 
+STOPPING = """read -r line
+kill -STOP $PPID
+echo 0
+sleep 3
+kill -CONT $PPID
+"""
+
 
 def command_match(*words: str) -> int:
     """In this process, which is quicker than in one of its own."""
@@ -62,6 +69,15 @@ def test_two_that_leave_nothing_to_chance_are_told_of_and_openings_help(told: To
     assert (plain["games"], plain["pairs"], plain["repeats"]) == (12, [0, 0, 6, 0, 0], 5)
     assert plain["interval"][0] < -100 < plain["elo"] < 100 < plain["interval"][1]
     assert told(*words, "--plies", "4")["repeats"] == 0
+
+
+def test_while_the_command_is_stopped_nobodys_clock_runs(tmp_path: Path) -> None:
+    """A program stops it, as Ctrl-Z does, answers at once, and lets it go on when its time would be over."""
+    (tmp_path / "bot.sh").write_text(STOPPING + SHELL)
+    words = (f"sh {tmp_path / 'bot.sh'}", "brain:first", *CONNECT4, "--games", "1", "--turn", "2")
+    code, out, errors = quintain("match", *words, "--json")
+    assert (code, errors) == (0, "")
+    assert [each["ending"] for each in json.loads(out)["results"]] == ["played"]
 
 
 def test_programs_in_any_language_play_pairs_from_one_opening(told: Told, tmp_path: Path) -> None:

@@ -102,6 +102,14 @@ def test_whoever_is_too_slow_loses_by_the_clock_and_whoever_ends_has_left(tmp_pa
         hired.end()
 
 
+def test_time_in_which_the_clock_stands_still_is_not_the_programs(tmp_path: Path) -> None:
+    """To start and to answer takes it longer than it has, but none of that is counted."""
+    standing = Program(command(tmp_path, "good"), quiet=True, now=lambda: 0.0)
+    match = Match(CONNECT4, ("a", "b"), 0.0, name="m")
+    assert standing.ask(question(match), 0.001) in range(7)
+    standing.end()
+
+
 def test_an_illegal_move_is_repeated_as_it_was_written(tmp_path: Path) -> None:
     """Catches Python's way of writing values, which looks as if the program had written it."""
     (tmp_path / "echo.py").write_text("for line in open(0): print(line.strip(), flush=True)\n")
