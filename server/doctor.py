@@ -22,6 +22,7 @@ from server.certificate import context, dates
 from server.config import Settings, Tls
 from server.exits import ConfigError, Unavailable, Unusable
 from server.net.limits import Limits
+from server.net.listening import addresses
 from server.net.open_files import room_for_files, shortage, too_few
 from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
@@ -235,10 +236,12 @@ def _certificate(tls: Tls) -> Diagnosis:
 def _ports(settings: Settings, running: bool) -> Iterator[Diagnosis]:
     ports = settings.ports
     for name, port in (("tcp", ports.tcp), ("websocket", ports.websocket), ("http", ports.http)):
+        address = settings.bind
         try:
-            _bind(settings.bind, port)
+            for address in addresses(settings.bind):
+                _bind(address, port)
         except OSError as error:
-            said = f"{settings.bind} port {port}: {error.strerror}"
+            said = f"{address} port {port}: {error.strerror}"
             if running:
                 yield Diagnosis(name, Severity.OK, f"{said}, and a host is running")
             else:
@@ -254,6 +257,8 @@ def _bind(address: str, port: int) -> None:
     family, kind, protocol, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
     with socket.socket(family, kind, protocol) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)  # as a host listens
         probe.bind(where)
         probe.listen()
 

@@ -82,7 +82,7 @@ class Untold:
                 end.told = before.told & record.out
 
     def turned(self, record: Record) -> None:
-        """Called where several processes hold tournaments, with each whose state has changed.
+        """Called where several processes hold tournaments, with each that has changed its state, or was over.
 
         If one goes on that was over, its next end is another. Of that, only those have heard already for
         whom nothing changes: they were taken out.

@@ -145,7 +145,6 @@ class Working:
         self._telling = trio.CancelScope()
         self._keys = Keys()  # secrets by which requests find what is here
         self.store = LinkedStore(say, reader)
-        self.store.set_trouble(begin.trouble)
         load = partial(_loaded, reader, Path(settings.data), begin.held)
         host = self.host = Host(
             settings.limits,
@@ -154,6 +153,7 @@ class Working:
             load=load,
             grading=settings.grading,
         )
+        self.store.set_trouble(begin.trouble)  # which the host hears, and stops its clocks
         self._serving = Serving(host, say, most=room_for_files() - settings.limits.spare_files)
         self._places = Places(say, host.reception.present)
         self._be_alone(begin.alone)

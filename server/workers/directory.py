@@ -113,7 +113,7 @@ class Directory:
         self._playing: dict[tuple[str, str], str] = {}  # by game and name: the tournament of its match
         self._here: dict[Key, dict[int, Present]] = {}  # by worker: who has a place there under a name
         self._coming: OrderedDict[Key, SentBot] = OrderedDict()  # bots of which no worker has said that yet
-        # Called with the record of each tournament whose state has changed.
+        # Called with the record of each tournament whose state has changed, or that was over before.
         self.turned: Callable[[Record], None] = lambda record: None
 
     # Who holds what
@@ -128,6 +128,8 @@ class Directory:
         for number in record.dealt.values():
             for name in both(record.drawn[number]):
                 self._playing[record.opened.game, name] = record.name
+        if record.state is State.FINISHED and not self.roll.is_past(record):
+            self.turned(record)  # before this process was there, or held it
         if worker == OWN:
             return None
         away = self.held[record.name] = self._kept_as[record.kept_as] = RemoteTournament(

@@ -41,6 +41,7 @@ from server.store.sqlite_database import connected
 from server.store.sqlite_reader import SqliteReader
 from tests.hang import HANG
 from tests.lacking import lacking
+from tests.loopback import ipv6
 from tests.ports import free_ports
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import CONTEXT, LOCK, Forked
@@ -1020,6 +1021,28 @@ def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path:
         assert states(tmp_path, ports=ports)["tcp"] is Severity.FAULT
         with locked(folder):
             assert states(tmp_path, ports=ports)["tcp"] is Severity.OK
+
+
+@ipv6
+@pytest.mark.parametrize(
+    ("taken", "bind", "state"),
+    [
+        ("::1", "127.0.0.1", Severity.FAULT),
+        ("::1", "::1", Severity.FAULT),
+        ("127.0.0.1", "::", Severity.OK),
+    ],
+)
+def test_the_doctor_looks_at_a_port_on_all_addresses_on_which_a_host_would_listen_and_on_no_other(
+    taken: str, bind: str, state: Severity, tmp_path: Path
+) -> None:
+    """Catches one that calls a port free with which no host starts."""
+    import socket
+
+    with socket.create_server(
+        (taken, 0), family=socket.AF_INET6 if ":" in taken else socket.AF_INET
+    ) as other:
+        ports = {"tcp": other.getsockname()[1], "websocket": 0, "http": 0}
+        assert states(tmp_path, ports=ports, bind=bind)["tcp"] is state
 
 
 def test_the_doctor_finds_a_certificate_that_starts_no_host_or_that_clients_do_not_trust_for_long(

@@ -9,6 +9,7 @@ import struct
 import termios
 import threading
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 import structlog
@@ -111,6 +112,29 @@ def test_what_strangers_are_called_moves_no_cursor_and_a_long_line_does_not_wrap
     drawn = screen.getvalue().removeprefix(CLEAR)
     assert "\x1b" not in drawn
     assert len(drawn) <= 128
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    "said", ["\x1b[2J", "ann\nforged", "\r", "\x9b", "\x7f", "\x85", "\u2028", "\u202e", "\ud800", "x" * 9000]
+)
+def test_whatever_strangers_say_is_one_line_of_the_log_that_moves_no_cursor_and_is_not_long(
+    form: Literal["text", "json"], said: str
+) -> None:
+    there = io.StringIO()
+    set_up("info", form, stream=there)
+    logger().info("came", player=said, why=f"{said} is no name")
+    (line,) = there.getvalue().splitlines()
+    assert line.isprintable()
+    assert len(line) < 4 * CUT
+
+
+def test_what_the_log_says_of_a_fault_of_ours_is_whole() -> None:
+    there = io.StringIO()
+    set_up("info", "json", stream=there)
+    logger().error("unexpected", exc_info=ZeroDivisionError("x" * 2 * CUT))
+    (line,) = there.getvalue().splitlines()
+    assert "x" * 2 * CUT in json.loads(line)["exception"]
 
 
 def test_nobody_has_to_read_the_log(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,16 +5,18 @@ from structlog.testing import capture_logs
 
 from server.net.admission import Admission, Visitor
 from server.net.limits import Limits
+from server.net.proxies import Proxies
 from tests.server.windowed import End, windowed_pair
 
 LIMITS = Limits(connections_per_address=3, unauthenticated=5, spare_files=2)
+PROXY = "203.0.113.1"
 
 
 class Gate:
     """Admits simulated connections and knows which of them are still open."""
 
     def __init__(self, limits: Limits = LIMITS, files: float = 1000) -> None:
-        self.admission = Admission(limits, files)
+        self.admission = Admission(limits, files, Proxies([PROXY]))
         self.ends: list[End] = []
         self.visitors: list[Visitor | None] = []
 
@@ -23,6 +25,11 @@ class Gate:
             end, _ = windowed_pair(peer=peer)
             self.ends.append(end)
             self.visitors.append(self.admission.admit(end))
+
+    def introduce(self, number: int, peer: str) -> bool:
+        visitor = self.visitors[number]
+        assert visitor is not None
+        return visitor.introduced_as(peer)
 
     def knows(self, *numbers: int) -> None:
         for number in numbers:
@@ -149,6 +156,29 @@ async def test_a_customers_64_bits_of_ipv6_are_one_address() -> None:
     gate = Gate()
     gate.come(*(f"2001:db8:0:1::{number:x}" for number in range(4)), "2001:db8:0:2::1")
     assert gate.here == [1, 2, 3, 4]
+
+
+async def test_whoever_comes_by_a_proxy_is_counted_where_it_comes_from() -> None:
+    gate = Gate()
+    gate.come("192.0.2.1", *[PROXY] * 5)
+    assert all(gate.introduce(number, "192.0.2.1") for number in (1, 2, 3))
+    assert gate.here == [1, 2, 3, 4, 5], "the oldest stranger from there has made room"
+    gate.knows(1, 2, 3)
+    assert not gate.introduce(4, "192.0.2.1")
+    assert gate.introduce(5, "192.0.2.2")
+
+
+async def test_a_proxy_s_connection_that_was_driven_out_before_it_is_introduced_counts_nowhere() -> None:
+    """Catches an address that fills up with connections which are not there."""
+    gate = Gate(files=4)
+    gate.come(PROXY, PROXY)
+    for number in range(9):
+        gate.come(PROXY)
+        assert not gate.introduce(number, "192.0.2.1")
+    gate.knows(9, 10)
+    assert len(gate.admission) == 2
+    assert gate.introduce(9, "192.0.2.1")
+    assert gate.introduce(10, "192.0.2.1")
 
 
 async def test_nothing_is_remembered_of_those_who_have_gone() -> None:

@@ -104,13 +104,14 @@ async def test_whoever_wants_many_turns_keeps_nobody_from_one() -> None:
     assert len(had) == MANY + 11
 
 
-async def test_there_is_one_turn_a_round_and_whoever_is_cancelled_loses_nobody_a_turn() -> None:
+@pytest.mark.parametrize("addresses", ["ab", "abcdef"])
+async def test_there_is_one_turn_a_round_and_whoever_is_cancelled_loses_nobody_a_turn(addresses: str) -> None:
     for cancelled in range(6):
         turns, had, scopes = OneARound(), list[int](), [trio.CancelScope() for _ in range(6)]
 
         async def come(number: int, had: list[int], turns: OneARound, scope: trio.CancelScope) -> None:
             with scope:
-                await turns.come("ab"[number % 2])
+                await turns.come(addresses[number % len(addresses)])
                 had.append(number)
 
         async with trio.open_nursery() as nursery:

@@ -155,6 +155,37 @@ async def test_a_host_that_starts_is_told_by_the_others_who_has_heard(autojump_c
         nursery.cancel_scope.cancel()
 
 
+async def test_a_host_that_starts_after_an_end_tells_whoever_has_heard_of_that_of_the_next_one(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that waits at the open table for a tournament that went on and was over again."""
+    database = Shared(trio.current_time)
+    async with trio.open_nursery() as nursery:
+        before, after = One(database), One(database)
+        await before.run(nursery)
+        doors = before.doors(Telephone())
+        bots = Roaming([before.host], lambda door: doors[door](), nursery)
+        await before.host.found("cup", Opened(GAME, "round-robin", 2))
+        cup = before.host.tournaments["cup"]
+        ann, bob = [await bots.hello(name) for name in TOKENS]
+        await bob.end.say('{"type":"resign"}')
+        await trio.sleep(HEARD)
+        await ann.end.say('{"type":"state"}')  # it has read the standings
+        await trio.sleep(HEARD)
+        await after.run(nursery)
+        doors = after.doors(Telephone())
+        link(nursery, after, before)
+        await trio.sleep(HEARD)
+        await Desk(cup).void(*cup.record.matches, "for a test")
+        await trio.sleep(HEARD)
+        await ann.end.close()
+        await bob.end.say('{"type":"resign"}')
+        await trio.sleep(HEARD)
+        assert cup.record.state is State.FINISHED
+        assert await told(await bots.hello("ann")) == [("welcome", "cup"), ("standings", "cup")]
+        nursery.cancel_scope.cancel()
+
+
 async def test_a_host_that_starts_is_told_by_the_others_which_tokens_were_replaced(
     autojump_clock: MockClock,
 ) -> None:

@@ -17,7 +17,7 @@ from server.host.reception import Key, Present
 from server.pages.addresses import Addresses
 from server.show.conduit import Conduit
 from server.workers.__main__ import Working
-from server.workers.messages import Alone, Begin, FromWorker, Moved, ToWorker
+from server.workers.messages import Alone, Begin, FromWorker, Moved, ToWorker, Trouble
 from server.workers.places import Places
 from server.workers.starting import conduit_pair
 
@@ -122,6 +122,23 @@ async def test_a_worker_heeds_of_which_games_it_alone_holds_tournaments(tmp_path
         assert come_and_go() == [gone, came, gone]
         working.take(Alone(frozenset([ALONE])), None)
         assert come_and_go() == [came]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("trouble", ["", "the disk is full"])
+async def test_clocks_stand_still_in_a_worker_that_starts_while_nothing_can_be_kept(
+    trouble: str, tmp_path: Path
+) -> None:
+    """As in all others, until something can be kept again."""
+    ours, theirs = conduit_pair()
+    with ours, theirs:
+        begin = Begin(Settings(data=str(tmp_path)), Addresses(), "", (), trouble, frozenset(), None)
+        working = Working(begin, cast("Any", None), Conduit[ToWorker](ours, ToWorker, inf), theirs)
+        timekeeper = working.host.timekeeper
+        assert timekeeper.paused == bool(trouble)
+        for why in (trouble, ""):
+            working.take(Trouble(why), None)
+            assert timekeeper.paused == bool(why)
 
 
 MOVES = st.tuples(
