@@ -1,5 +1,6 @@
 """A series of matches in a file of JSON Lines: first its terms, then each match as soon as it is over.
 
+Whoever continues it with another end adds a line with new terms: the last ones count.
 A file that is continued may end in the middle of a line, because its writer was
 killed: that line is cut off, and its match played again. Any other damage is refused,
 with the number of the line.
@@ -12,6 +13,7 @@ from typing import IO, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
+from msgspec.json import Decoder
 
 from games.game import Pace
 from server.exits import Failure, Misuse
@@ -42,10 +44,15 @@ class Terms(Struct, frozen=True, kw_only=True, tag="series", omit_defaults=True,
     games: int | None = None  # at most
 
 
+TERMS = Decoder(Terms)
+LATER: Decoder[Terms | Played] = Decoder(Terms | Played)
+
+
 class Saved(Struct, frozen=True):
     terms: Terms
     matches: list[Played]
     whole: int  # bytes of all complete lines
+    written: Terms | None = None  # the terms that the file has
 
 
 def saved(path: str) -> Saved:
@@ -58,13 +65,15 @@ def saved(path: str) -> Saved:
     lines = content[:whole].splitlines()
     if not lines:
         raise Misuse(f"{path}: expected matches that were kept with --save, and there is not one whole line")
-    terms = _read(lines[0], Terms, f"{path}, line 1")
+    terms = _read(lines[0], TERMS, f"{path}, line 1")
     matches: dict[int, Played] = {}
     for number, line in enumerate(lines[1:], 2):
-        each = _read(line, Played, f"{path}, line {number}")
-        if matches.setdefault(each.match, each) is not each:
+        each = _read(line, LATER, f"{path}, line {number}")
+        if isinstance(each, Terms):
+            terms = continued(terms, each, f"{path}, line {number}")
+        elif matches.setdefault(each.match, each) is not each:
             raise Misuse(f"{path}, line {number}: match {each.match} is in an earlier line already")
-    return Saved(terms, [*matches.values()], whole)
+    return Saved(terms, [*matches.values()], whole, terms)
 
 
 def continued(terms: Terms, asked: Terms, path: str) -> Terms:
@@ -100,6 +109,8 @@ def _onto(path: str, before: Saved) -> IO[bytes]:
             raise _in_use(path)
         file.truncate(before.whole)
         file.seek(before.whole)
+        if before.terms != before.written:
+            _write(file, _line(before.terms))
         failing.pop_all()
     return file
 
@@ -154,9 +165,9 @@ def _line(value: Terms | Played) -> bytes:
     return msgspec.json.encode(value) + b"\n"
 
 
-def _read(line: bytes, kind: type[T], where: str) -> T:
+def _read(line: bytes, kind: Decoder[T], where: str) -> T:
     try:
-        return msgspec.json.decode(line, type=kind)
+        return kind.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Misuse(f"{where}: {error}") from None
 

@@ -85,6 +85,21 @@ def test_a_match_that_found_room_only_in_part_is_not_kept(tmp_path: Path) -> Non
     assert saved(str(path)).matches == [ONE, TWO]
 
 
+def test_a_new_end_is_kept_for_whoever_goes_on_after_that(tmp_path: Path) -> None:
+    """Catches a series that was asked to go on to 400 matches, was interrupted, and then was over at 10."""
+    path = kept(tmp_path / "series")
+    before, sprt = saved(path), "elo0=0,elo1=40"
+    further = continued(before.terms, Terms(game="connect-4", players=("a", "b"), games=400, sprt=sprt), path)
+    with keeping(path, structs.replace(before, terms=further), onto=True) as keep:
+        keep(THREE)
+    found = saved(path)
+    assert (found.terms.games, found.terms.sprt, found.matches) == (400, sprt, [ONE, TWO, THREE])
+    size = Path(path).stat().st_size
+    with keeping(path, found, onto=True):
+        pass
+    assert Path(path).stat().st_size == size  # and is said once
+
+
 def test_all_of_it_can_be_kept_in_another_file_too(tmp_path: Path) -> None:
     before = saved(kept(tmp_path / "old"))
     with keeping(str(tmp_path / "new"), before, onto=False) as keep:
