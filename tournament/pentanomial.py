@@ -8,8 +8,9 @@ pairs are narrower than those over games, by as much as openings decide.
 The figures are those of fastchess where there are enough pairs for a normal distribution.
 With fewer, a normal distribution claims too much: after ten pairs against a much weaker
 program its interval holds the truth six times in ten, and after one pair it has no width
-at all. There the interval and the LOS are those of the likelihood ratio, and the interval
-holds the truth 90 to 99 times in 100 however few pairs there are.
+at all. There the interval and the LOS are those of the likelihood ratio, which claims a little
+too much of few results and is taken for less: the interval holds the truth 93 to 100 times in
+100 however few pairs there are.
 """
 
 from math import copysign, erf, inf, log, log10, sqrt
@@ -20,6 +21,7 @@ from tournament.sprt import NELO, Counts, at_logistic, moments, shares
 
 MOST = 1200.0  # Elo, "or more": 99.9 % of the points; hardly any match is long enough to tell more
 ENOUGH = 10  # pairs that differ from the commonest result, for a normal distribution
+CAUTION = 1.25  # by so much less than its logarithm says few results are taken to mean
 NORMAL = 1.959963984540054  # standard deviations on both sides that hold 95 % of a normal distribution
 HALVINGS = 40  # of 1200 Elo: down to where nobody sees a difference
 
@@ -62,11 +64,11 @@ def elo_of(score: float) -> float:
 def _end(counts: Counts, elo: float, far: float) -> float:
     """Where the interval ends on the side of `far`: beyond it, the counts are too unlikely."""
     near = elo
-    if _surprise(counts, far) <= NORMAL**2:
+    if _deviations(counts, far) <= NORMAL:
         return far
     for _ in range(HALVINGS):
         middle = (near + far) / 2
-        if _surprise(counts, middle) <= NORMAL**2:
+        if _deviations(counts, middle) <= NORMAL:
             near = middle
         else:
             far = middle
@@ -76,14 +78,18 @@ def _end(counts: Counts, elo: float, far: float) -> float:
 def _likelihood_los(counts: Counts) -> float:
     """LOS by the signed root of the likelihood ratio, which is nearly normal however few pairs there are."""
     _, seen = shares(counts)
-    return _normal(copysign(sqrt(_surprise(counts, 0.0)), moments(seen)[0] - 0.5))
+    return _normal(copysign(_deviations(counts, 0.0), moments(seen)[0] - 0.5))
 
 
-def _surprise(counts: Counts, elo: float) -> float:
-    """Twice the logarithm of how much likelier the counts are by themselves than if `elo` were the truth."""
+def _deviations(counts: Counts, elo: float) -> float:
+    """How surprising the counts are if `elo` is the truth, in deviations of a normal distribution.
+
+    That is the root of twice the logarithm of how much likelier they are by themselves.
+    """
     pairs, seen = shares(counts)
     under = at_logistic(seen, elo)
-    return max(0.0, 2 * pairs * sum(p * log(p / q) for p, q in zip(seen, under, strict=True)))
+    likelier = pairs * sum(p * log(p / q) for p, q in zip(seen, under, strict=True))
+    return sqrt(max(0.0, 2 * likelier / CAUTION))
 
 
 def _normal(deviations: float) -> float:

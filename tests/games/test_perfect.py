@@ -76,6 +76,17 @@ def test_connect_4_is_known_where_an_oracle_can_try_everything(begin: Callable[[
             assert begin()(position, at_least) == expected, moves
 
 
+@own
+def test_the_last_disc_of_connect_4_may_win(begin: Callable[[], Any]) -> None:
+    """With three places left nobody has a four in one, and the seat to move gets the last place."""
+    moves = [int(column) for column in "145160116234466635036002142403051523553"]
+    position = connect4.start()
+    for move in moves:
+        position = position.play(move)
+    assert all(position.play(move).outcome is None for move in position.moves())
+    assert begin()(position, -1) == 1
+
+
 def test_both_solvers_of_connect_4_say_the_same_of_whole_matches() -> None:
     expect_bitbully()
     random, theirs = Random(7), solver()

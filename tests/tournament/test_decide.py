@@ -11,7 +11,7 @@ from tests.calibration.truth import World
 from tests.effort import tries
 from tests.steps import steps_taken
 from tests.tournament.holding import Held, Scorer, field
-from tournament.deciding import EACH, LIKELY, Outlook, claims, decision, evidence
+from tournament.deciding import APART, EACH, LIKELY, Outlook, claims, decision, evidence
 from tournament.fit_exact import ELO
 from tournament.format import Aim, Pairing, Result, Score, Terms, formats
 from tournament.pairing.decide import GONE, aim_objection, decided_by, in_doubt, outlook_on, unplayed
@@ -233,6 +233,26 @@ def test_evidence_is_how_much_likelier_an_estimate_is_by_a_prior_of_positive_dif
     summed = float((prior * np.exp(ratios - most)).sum() * (beyond[1] - beyond[0]))
     summed -= float(prior[0] * np.exp(ratios[0] - most) * (beyond[1] - beyond[0]) / 2)  # the trapezium rule
     assert evidence(ahead, variance) == pytest.approx(most + np.log(summed), abs=1e-4)
+
+
+def test_a_claim_is_about_the_difference_and_what_counts_as_equal() -> None:
+    aim = Aim(places=0, games=90, within=30)
+    found = held(4, aim, 60, 50, 50, 0, -100)
+    outlook = outlook_on((), found.results)
+    known = decision(outlook, outlook.names, aim)
+    assert all(claim.ahead == outlook.ahead(*claim.both) + 30 for claim in known.open)
+    near = [claim for claim in known.open if claim.ahead <= APART]
+    assert near
+    assert all(each.evidence == evidence(each.ahead, outlook.variance(*each.both)) for each in near)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_whoever_wins_every_game_is_soon_known_to_be_the_best(count: int) -> None:
+    """Nobody knows how far ahead it is: by that alone, it would not be known after any number of games."""
+    found = Held(DECIDE, field(count), Terms())
+    found.hold(Random(1), lambda pairing: (1.0, 0.0) if pairing.first == "p0" else (0.0, 1.0))
+    assert decided_by(found.entrants, found.results, found.terms).order[0] == "p0"
+    assert len(found.results) <= 40 * (count - 1)
 
 
 def test_with_so_many_times_as_many_games_a_claim_can_just_be_made() -> None:
