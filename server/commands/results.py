@@ -5,7 +5,7 @@ from typing import Any
 from games.catalogue import catalogue
 from games.estimate import estimate
 from games.estimate import in_words as went_wrong
-from games.game import Game
+from games.game import BadOption, Game, Illegal
 from games.perfect import grades
 from games.perfect import in_words as threw_away
 from server.commands.flags import Flag
@@ -91,9 +91,13 @@ def listed(match: dict[str, Any]) -> str:
 
 
 def _positions(game: Game[Any, Any], match: dict[str, Any]) -> list[Any]:
-    positions = [game.opening(match["options"])]
-    for move in match["moves"]:
-        positions.append(positions[-1].play(game.read(move, positions[-1])))
+    try:
+        positions = [game.opening(match["options"])]
+        for move in match["moves"]:
+            positions.append(positions[-1].play(game.read(move, positions[-1])))
+    except (BadOption, Illegal) as why:
+        other = f"{game.name}, of which the host may have another version"
+        raise Failure(f"{match['match']} does not follow the rules of {other}: {why}") from None
     return positions
 
 

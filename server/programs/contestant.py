@@ -88,7 +88,8 @@ class House:
         if self._choose is None or question["match"] != self._match:
             self._match = question["match"]
             seed = crc32(f"{self._seed} {self._match}".encode())
-            self._choose = thinking(self._game, self._brain(self._game, seed), self._think)
+            brain = self._brain(self._game, seed)
+            self._choose = thinking(self._game, brain, self._think, lambda: self._stopped)
         return self._choose(question)
 
     def stop(self) -> None:
@@ -107,8 +108,13 @@ def contestant(command: str, game: Game[Any, Any], think: float, seed: int, now:
     return House(game, brain, think, seed)
 
 
-def thinking(game: Game[Any, Any], brain: Brain, seconds: float) -> Callable[[dict[str, Any]], Any]:
-    """A `choose` that asks a brain: the position comes from the moves in the protocol's question."""
+def thinking(
+    game: Game[Any, Any], brain: Brain, seconds: float, stopped: Callable[[], bool] = lambda: False
+) -> Callable[[dict[str, Any]], Any]:
+    """A `choose` that asks a brain: the position comes from the moves in the protocol's question.
+
+    Once it is `stopped`, which may be in another thread, the brain thinks no further.
+    """
     match, position, played = "", game.opening({}), list[Any]()
 
     def choose(question: dict[str, Any]) -> Any:
@@ -121,6 +127,6 @@ def thinking(game: Game[Any, Any], brain: Brain, seconds: float) -> Callable[[di
             played.append(move)
         left = question["clock"][game.seats.index(question["you"])]
         until = time.perf_counter() + (seconds if left is None else min(seconds, left / SHARE))
-        return game.write(brain(position, lambda: time.perf_counter() >= until))
+        return game.write(brain(position, lambda: stopped() or time.perf_counter() >= until))
 
     return choose

@@ -1,9 +1,9 @@
 """A bot that asks a language model, at any server with the OpenAI-compatible `POST …/chat/completions`.
 
 The model is told the rules, the position and the legal moves, in the words of a template. When its
-answer is not a legal move, it is asked again, with the reason, as long as the clock allows. Each move has
-a note of what it cost: tokens, seconds and tries. When no time or no try is left, a legal move is made
-by lot, and the note says so.
+answer is not a legal move, it is asked again, with the reason, as long as the clock allows. A server that has
+no answer just now is asked again later. Each move has a note of what it cost: tokens, seconds and tries. When
+no time or no try is left, a legal move is made by lot, and the note says so.
 """
 
 import http.client
@@ -33,7 +33,8 @@ TRIES = 5  # answers to one question
 ENDLESS = 600.0  # seconds for an answer, if there is no clock
 RESERVE = 2.0  # seconds of the clock that are kept for the move itself …
 SHARE = 0.5  # … but no more than this share of what is left
-PAUSE = 1.0  # seconds until a server that could not answer is asked again
+PAUSE = 1.0  # seconds until a server that could not answer is asked again, unless it wants more
+PATIENCE = 0.25  # of the clock, for a server that cannot answer: the moves after this one need time as well
 LARGEST = 1 << 20  # bytes of an answer
 SHOWN = 200  # characters of a server's error message
 TEMPORARY = (408, 409, 429, 500, 502, 503, 504)  # after these, asking again may help
@@ -59,7 +60,11 @@ Messages = list[dict[str, str]]
 
 
 class Unanswered(Exception):
-    """The server had no answer this time."""
+    """The server had no answer this time. `wait` is how many seconds it wants to be left alone."""
+
+    def __init__(self, why: str, wait: float = 0.0) -> None:
+        super().__init__(why)
+        self.wait = wait
 
 
 class Endpoint:
@@ -95,7 +100,9 @@ class Endpoint:
         finally:
             connection.close()
         if response.status in TEMPORARY:
-            raise Unanswered(f"the server of the model answers with {response.status}")
+            asked = response.getheader("Retry-After", "")
+            wait = float(asked) if asked.isdecimal() else 0.0
+            raise Unanswered(f"the server of the model answers with {response.status}", wait)
         if response.status != 200:
             why = safe(said.decode("utf-8", "replace"), cut=SHOWN)
             raise Failure(f"the server of the model answers with {response.status}: {why}")
@@ -178,19 +185,25 @@ class ModelPlayer:
         begun, game = time.monotonic(), self._game
         left = question["clock"][game.seats.index(question["you"])]
         until = begun + (ENDLESS if left is None else left - min(RESERVE, left * SHARE))
+        patience = begun + PATIENCE * (ENDLESS if left is None else left)
         position, played = replayed(game, question)
         legal = {game.short(move): move for move in position.moves()}
         prompt = self._prompt(question, played, list(legal), left)
         messages: Messages = [{"role": "user", "content": prompt}]
-        tokens, tries, found = 0, 0, None
-        while found is None and tries < TRIES and (seconds := until - time.monotonic()) > 0:
+        tokens, tries, answers, found = 0, 0, 0, None
+        while found is None and answers < TRIES and (seconds := until - time.monotonic()) > 0:
             tries += 1
             try:
                 text, cost = self._endpoint.ask(messages, seconds)
-            except Unanswered as why:
-                self._say(str(why))
-                time.sleep(min(PAUSE, max(0.0, until - time.monotonic())))
+            except Unanswered as trouble:
+                self._say(str(trouble))
+                now = time.monotonic()
+                if tries >= TRIES and now > patience:
+                    break
+                wait = max(PAUSE, min(trouble.wait, patience - now))
+                time.sleep(min(wait, max(0.0, until - now)))
                 continue
+            answers += 1
             tokens += cost
             found, why = chosen(game, position, text, legal)
             if found is None:

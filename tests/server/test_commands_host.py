@@ -18,6 +18,7 @@ import pytest
 
 from server.commands.play import play
 from server.commands.results import listed
+from server.exits import Failure
 from server.programs.child import started
 from server.programs.report import standings_table
 from server.store.data_folder import TOKEN
@@ -485,3 +486,19 @@ def test_what_nobody_has_won_is_a_draw_only_where_it_was_played(ending: str, sai
     unknown = dict.fromkeys(("mistakes", "accuracy", "ungraded", "estimate"))
     match = {"match": "cup-1", "game": "santorini", "players": ["ann", "bob"]} | nothing | how | unknown
     assert f"{said} ({ending})." in listed(match)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"options": {"new": 1}}, r'^cup-1 does not follow .* version: Santorini has no option "new"'),
+        (
+            {"moves": ["9 9"]},
+            "^cup-1 does not follow the rules of santorini, of which the host may",
+        ),
+    ],
+)
+def test_a_match_by_the_rules_of_another_version_is_said_to_be_one(more: dict[str, Any], why: str) -> None:
+    match = {"match": "cup-1", "game": "santorini", "players": ["ann", "bob"], "options": {}, "moves": []}
+    with pytest.raises(Failure, match=why):
+        listed(match | more)

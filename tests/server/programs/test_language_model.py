@@ -38,6 +38,7 @@ class FakeModel(ThreadingHTTPServer):
         self.says = list(says)
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.wait: str | None = None  # for which a status asks
         super().__init__(("127.0.0.1", 0), Answering)
 
     @property
@@ -63,6 +64,8 @@ class Answering(BaseHTTPRequestHandler):
         content = says if isinstance(says, bytes) else b"no"
         self.send_response(says if isinstance(says, int) else 200)
         self.send_header("Content-Length", str(len(content)))
+        if self.server.wait is not None:
+            self.send_header("Retry-After", self.server.wait)
         self.end_headers()
         self.wfile.write(content)
 
@@ -156,6 +159,30 @@ def test_trouble_that_may_pass_costs_a_try(
     with saying(trouble, "MOVE: 3") as server:
         found = asked(server)
     assert (found["answer"], found["note"]["tries"]) == (3, 2)
+
+
+@pytest.mark.slow
+def test_a_server_in_trouble_is_asked_again_as_long_as_the_clock_bears_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches a move by lot, with minutes on the clock, because a server had no answer for five seconds."""
+    monkeypatch.setattr(language_model, "PAUSE", 0.0)
+    with saying(*[429] * (2 * TRIES), "MOVE: 9", "MOVE: 3") as server:
+        found = asked(server, left=4 * HANG)
+    assert (found["answer"], found["note"]["tries"]) == (3, 2 * TRIES + 2)
+    monkeypatch.setattr(language_model, "PATIENCE", 0.0)
+    with saying(429) as server:
+        found = asked(server, left=4 * HANG)
+    assert (found["note"]["by_lot"], found["note"]["tries"]) == (1, TRIES)
+
+
+def test_a_server_that_wants_to_be_left_alone_says_for_how_long() -> None:
+    for said, wait in (("7", 7.0), ("Fri, 01 Mar 2030 18:00:00 GMT", 0.0), (None, 0.0)):
+        with saying(429) as server:
+            server.wait = said
+            with pytest.raises(Unanswered, match="answers with 429") as trouble:
+                Endpoint(server.url, "m", None).ask([], HANG)
+        assert trouble.value.wait == wait
 
 
 def test_where_no_server_answers_that_is_told_in_words() -> None:

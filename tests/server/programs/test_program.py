@@ -3,8 +3,11 @@
 import os
 import signal
 import sys
+import threading
 import time
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -212,6 +215,31 @@ def test_a_missing_interpreter_is_told_from_a_missing_program(line: str, tmp_pat
     script.chmod(0o755)
     with pytest.raises(Failure, match=r"its first line, .*, names a program that is not here"):
         Program(str(script))
+
+
+def test_a_house_brain_that_is_stopped_thinks_no_further() -> None:
+    """Catches `quintain match`, which ended after Ctrl-C only when its brains had thought to the end."""
+    begun, over = threading.Event(), threading.Event()
+
+    class Asked(dict[str, Any]):
+        def __getitem__(self, key: str) -> Any:
+            if key == "clock":  # which is looked at when thinking begins
+                begun.set()
+            return super().__getitem__(key)
+
+    house = House(CONNECT4, "alphabeta", inf, 0)
+    asked = Asked(question(Match(CONNECT4, ("a", "b"), 0.0, name="m", pace=Pace())))
+
+    def ask() -> None:
+        house.ask(asked)
+        over.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    assert begun.wait(HANG)
+    house.stop()
+    assert over.wait(HANG)
+    with pytest.raises(Gone):
+        house.ask(asked)
 
 
 @pytest.mark.parametrize("name", catalogue())
