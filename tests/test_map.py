@@ -49,6 +49,7 @@ ELSEWHERE = {
     "server/commands/archive.py": "server/export/test_taking_out.py",
     "server/commands/import_match.py": "server/test_commands_host.py",
     "server/host/claims.py": "server/host/test_seats.py",
+    "server/host/unwelcome.py": "server/host/test_reception.py",
     "server/host/happened.py": "server/peers/test_watching.py",
     "server/host/remaking.py": "server/host/test_boards.py",
     "server/host/aging.py": "server/host/test_boards.py",

@@ -35,11 +35,12 @@ from server.host.names import bare, key
 from server.host.opening import OPEN, Opening, check, game_of, taken
 from server.host.pacing import Pacing
 from server.host.placing import Placing
-from server.host.reception import ComeAgain, Out, PlaysElsewhere, Reception, Unwelcome, Visit, is_token
+from server.host.reception import Reception, Visit, is_token
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
 from server.host.untold import Untold
+from server.host.unwelcome import ComeAgain, Out, PlaysElsewhere, Unwelcome
 from server.host.vacant import ShownTournaments
 from server.host.versions import Versions
 from server.host.view import Begun, HeldTournament, PresentBots, Told

@@ -24,8 +24,8 @@ from games.game import Opponent
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
 from server.host.practice import Sparring, Turn, opponents, plainly
-from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
+from server.host.unwelcome import Unwelcome
 from server.net.admission import network_of
 from tournament.events import AnyEvent, Began, Moved
 from tournament.kinds import Kind

@@ -7,8 +7,9 @@ import trio
 
 from server.host.holding import Holding
 from server.host.opening import OPEN
-from server.host.reception import Unwelcome, taken
+from server.host.reception import taken
 from server.host.roll import Roll
+from server.host.unwelcome import Unwelcome
 from server.host.view import PresentBots
 from tournament.facts import Seated
 from tournament.lobby import Lobby

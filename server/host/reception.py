@@ -11,7 +11,6 @@ import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from itertools import islice
-from math import ceil
 
 import trio
 from msgspec import Struct
@@ -20,8 +19,9 @@ from server.host.look_alikes import alike
 from server.host.names import BadName, LatelyReserved, checked, key
 from server.host.roll import Roll
 from server.host.secrets import token_digest
+from server.host.unwelcome import Guessing, TooManyNames, Unwelcome, wait_for_next
 from server.net.budgets import Budgets, address_of
-from server.net.limits import Bucket, Limits, Rate
+from server.net.limits import Bucket, Limits
 from tournament.facts import Called
 from tournament.lobby import Lobby
 from tournament.player import NOWHERE, Player
@@ -32,45 +32,6 @@ SHORTEST = 16  # characters of a token that a bot may bring along: 96 bits, if i
 AT_A_TIME = 100  # names that are looked at in one go, to forget some
 
 REPLACED = "somebody with the same token has taken over"
-LATER = "come again later"  # by these words clients know a refusal that is not meant for ever
-
-
-class Unwelcome(Exception):
-    """A bot cannot come in. The message is for its author."""
-
-
-class TooOften(Unwelcome):
-    """Too much of something came from one address: over HTTP, the status of the answer is 429."""
-
-    def __init__(self, why: str, rate: Rate) -> None:
-        super().__init__(why)
-        self.seconds = until_next(rate)
-
-
-class Guessing(TooOften):
-    """Too many wrong tokens: the door has to close the connection."""
-
-
-class TooManyNames(TooOften):
-    """Too many new names."""
-
-
-class Out(Unwelcome):
-    """An organiser has taken it out of its tournament: over HTTP, the status of the answer is 410."""
-
-
-class ComeAgain(Unwelcome):
-    """It cannot come in just now, which is no fault of its own: it may say the same again later.
-
-    Its client knows that by the words in which it is told so: after any other refusal it stays away.
-    """
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why if LATER in why else f"{why}: {LATER}")
-
-
-class PlaysElsewhere(ComeAgain):
-    """Its place is in another process: it has to come again, over a new connection."""
 
 
 class Visit:
@@ -530,17 +491,6 @@ class Reception:
             raise TooManyNames(
                 f"too many new names came from your address: `limits.new_names` allows {rate}", most
             )
-
-
-def until_next(rate: Rate) -> int:
-    """Seconds until whoever has spent all credits has one again."""
-    return ceil(rate.seconds / max(rate.credits, 1))  # nobody at all may come where it is 0
-
-
-def wait_for_next(rate: Rate) -> str:
-    """How long to wait, in words by which clients recognise that they may come again."""
-    seconds = until_next(rate)
-    return "wait for a minute" if seconds <= 60 else f"come again later, in {seconds} seconds"
 
 
 def is_token(brought: str | None) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from server.host.host import Host
-from server.host.reception import Guessing
 from server.host.secrets import token_digest
+from server.host.unwelcome import Guessing
 from server.host.wire_log import Message, Tape, masked
 
 NOT_KEPT = (

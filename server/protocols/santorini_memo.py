@@ -19,7 +19,7 @@ import structlog
 from games.game import Illegal
 from server.host.abroad import Wanted
 from server.host.names import BadName
-from server.host.reception import ComeAgain, Unwelcome
+from server.host.unwelcome import ComeAgain, Unwelcome
 from server.host.view import HeldTournament
 from server.net.limits import Limits
 from server.protocols.common.attendance import Attendance

@@ -17,7 +17,7 @@ from msgspec import Struct
 from trio.testing import MockClock
 
 from server.host.host import Host
-from server.host.reception import Unwelcome
+from server.host.unwelcome import Unwelcome
 from server.store import snapshots
 from server.store.journal import Engine
 from server.store.ledger import Ledger

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from server.host.reception import wait_for_next
+from server.host.unwelcome import wait_for_next
 from server.net.limits import Rate
 from server.pages.addressed import ASSISTANTS, addressed
 from server.protocols.house import messages

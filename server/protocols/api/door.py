@@ -18,7 +18,7 @@ from server.export.signing import Signer
 from server.host.host import Host
 from server.host.metrics import metrics
 from server.host.misfits import UNREADABLE, unreadable
-from server.host.reception import Guessing
+from server.host.unwelcome import Guessing
 from server.host.view import View
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange

@@ -1,6 +1,6 @@
 """The status of the answer, over HTTP, to a bot that may not come in: the same for every dialect."""
 
-from server.host.reception import ComeAgain, TooOften, Unwelcome
+from server.host.unwelcome import ComeAgain, TooOften, Unwelcome
 from server.http.head import retry_after
 
 Headers = tuple[tuple[str, str], ...]

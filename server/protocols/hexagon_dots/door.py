@@ -30,8 +30,9 @@ from server.host.host import STOPPING, Host
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.names import BadName, checked
 from server.host.opening import OPEN
-from server.host.reception import Unwelcome, Visit
+from server.host.reception import Visit
 from server.host.returning import Awaited, way_back
+from server.host.unwelcome import Unwelcome
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
 from server.http.wire import JSON, NO_STORE, Request, Response, json_response

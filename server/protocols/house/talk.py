@@ -19,7 +19,8 @@ from server.export.json_views import out_shown, row_shown
 from server.host.abroad import Wanted
 from server.host.names import checked
 from server.host.opening import OPEN
-from server.host.reception import Guessing, TooOften, Unwelcome, Visit
+from server.host.reception import Visit
+from server.host.unwelcome import Guessing, TooOften, Unwelcome
 from server.host.view import HeldTournament
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import OnceEncoder

@@ -20,7 +20,7 @@ from server.host.boards import NoBoard
 from server.host.host import Host
 from server.host.misfits import misfit
 from server.host.opening import OPEN
-from server.host.reception import Guessing
+from server.host.unwelcome import Guessing
 from server.http.exchange import Exchange
 from server.protocols.mcp import words
 from server.protocols.mcp.place import WAITING, Place

@@ -9,7 +9,7 @@ from trio.testing import MockClock
 
 from server.host.host import Host
 from server.host.opening import check
-from server.host.reception import Unwelcome
+from server.host.unwelcome import Unwelcome
 from tests.server.doors import Page, memory, pages
 from tests.server.host.test_host import GAME, come, running
 from tests.server.transcripts import Transcript, opened_as, staged

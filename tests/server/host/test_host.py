@@ -17,7 +17,8 @@ from server.host.abroad import HeldAbroad, Wanted
 from server.host.host import Host
 from server.host.names import key
 from server.host.opening import OPEN, Opening
-from server.host.reception import Unwelcome, Visit
+from server.host.reception import Visit
+from server.host.unwelcome import Unwelcome
 from tests.server.protocols.room import SlowToEnter
 from tests.server.protocols.table import Slow as SlowToKeep
 from tests.steps import steps_taken

@@ -7,8 +7,8 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
+from server.host.unwelcome import Unwelcome
 from tests.server.host.inside import Inside
 from tests.server.protocols.fours import DISCONNECTED, END, Bot, ignored, over, place, play_on, table
 from tests.server.protocols.room import SlowToDeal

@@ -7,8 +7,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from server.host.claims import Replaced
 from server.host.forgetting import EVERY, NAME_KEPT
 from server.host.host import OPEN, Host
-from server.host.reception import Unwelcome
 from server.host.secrets import token_digest
+from server.host.unwelcome import Unwelcome
 from tests.server.host.test_host import GAME, come, running
 from tests.server.host.test_seats import OURS
 from tournament.desk import Desk

@@ -15,7 +15,7 @@ from server.export.verify import verify
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.practice import LAST, SPARRING
-from server.host.reception import Unwelcome
+from server.host.unwelcome import Unwelcome
 from server.net.limits import Limits
 from tests.server.exports import exported
 from tests.server.host.inside import Inside

@@ -9,7 +9,7 @@ from trio.testing import MockClock
 
 from server.export.verify import verify
 from server.host.host import Host
-from server.host.reception import TooManyNames, Unwelcome
+from server.host.unwelcome import TooManyNames, Unwelcome
 from server.net.limits import Limits, Rate
 from tests.effort import tries
 from tests.server.exports import exported, text

@@ -16,8 +16,8 @@ from server.host.boards import WAIT
 from server.host.host import STOPPING
 from server.host.names import LONGEST
 from server.host.opening import OF_A_GROUP
-from server.host.reception import Unwelcome
 from server.host.tournament_settings import TournamentSettings
+from server.host.unwelcome import Unwelcome
 from server.net.limits import Limits
 from server.pages.desk import forms
 from server.programs.report import rendered, report

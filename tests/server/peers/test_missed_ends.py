@@ -12,8 +12,8 @@ from trio.testing import MockClock
 
 from server.host.claims import Replaced
 from server.host.host import Host
-from server.host.reception import Unwelcome
 from server.host.secrets import token_digest
+from server.host.unwelcome import Unwelcome
 from server.peers.messages import Knows, Message, ToldEnd
 from server.peers.requests import AT_A_TIME
 from tests.server.peers.several import One, Shared, link, several

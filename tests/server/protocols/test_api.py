@@ -20,7 +20,7 @@ from games.game import Illegal, Quoted
 from server.commands.tournament_answers import shown
 from server.export.verify import verify
 from server.host.host import STOPPING, Host
-from server.host.reception import Unwelcome
+from server.host.unwelcome import Unwelcome
 from server.http.routes import routed
 from server.net.limits import Limits
 from server.programs.report import rendered

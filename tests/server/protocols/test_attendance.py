@@ -10,7 +10,8 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.host import Host
-from server.host.reception import Unwelcome, Visit
+from server.host.reception import Visit
+from server.host.unwelcome import Unwelcome
 from server.net.guard import Severed
 from server.net.limits import Limits
 from server.protocols.common import states as machine

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from trio.testing import MockClock
 
 from server.host.host import STOPPING, Host
-from server.host.reception import Unwelcome
+from server.host.unwelcome import Unwelcome
 from server.protocols.common.states import TABLE, Happening, State
 from server.protocols.dialect import Channel, Speak, Talk
 from tests.effort import tries

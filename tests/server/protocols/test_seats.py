@@ -13,7 +13,7 @@ import trio.testing
 from msgspec.structs import replace
 
 from server.host.host import Host
-from server.host.reception import Unwelcome
+from server.host.unwelcome import Unwelcome
 from server.protocols.dialect import Channel, Speak, Talk
 from tests.effort import tries
 from tests.server.doors import Page, memory, pages
