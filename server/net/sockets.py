@@ -409,6 +409,16 @@ class SocketWire(Wire):
             return True, True
         return now[0] != then[0], now[1] != then[1]
 
+    @property
+    def ended(self) -> bool:
+        if self._readiness is None:
+            return False  # the kernel need not know how to say it
+        if self._socket.fileno() < 0:
+            return True
+        state = select.poll()
+        state.register(self._socket, select.POLLRDHUP)
+        return bool(state.poll(0))
+
     def take_back(self) -> bytes:
         self._mark = None
         if self._context is not None and self._readiness is not None:
