@@ -34,6 +34,7 @@ from server.host.measures import Measures, time_move
 from server.host.names import bare, key
 from server.host.opening import OPEN, Opening, check, game_of, taken
 from server.host.pacing import Pacing
+from server.host.passing import after_hang_ups_of
 from server.host.placing import Placing
 from server.host.reception import Reception, Visit, is_token
 from server.host.returning import Returning
@@ -49,7 +50,7 @@ from server.net.budgets import address_of
 from server.net.guard import Guard, MovedAway, Waiting, open_guard
 from server.net.limits import Limits
 from server.net.readiness import readiness
-from server.net.turns import Turns, after_hang_ups
+from server.net.turns import Turns
 from tournament.desk import Desk
 from tournament.draws import Elsewhere, RandomBits, draw_here
 from tournament.facts import HOST, AnyFact, Called, Kept, Opened, Ordered, Seated, State, Turned
@@ -383,8 +384,8 @@ class Host:
         If it `practises`, `against` may be one of the host's own opponents, who comes as well. A `person`
         plays by hand.
         """
-        if token is None and self.reception.is_here(name, game):
-            await after_hang_ups()  # it may be the same bot, which has just hung up
+        if token is None and (held := self.reception.held(name, game)):
+            await after_hang_ups_of(held)  # it may be the same bot, which has just hung up
         if self._stopped or (self.draining and not self.reception.is_playing(name, game, token)):
             raise ComeAgain(STOPPING)
         against = None if against is None else bare(against)

@@ -6,15 +6,16 @@ empty.
 """
 
 import socket
-from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, Protocol, cast
 
 from msgspec import Struct
 
 from server.host.wire_log import TapeSnapshot
 from server.net.limits import BudgetLeft
+from server.net.turns import after_hang_ups
 from server.net.wire import Piece
-from tournament.player import Seat
+from tournament.player import Player, Seat
 
 
 class Passed(Struct, frozen=True, eq=False):
@@ -62,3 +63,15 @@ class Passing(Protocol):
     def close(self) -> None:
         """The connection has ended."""
         ...
+
+    async def hung_up(self) -> bool:
+        """Whether the bot has hung up; if another process serves it, once that has said so."""
+        ...
+
+
+async def after_hang_ups_of(players: Iterable[Player]) -> None:
+    """Let hang-ups of these be taken in that may have come before what was just read, wherever they play."""
+    await after_hang_ups()
+    for connection in [cast("Passing | None", player.connection) for player in players]:
+        if connection is not None and await connection.hung_up():
+            await after_hang_ups()  # it may have come back just now, and its end is read here

@@ -244,9 +244,9 @@ class Reception:
         """Whether a bot is here as that player, or the player is held for one."""
         return any(visit.player is player for visit in self._visits.get((player.game, key(player.name)), ()))
 
-    def is_here(self, name: str, game: str) -> bool:
-        """Whether a bot is here under that name, or a player is held for one."""
-        return (game, key(name)) in self._visits
+    def held(self, name: str, game: str) -> list[Player]:
+        """The players whose bots are here under that name, or for whom it is held."""
+        return [visit.player for visit in self._visits.get((game, key(name)), ())]
 
     def is_free(self, name: str, game: str) -> bool:
         """Whether the name belongs to nobody, and nobody is here under it."""

@@ -3,6 +3,7 @@
 On Linux they are read by `server/net/readiness.py`. Where there is no epoll, a wire waits as trio does.
 """
 
+import select
 import socket
 import sys
 from collections.abc import Callable
@@ -253,6 +254,16 @@ class SocketWire(Wire):
         if self._mark is None or (then := self._mark.use) is None or (now := tcp_use(self._socket)) is None:
             return True, True
         return now[0] != then[0], now[1] != then[1]
+
+    @property
+    def ended(self) -> bool:
+        if self._readiness is None:
+            return False  # the kernel need not know how to say it
+        if self._socket.fileno() < 0:
+            return True
+        state = select.poll()
+        state.register(self._socket, select.POLLRDHUP)
+        return bool(state.poll(0))
 
     def take_back(self) -> bytes:
         self._mark = None

@@ -133,6 +133,11 @@ class Wire(Protocol):
         """
         return False
 
+    @property
+    def ended(self) -> bool:
+        """Whether the peer is known to have ended its side, or to be gone, whoever reads and how far."""
+        return False
+
     # Another process may serve the connection for a while, with its own descriptor.
 
     def let_go(self) -> socket.socket | None:

@@ -25,7 +25,7 @@ from tournament.player import Seat
 class Passable:
     """A `Passing`; the connection's own class knows how it reads."""
 
-    __slots__ = ("_ahead", "_called_back", "_outbox", "_recall", "_talk", "_wire")
+    __slots__ = ("_ahead", "_called_back", "_outbox", "_parted", "_recall", "_talk", "_wire")
 
     door: Literal["tcp", "websocket"]
 
@@ -36,6 +36,7 @@ class Passable:
         self._talk: Talk | None = None
         self._recall: Callable[[], None] | None = None  # calls it back, while another process serves it
         self._called_back = False  # whether it has been called back to where it came in
+        self._parted: trio.Event | None = None  # set when the other process has said what became of it
 
     @property
     def _unread(self) -> bytes:
@@ -98,7 +99,7 @@ class Passable:
         )
 
     def stay(self) -> None:
-        self._recall = None
+        self._is_not_away()
         self._wire.take_back()
         self._outbox.release()
 
@@ -125,7 +126,7 @@ class Passable:
                 self._wire.interrupt()  # to take these first
 
     def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:
-        self._recall = None
+        self._is_not_away()
         if (talk := self._talk) is not None:
             talk.attendance.tape.repeat(tape)
             if for_good:
@@ -133,8 +134,22 @@ class Passable:
             talk.attendance.lost()
 
     def close(self) -> None:
-        self._recall = None
+        self._is_not_away()
         self._wire.close()
+
+    async def hung_up(self) -> bool:
+        if not self._wire.ended:
+            return False
+        if self._recall is not None:
+            self._parted = self._parted or trio.Event()
+            await self._parted.wait()
+        return True
+
+    def _is_not_away(self) -> None:
+        self._recall = None
+        if self._parted is not None:
+            self._parted.set()
+            self._parted = None
 
     def _gone(self) -> None:
         """Serve nobody here any more. What is left to say is sent when the connection is back."""

@@ -321,6 +321,24 @@ async def test_what_was_let_go_of_is_for_others_to_read_until_it_is_taken_back(r
 
 
 @linux
+@pytest.mark.parametrize("closes", [False, True], ids=["ends its side", "closes"])
+async def test_that_the_peer_has_ended_is_known_before_all_that_it_said_is_read_and_by_whomever(
+    closes: bool,
+) -> None:
+    async with connected(EPOLL) as (wire, client, _):
+        assert wire.let_go() is not None
+        await client.send_all(b"unread")
+        assert not wire.ended
+        if closes:
+            await client.aclose()
+        else:
+            await client.send_eof()
+        assert wire.ended
+        wire.close()
+        assert wire.ended
+
+
+@linux
 async def test_closing_what_was_let_go_of_ends_it_for_others_and_what_is_closed_cannot_be_let_go_of() -> None:
     async with connected(EPOLL) as (wire, client, _):
         passed = wire.let_go()

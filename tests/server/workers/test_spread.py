@@ -85,14 +85,21 @@ class Bot:
         """Say something before any other task runs."""
         self._connected.send(json.dumps(message).encode() + b"\n")
 
-    async def hear(self) -> dict[str, Any]:
+    async def line(self) -> bytes:
         while b"\n" not in self._unread:
             received = await self._stream.receive_some(65536)
             if not received:
                 raise trio.EndOfChannel
             self._unread += received
         line, _, self._unread = self._unread.partition(b"\n")
-        message = json.loads(line)
+        return line
+
+    async def hear_state(self) -> str:
+        """The status in the next line, of a bot that speaks Santorini's own protocol."""
+        return json.loads(await self.line())[0]
+
+    async def hear(self) -> dict[str, Any]:
+        message = json.loads(await self.line())
         match message["type"]:
             case "begin":
                 self.begun.append(message)
@@ -240,15 +247,19 @@ class Both:
 
     async def come(self, name: str, more: bytes = b"", *, token: bool = True) -> Bot:
         """A bot comes, and sends more together with its hello; without a token it is given one."""
-        ours, theirs = socket.socketpair()
-        wire = SocketWire(ours, "192.0.2.1", readiness())
-        self.holder.guard.start_soon(self._attend, wire)
-        bot = Bot(name, theirs)
-        self.bots.append(bot)
+        bot = self.connect(name)
         hello = {"type": "hello", "name": name, "game": GAME}
         secret = {"token": f"{name}-keeps-this-secret"} if token else {}
         await bot.send(json.dumps(hello | secret).encode() + b"\n" + more)
         await bot.until("welcome")
+        return bot
+
+    def connect(self, name: str) -> Bot:
+        """A connection of somebody who has yet to say so."""
+        ours, theirs = socket.socketpair()
+        wire = SocketWire(ours, "192.0.2.1", readiness())
+        self.holder.guard.start_soon(self._attend, wire)
+        self.bots.append(bot := Bot(name, theirs))
         return bot
 
     async def _attend(self, wire: SocketWire) -> None:
@@ -397,6 +408,39 @@ async def test_a_bot_that_loses_its_connection_comes_back_to_its_match_as_it_sto
         assert not second.refused
         assert len(second.begun) == 1, "whoever stayed is told nothing"
         assert both.elsewhere == 2
+
+
+async def test_a_bot_without_a_token_that_has_hung_up_elsewhere_may_come_again_at_once() -> None:
+    """Catches one whose name is taken by itself, until the other worker has said that it is gone."""
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            cup = await both.holder.open("cup", Opened("santorini", "round-robin", entrants=2))
+            ann, bob = both.connect("ann"), both.connect("bob")
+            for bot in (ann, bob):
+                await bot.send(f"{bot.name}\n".encode())
+            for bot in (ann, bob):
+                assert await bot.hear_state() == "placeWorker"
+            assert all(isinstance(match, Lent) for match in cup.matches.values())
+            guests = both.hang()
+            await trio.testing.wait_all_tasks_blocked()
+            await ann.close()
+            again = both.connect("ann")
+            await again.send(b"ann\n")
+            await both.come("eve")  # by then that name was read
+            both.cut()  # so the connections of both are known to have ended
+            guests.end()
+            other = both.connect("bob")
+            await other.send(b"bob\n")
+            assert await again.hear_state() == "placeWorker"
+            for bot in both.bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+        for conduit in both._conduits:
+            conduit.close()
+        for host in (both.holder, both.other):
+            assert not host.guard.caught
 
 
 async def test_a_connection_that_has_ended_elsewhere_is_not_here_any_more() -> None:
