@@ -142,6 +142,7 @@ ELSEWHERE = {
     "server/http/undecided.py": "server/peers/test_asking.py",
     "server/http/service.py": "server/http/test_http_endings.py",
     "server/net/readiness.py": "server/net/test_sockets.py",
+    "server/net/elsewhere.py": "server/peers/test_channel.py",
     "server/net/relay.py": "server/show/test_lending_tls.py",
     "server/net/served_connection.py": "server/net/test_parking.py",
     "server/net/stream_wire.py": "server/net/test_wire.py",

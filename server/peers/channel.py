@@ -7,11 +7,11 @@ which the doors serve the bot, with its bytes stamped as if it had come in there
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from math import inf
 
 import trio
 
 from server.host.abroad import Handed
+from server.net.elsewhere import LISTENING, Listening
 from server.net.guard import PEER_GONE, Severed
 from server.net.wire import Piece, Wire
 from server.peers.messages import (
@@ -32,7 +32,6 @@ from tournament.timekeeper import Timekeeper
 
 PIECE = 1 << 14  # bytes of one bot in a message: others get their turn
 LAST_WORDS = 1.0  # seconds that a bot may take over what it was told before the end
-LISTENING = 2.0  # seconds that the bot's host may take to say what has come: a link is silent no longer
 
 
 class Channel:
@@ -71,28 +70,6 @@ class Channel:
 
     async def news(self) -> None:
         await self._news.wait()
-
-
-class Listening:
-    """Asks another host for all that was said there by some time, and knows whether it is here."""
-
-    def __init__(self, ask: Callable[[], None]) -> None:
-        self._ask = ask
-        self._asked = -inf  # when that host was asked what had been said by then …
-        self._heard = -inf  # … and the time by which everything that was said is here
-
-    def hear(self) -> None:
-        """The host has said what there was when it was asked."""
-        self._heard = self._asked
-
-    def may_lack(self, by: float, now: float) -> bool:
-        """Whether something that was said by then may not be here: then the host is asked, if it was not."""
-        if self._heard >= by:
-            return False
-        if self._asked == self._heard:
-            self._asked = now
-            self._ask()
-        return now < self._asked + LISTENING
 
 
 class NearEnd(Channel):

@@ -16,9 +16,10 @@ import trio
 from server.host.abroad import Handed, OutOfReach
 from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON, HttpError
+from server.net.elsewhere import ROUNDS, Listening
 from server.net.guard import Guard, Waiting, start_in_turn
 from server.peers.asking import LOST, Answering, Asking
-from server.peers.channel import Channel, FarEnd, Listening, NearEnd
+from server.peers.channel import Channel, FarEnd, NearEnd
 from server.peers.messages import (
     ADDED,
     REQUESTS,
@@ -49,7 +50,6 @@ EVERY = 0.5  # seconds between two beats
 SILENCE = 2.0  # seconds after which a link on which nothing was heard is cut
 READ = 1 << 16  # bytes taken in one go
 CHANNELS = 20_000  # at once
-ROUNDS = 8  # of the event loop in which a connection that waits is accepted, read and passed on
 OUT_OF_REACH = "the host that holds this cannot be reached: come again later"
 
 Serve = Callable[[FarEnd, Open], None]  # has a bot served over this wire

@@ -6,7 +6,7 @@ People do not start this: they start `quintain serve`.
 
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from functools import partial
 from math import inf
@@ -20,9 +20,12 @@ from server.export.signing import known_signer
 from server.host.host import Host
 from server.host.measures import watch_lag
 from server.host.metrics import of_the_host
+from server.http.exchange import App, Exchange
 from server.http.wire import Request
 from server.logs import set_up
+from server.net.elsewhere import ROUNDS, Listening
 from server.net.open_files import room_for_files
+from server.net.readiness import readiness
 from server.pages.desk.sessions import Sessions
 from server.protocols.catalogue import carried, prepare
 from server.protocols.dialect import OverHttp
@@ -50,10 +53,13 @@ from server.workers.messages import (
     Kept,
     Key,
     KeyGone,
+    Listen,
+    Listened,
     Meet,
     Ready,
     Sitting,
     Status,
+    StoodStill,
     Stop,
     Stopped,
     TableHeld,
@@ -71,6 +77,7 @@ from server.workers.serving import Serving
 from server.workers.spread import Spread
 from server.workers.store import LinkedStore
 from tournament.facts import Kept as KeptFact
+from tournament.match import Match
 from tournament.record import Record
 
 EVERY = 0.5  # seconds between two reports of how things are
@@ -118,6 +125,10 @@ class Process:
         elif self._working is not None:
             self._working.take(message, descriptor)
 
+    def _hear_now(self) -> None:
+        """Take in what worker 0 has said already."""
+        self._conduit.hear_now(self._take)
+
     async def _work(self) -> None:
         await self._told.wait()
         if (begin := self._begin) is None:
@@ -125,7 +136,7 @@ class Process:
         settings = begin.settings
         output = set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
         with output.in_a_thread(), closing(beside(settings, READERS)) as reader:
-            working = self._working = Working(begin, reader, self._conduit, self._lent)
+            working = self._working = Working(begin, reader, self._conduit, self._lent, self._hear_now)
             async with trio.open_nursery() as nursery:
                 await nursery.start(working.run)
                 early, self._early = self._early, None
@@ -137,7 +148,15 @@ class Process:
 class Working:
     """The work of a worker, once it knows what it holds."""
 
-    def __init__(self, begin: Begin, reader: Reader, conduit: Conduit[ToWorker], lent: socket.socket) -> None:
+    def __init__(
+        self,
+        begin: Begin,
+        reader: Reader,
+        conduit: Conduit[ToWorker],
+        lent: socket.socket,
+        hear_now: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`hear_now` takes in what worker 0 has said already."""
         settings = begin.settings
         self._begin = begin
         self._say = say = Saying(conduit).say
@@ -154,6 +173,9 @@ class Working:
             grading=settings.grading,
         )
         self.store.set_trouble(begin.trouble)  # which the host hears, and stops its clocks
+        self._hear_now = hear_now
+        self._listening = Listening(lambda: say(Listen()))
+        host.requests_on_their_way = self._may_lack
         self._serving = Serving(host, say, most=room_for_files() - settings.limits.spare_files)
         self._places = Places(say, host.reception.present)
         self._be_alone(begin.alone)
@@ -193,7 +215,9 @@ class Working:
                 key=known_signer(Path(settings.data)),
                 looks=False,
             )
-            borrowing = Borrowing(self._lent, app, self.host.guard, settings.limits, self._is_here)
+            borrowing = Borrowing(
+                self._lent, self._later(app), self.host.guard, settings.limits, self._is_here
+            )
             self._nursery.start_soon(borrowing.run)
             self._nursery.start_soon(watch_lag, self.host.measures.lag)
             self._nursery.start_soon(self._report)
@@ -225,6 +249,10 @@ class Working:
                 self.host.reception.give_way(where)
             case ToldEnd(tournament, name):
                 self.host.untold.note(tournament, name)
+            case StoodStill(seconds) if not self.host.timekeeper.paused:  # else the clocks stood still, too
+                self.host.timekeeper.excuse(seconds, self._moves_by_request)
+            case Listened() if self._nursery is not None:
+                self._nursery.start_soon(self._look_again)
             case TokenReplaced(replaced) if self._nursery is not None:
                 self._nursery.start_soon(self.host.claims.replace, replaced)
             case Tell() if descriptor is not None and self._nursery is not None:
@@ -237,6 +265,32 @@ class Working:
                 self._nursery.start_soon(self._stop)
             case _:
                 pass
+
+    def _later(self, app: App) -> App:
+        """The application, for requests that worker 0 sends over another way than what it says."""
+
+        def answer(exchange: Exchange) -> Awaitable[object] | None:
+            self._hear_now()  # it may have said before that it stood still
+            return app(exchange)
+
+        return answer
+
+    def _may_lack(self, by: float) -> bool:
+        """Whether a request that had come to this process or to worker 0 by then may not be served yet."""
+        sockets = readiness()
+        here = sockets is not None and sockets.on_its_way(by)
+        return here or self._listening.may_lack(by, trio.current_time())
+
+    def _moves_by_request(self, match: Match) -> bool:
+        seat = match.to_move
+        return seat is not None and match.on_its_way[seat] == self._may_lack
+
+    async def _look_again(self) -> None:
+        """Worker 0 has passed on all requests that had come: once they are served, whoever is late is so."""
+        for _ in range(ROUNDS):
+            await trio.lowlevel.checkpoint()
+        self._listening.hear()
+        self.host.timekeeper.look_again()
 
     def _be_alone(self, games: frozenset[str]) -> None:
         self._serving.alone = games

@@ -133,7 +133,21 @@ class TokenReplaced(Struct, tag="token-replaced", frozen=True, array_like=True):
     replaced: Replaced
 
 
+class StoodStill(Struct, tag="stood-still", frozen=True, array_like=True):
+    """I stood still for so long, and have passed on nothing meanwhile."""
+
+    seconds: float
+
+
+class Listened(Struct, tag="listened", frozen=True, array_like=True):
+    """All requests that had come to me when you asked have been passed on."""
+
+
 # What the other worker says.
+
+
+class Listen(Struct, tag="listen", frozen=True, array_like=True):
+    """Tell me when all requests that have come to you by now have been passed on: somebody may be late."""
 
 
 class Ready(Struct, tag="ready", frozen=True, array_like=True):
@@ -244,6 +258,8 @@ ToWorker = (
     | GiveWay
     | ToldEnd
     | TokenReplaced
+    | StoodStill
+    | Listened
     | Drain
     | Stop
 )
@@ -251,6 +267,7 @@ OfConnections = Back | Gone | NoRoom | Known
 OfKeys = Key | KeyGone
 OfWorker = (
     Ready
+    | Listen
     | NeedTable
     | Pairings
     | Keep

@@ -39,6 +39,7 @@ from server.workers.messages import (
     Keep,
     Key,
     KeyGone,
+    Listen,
     Meet,
     Moved,
     NeedTable,
@@ -111,6 +112,7 @@ class Worker:
         moved: Callable[[int, Name, Present | None], None] = lambda number, where, present: None,
         forget: Callable[[str, int], object] = lambda key, number: None,
         replaced: Callable[[int, Replaced], None] = lambda number, replaced: None,
+        asked: Callable[[int], None] = lambda number: None,
         used: Callable[[int], float] = processor_time,
         start: Callable[[], Started] = started,
     ) -> None:
@@ -118,8 +120,9 @@ class Worker:
         the game whose table it needs, `have_met` with its number when one of its processes is ready,
         `told_end` with a tournament, as it is kept, and a bot that has heard of its end, `moved` with its
         number and who has a place with it under a name, `forget` with a secret that leads to it no more and
-        its number, `replaced` with its number and a name that belongs to another token than before; `show` is
-        the way to the process for pages.
+        its number, `replaced` with its number and a name that belongs to another token than before, `asked`
+        with its number when it wants to hear which requests have come; `show` is the way to the process for
+        pages.
         `used` returns how much processor time a process has used, and `start` starts one.
         """
         self.number = number
@@ -137,6 +140,7 @@ class Worker:
         self._told_end = told_end
         self._moved = moved
         self._replaced = replaced
+        self._asked = asked
         self._used = used
         self._start = start
         self._present: set[Name] = set()  # names under which somebody has a place with its process
@@ -356,6 +360,8 @@ class Worker:
                 self._told_end(tournament, name)
             case TokenReplaced(replaced):
                 self._replaced(self.number, replaced)
+            case Listen():
+                self._asked(self.number)
             case Moved(where, present):
                 self._note_place(where, present)
             case Status():

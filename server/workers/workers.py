@@ -21,6 +21,7 @@ from server.host.opening import OPEN, game_of
 from server.host.reception import Key, Visit
 from server.http.exchange import App, Exchange
 from server.net.admission import Admission
+from server.net.elsewhere import ROUNDS
 from server.net.limits import Limits
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session, Sessions
@@ -34,8 +35,10 @@ from server.workers.messages import (
     Begin,
     GiveWay,
     Hold,
+    Listened,
     Sitting,
     Status,
+    StoodStill,
     TableHeld,
     TokenReplaced,
     ToldEnd,
@@ -93,6 +96,7 @@ class Workers:
                 self._directory.moved,
                 self._keys.forget,
                 self._replace_token,
+                self._tell_when_read,
             )
             for number in range(1, count)
         }
@@ -104,6 +108,7 @@ class Workers:
         self._directory.turned = host.untold.turned
         host.claims.replaced = partial(self._tell_replaced, OWN)
         host.reception.moved = self._note_place
+        host.timekeeper.stood_still = self._tell_stood_still
         host.on_fact.append(self._told)
         ledger.listen(self._tell_trouble)
         if show is not None:
@@ -184,6 +189,9 @@ class Workers:
             number = OWN if asked is None else self._whose(asked)
             if number == OWN or asked is None:
                 return app(exchange)
+            self._host.timekeeper.catch_up(
+                trio.current_time()
+            )  # a standstill is told before what comes after
             return self._workers[number].lending.answer(exchange)
 
         return answer
@@ -352,6 +360,23 @@ class Workers:
                 worker.say(TokenReplaced(replaced))
             else:
                 self._unheard.setdefault(worker.number, []).append(replaced)
+
+    def _tell_stood_still(self, seconds: float) -> None:
+        for worker in self._workers.values():
+            worker.say(StoodStill(seconds))
+
+    def _tell_when_read(self, number: int) -> None:
+        if self._nursery is not None:
+            self._nursery.start_soon(self._tell_read, self._workers[number])
+
+    async def _tell_read(self, worker: Worker) -> None:
+        """Tell a worker once all requests that have come by now have been passed on."""
+        timekeeper = self._host.timekeeper
+        timekeeper.catch_up(trio.current_time())
+        await trio.sleep_until(timekeeper.listens_until)
+        for _ in range(ROUNDS):
+            await trio.lowlevel.checkpoint()
+        worker.say(Listened())
 
     def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
         for worker in self._workers.values():

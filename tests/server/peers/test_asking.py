@@ -1,7 +1,7 @@
 """A relayed request, over a link in memory: whole answers, streams, and what ends them early."""
 
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 import trio
@@ -12,12 +12,12 @@ from server.http.exchange import App, Exchange
 from server.http.head import HttpError
 from server.http.service import Http
 from server.http.undecided import UNDECIDED
-from server.http.wire import Response
+from server.http.wire import EVENTS, LAST_CHUNK, Response
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.stream_wire import StreamWire
-from server.peers.asking import LINGER, LOST
-from server.peers.channel import FarEnd
+from server.peers.asking import LINGER, LOST, MOST
+from server.peers.channel import PIECE, FarEnd
 from server.peers.link import Link
 from server.peers.messages import WINDOW, Open
 from server.protocols.api.giving import LARGE, LEAST, SPARE, give_later
@@ -168,6 +168,27 @@ async def test_whoever_takes_a_large_answer_too_slowly_is_hung_up_on_at_another_
 
 
 @pytest.mark.slow
+async def test_a_stream_of_which_its_client_takes_nothing_is_cut_off_and_kept_within_bounds(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches events of days that one host keeps for somebody at another who has fallen asleep."""
+    put = 0
+
+    def app(exchange: Exchange) -> None:
+        nonlocal put
+        chunks = exchange.stream(200, (EVENTS,))
+        while not exchange.gone:
+            chunks.put(bytes(PIECE))
+            put += PIECE
+
+    async with relayed(app) as asked:
+        await asked.say("GET", "/")
+        with suppress(trio.BrokenResourceError):
+            assert LAST_CHUNK not in await asked.hear(LAST_CHUNK)
+        assert MOST < put <= MOST + PIECE
+        assert not asked.guard.caught
+
+
 async def test_a_stream_goes_on_only_as_its_client_takes_it(autojump_clock: MockClock) -> None:
     put = 0
 

@@ -8,8 +8,9 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
+from server.net.elsewhere import LISTENING
 from server.net.guard import Severed
-from server.peers.channel import LAST_WORDS, LISTENING, FarEnd
+from server.peers.channel import LAST_WORDS, FarEnd
 from server.peers.messages import WINDOW, Closed, Listen, Message, Open, Said
 from server.peers.stamps import ArrivalTime
 from tests.server.peers.relayed import Between, linked

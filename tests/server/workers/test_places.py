@@ -1,25 +1,18 @@
 """What worker 0 knows of who has a place with a worker, and how little has to be said for that."""
 
-import resource
 import sys
-from collections.abc import Iterator, Sequence
-from math import inf
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
-from server.config import Settings
 from server.host.reception import Key, Present
-from server.pages.addresses import Addresses
-from server.show.conduit import Conduit
-from server.workers.__main__ import Working
-from server.workers.messages import Alone, Begin, FromWorker, Moved, ToWorker, Trouble
+from server.workers.messages import Alone, FromWorker, Moved
 from server.workers.places import Places
-from server.workers.starting import conduit_pair
+from tests.server.workers.linked import begun
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there hosts have several workers")
 
@@ -88,32 +81,15 @@ def test_whoever_comes_otherwise_than_before_is_made_known() -> None:
         link.move(ANN, None)
 
 
-@pytest.fixture
-def files() -> Iterator[None]:
-    """A worker asks for as many open files as the system allows, and the tests go on with what they had."""
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
-@pytest.mark.usefixtures("files")
 async def test_a_worker_heeds_of_which_games_it_alone_holds_tournaments(tmp_path: Path) -> None:
-    ours, theirs = conduit_pair()
-    heard: list[FromWorker] = []
-    with ours, theirs:
-        begin = Begin(Settings(data=str(tmp_path)), Addresses(), "", (), "", frozenset([ALONE]), None)
-        reader = cast("Any", None)  # nothing is read
-        working = Working(begin, reader, Conduit[ToWorker](ours, ToWorker, inf), theirs)
-        link = Conduit[FromWorker](theirs, FromWorker, inf)
+    with begun(tmp_path, alone=frozenset([ALONE])) as (working, said):
 
         def come_and_go() -> list[FromWorker]:
-            heard.clear()
             visit = working.host.reception.arrive("ann", ALONE, keeps=False)
             visit.player.move_to(HERE.place)
             working.host.reception.moved(visit.key)
             visit.leave()
-            link.hear_now(lambda message, descriptor: heard.append(message))
-            return heard
+            return said()
 
         came, gone = Moved(ANN, structs.replace(HERE, shared=False)), Moved(ANN, None)
         assert come_and_go() == [came]
@@ -122,23 +98,6 @@ async def test_a_worker_heeds_of_which_games_it_alone_holds_tournaments(tmp_path
         assert come_and_go() == [gone, came, gone]
         working.take(Alone(frozenset([ALONE])), None)
         assert come_and_go() == [came]
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("trouble", ["", "the disk is full"])
-async def test_clocks_stand_still_in_a_worker_that_starts_while_nothing_can_be_kept(
-    trouble: str, tmp_path: Path
-) -> None:
-    """As in all others, until something can be kept again."""
-    ours, theirs = conduit_pair()
-    with ours, theirs:
-        begin = Begin(Settings(data=str(tmp_path)), Addresses(), "", (), trouble, frozenset(), None)
-        working = Working(begin, cast("Any", None), Conduit[ToWorker](ours, ToWorker, inf), theirs)
-        timekeeper = working.host.timekeeper
-        assert timekeeper.paused == bool(trouble)
-        for why in (trouble, ""):
-            working.take(Trouble(why), None)
-            assert timekeeper.paused == bool(why)
 
 
 MOVES = st.tuples(

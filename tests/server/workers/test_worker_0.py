@@ -36,11 +36,14 @@ from server.workers.messages import (
     Kept,
     Key,
     KeyGone,
+    Listen,
+    Listened,
     Meet,
     Moved,
     NeedTable,
     Ready,
     Status,
+    StoodStill,
     TableHeld,
     TokenReplaced,
     ToldEnd,
@@ -375,6 +378,19 @@ async def test_a_token_that_is_replaced_while_a_worker_has_no_process_is_of_no_u
         here.workers._hear_now()
         for number in (1, 2):
             assert here.heard(number, TokenReplaced) == [TokenReplaced(each) for each in replaced]
+
+
+async def test_a_worker_that_asks_is_told_that_requests_were_passed_on_and_before_that_of_a_standstill(
+    tmp_path: Path,
+) -> None:
+    async with beside(tmp_path) as here:
+        here.processes[1].say(Listen())
+        here.workers._hear_now()
+        here.host.timekeeper.wake -= 1.0
+        *before, last = await here.until(1, Listened)
+        assert last == Listened()
+        for said in (before, here.heard(2, StoodStill)):
+            assert any(isinstance(each, StoodStill) and each.seconds > 0.5 for each in said)
 
 
 async def test_a_tournament_that_goes_on_after_its_end_has_another_end_of_which_nobody_has_heard(
