@@ -114,7 +114,7 @@ def _result(played: Played) -> dict[str, Any]:
 
 
 def _certain(found: Strength, names: tuple[str, str], *, ended: bool) -> str:
-    """How sure it is who is stronger; where a test has `ended` the series, results look surer than they are."""
+    """How sure it is who is stronger; where a test has `ended` the series, results look too sure."""
     if ended:
         return f"{_between(found)}: less than 95 % sure, because the test chose when to stop"
     return f"95 % {_between(found)}: {_verdict(found, names)}"
