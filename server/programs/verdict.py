@@ -49,8 +49,10 @@ def _lines(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None) -
     if any(tally.pairs):
         kinds = zip(("0", "½", "1", "1½", "2"), tally.pairs, strict=True)
         yield "  pairs by points: " + ", ".join(f"{count:,} with {points}" for points, count in kinds)
-        yield f"  {_elo(found.elo)} Elo, {_certain(found, names, ended=_ended(sprt, tally))}"
-        yield f"  LOS {_percent(min(max(found.los, TINY), 1 - TINY), 2)}, normalised Elo {_elo(found.nelo)}"
+        ended = sprt is not None and sprt.state(sprt.ratio(tally.distinct)) != "open"
+        los = "" if ended else f"LOS {_percent(min(max(found.los, TINY), 1 - TINY), 2)}, "
+        yield f"  {_elo(found.elo)} Elo, {_certain(found, names, ended=ended)}"
+        yield f"  {los}normalised Elo {_elo(found.nelo)}"
     if sprt is not None:
         yield f"  {_sprt_in_words(sprt, tally)}"
     if tally.repeats:
@@ -111,13 +113,8 @@ def _result(played: Played) -> dict[str, Any]:
     }
 
 
-def _ended(sprt: Sprt | None, tally: Tally) -> bool:
-    """Whether a test has ended the series."""
-    return sprt is not None and sprt.state(sprt.ratio(tally.distinct)) != "open"
-
-
 def _certain(found: Strength, names: tuple[str, str], *, ended: bool) -> str:
-    """How sure it is who is stronger: a test ends a series where its results look surer than they are."""
+    """How sure it is who is stronger; where a test has `ended` the series, results look too sure."""
     if ended:
         return f"{_between(found)}: less than 95 % sure, because the test chose when to stop"
     return f"95 % {_between(found)}: {_verdict(found, names)}"

@@ -72,12 +72,15 @@ def test_before_anything_is_over_nothing_is_claimed() -> None:
         ([FIRST] * 1001, "1,001 won, 0 drawn, 0 lost: 100.0%"),
         ([FIRST] * 1000 + [DRAW], "1,000 won, 1 drawn, 0 lost: > 99.9%"),
         ([SECOND] * 1000 + [DRAW], "0 won, 1 drawn, 1,000 lost: < 0.1%"),
-        ([FIRST] * 1001, "LOS > 99.99%"),
-        ([SECOND] * 1001, "LOS < 0.01%"),
     ],
 )
 def test_people_are_told_who_is_stronger_and_how_sure_that_is(points: list[float], words: str) -> None:
     assert words in in_words("connect-4", NAMES, tally(*points), TEST)
+
+
+def test_no_number_of_matches_makes_it_certain_who_is_stronger() -> None:
+    assert "LOS > 99.99%" in in_words("connect-4", NAMES, tally(*[FIRST] * 1001), None)
+    assert "LOS < 0.01%" in in_words("connect-4", NAMES, tally(*[SECOND] * 1001), None)
 
 
 def test_once_a_test_has_ended_a_series_only_its_verdict_is_said() -> None:
@@ -87,7 +90,7 @@ def test_once_a_test_has_ended_a_series_only_its_verdict_is_said() -> None:
     by_the_test = in_words("connect-4", NAMES, one_sided, TEST)
     assert "+1200 or more Elo, between +357 and +1200 or more: less than 95 % sure" in by_the_test
     assert "H1: at least 40" in by_the_test
-    for claim in ("95 % between", "is stronger"):
+    for claim in ("95 % between", "is stronger", "LOS"):
         assert claim not in by_the_test
         assert claim in in_words("connect-4", NAMES, one_sided, None)
 
