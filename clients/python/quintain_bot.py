@@ -38,7 +38,8 @@ who won and why, and what a bot that lost can do about it. With `quiet=True` it 
 `quintain_bot` is told in any case. `record="talk.jsonl"` keeps all messages from and to the host in a file.
 
 The address says how to travel: tcp://127.0.0.1:8000, ws://127.0.0.1:8001 or http://127.0.0.1:8080, and wss://
-or https:// to a host with a certificate. The same bot plays over any of them.
+or https:// to a host with a certificate. The same bot plays over any of them. An address without a port means
+8000 over TCP, and else what it means to a browser: 80, or 443 with a certificate, as at a proxy.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ from urllib.parse import urlsplit
 
 __all__ = ["Leave", "Refused", "Unreachable", "run"]
 
-PORTS = {"tcp": 8000, "ws": 8001, "wss": 8001, "http": 8080, "https": 8080}
+PORTS = {"tcp": 8000, "ws": 80, "wss": 443, "http": 80, "https": 443}  # of an address without one
 GIVE_UP_AFTER = 120.0  # seconds without a host after which a bot that was in gives up
 ANSWER = 15.0  # seconds for a host to take a connection, or to answer what is no long poll
 POLL = 60.0  # seconds for a long poll, which the host answers after 25 in any case

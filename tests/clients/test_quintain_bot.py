@@ -482,6 +482,21 @@ def test_what_takes_a_connection_and_says_nothing_is_no_host(
 
 
 @pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("ws://127.0.0.1", 80),
+        ("wss://127.0.0.1/play", 443),
+        ("http://127.0.0.1", 80),
+        ("https://127.0.0.1", 443),
+    ],
+)
+def test_an_address_without_a_port_leads_to_where_a_browser_would_go(url: str, port: int) -> None:
+    """Catches `wss://arena.example.org`, as pages say where a proxy is before the host: it led to 8001."""
+    with pytest.raises(Unreachable, match=f"at {url.removesuffix('/play')}:{port}: "):
+        quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=url)
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         "localhost:8000",
