@@ -77,6 +77,7 @@ SHORTEST = 16  # characters of a token that a bot brings along
 SECRET = ("token", "session")  # what no record has: whoever knows it speaks for the bot
 UNTRUSTED = "its certificate is not trusted here"
 NO_TLS = "no TLS comes about"
+LEADS = "whatever answers there leads to "  # as from http:// to https://; nobody follows with a token
 FOR_GOOD = (  # what the host says to whoever is not to come back
     "has taken over",  # somebody else plays with our token: that would be a fight without end
     "ask its organiser",  # who has withdrawn or disqualified us
@@ -644,6 +645,8 @@ class _Websocket(_Connection):
 
     def _refusal(self, status: str, headers: dict[str, str], until: float) -> str:
         """Why the handshake was refused: in the host's words, if they come."""
+        if "location" in headers:
+            return LEADS + headers["location"]
         length = headers.get("content-length", "")
         size = int(length) if length.isascii() and length.isdigit() else 0
         with contextlib.suppress(Lost):
@@ -782,6 +785,8 @@ class _Http(_Connection):
                 raise TimeoutError from None
             raise Lost(_words(error)) from None
         self._used = True
+        if 300 <= response.status < 400 and (to := response.getheader("Location")):
+            raise Astray(LEADS + to)
         if response.status in (429, 503):
             raise Lost(_error(response.status, answer), _seconds(response.getheader("Retry-After")) or 1.0)
         return response.status, answer

@@ -427,6 +427,7 @@ def answering(answer: bytes) -> Callable[[socket.socket], None]:
 
 OTHER_PORT = "HTTP is spoken at this port: bots speak websocket at another one of this host"
 REFUSAL = f'{{"error":"{OTHER_PORT}"}}'
+PLAY = "https://bots.example.org/play"
 NO_TLS = "no TLS comes about (wrong version number): a host without TLS is at ws:// or http://"
 
 
@@ -443,6 +444,8 @@ NO_TLS = "no TLS comes about (wrong version number): a host without TLS is at ws
             "the answer is 400 (bots speak websocket here)",
         ),
         ("http", "HTTP/1.1 502 Bad Gateway\r\n\r\n<html>", "the answer is 502"),
+        ("http", f"HTTP/1.1 308 Go\r\nLocation: {PLAY}\r\n\r\n", f"whatever answers there leads to {PLAY}"),
+        ("ws", f"HTTP/1.1 301 Go\r\nLocation: {PLAY}\r\n\r\n", f"whatever answers there leads to {PLAY}"),
         ("tcp", "HTTP/1.1 400 Bad Request\r\n", "what came is not a message"),
     ],
 )
