@@ -131,8 +131,7 @@ async function connectTcp(url) {
 }
 
 function connectWebsocket(url) {
-  const address = Object.assign(new URL("/play", url), { port: url.port || "8001" });
-  const [socket, connection] = [new WebSocket(address), mailbox()];
+  const [socket, connection] = [new WebSocket(new URL("/play", url)), mailbox()];
   const opened = new Promise((resolve) => (socket.onopen = resolve));
   socket.onmessage = (event) => connection.put(event.data);
   socket.onclose = () => connection.put(null);

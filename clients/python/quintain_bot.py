@@ -38,7 +38,8 @@ who won and why, and what a bot that lost can do about it. With `quiet=True` it 
 `quintain_bot` is told in any case. `record="talk.jsonl"` keeps all messages from and to the host in a file.
 
 The address says how to travel: tcp://127.0.0.1:8000, ws://127.0.0.1:8001 or http://127.0.0.1:8080, and wss://
-or https:// to a host with a certificate. The same bot plays over any of them.
+or https:// to a host with a certificate. The same bot plays over any of them. An address without a port means
+8000 over TCP, and else what it means to a browser: 80, or 443 with a certificate, as at a proxy.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ from urllib.parse import urlsplit
 
 __all__ = ["Leave", "Refused", "Unreachable", "run"]
 
-PORTS = {"tcp": 8000, "ws": 8001, "wss": 8001, "http": 8080, "https": 8080}
+PORTS = {"tcp": 8000, "ws": 80, "wss": 443, "http": 80, "https": 443}  # of an address without one
 GIVE_UP_AFTER = 120.0  # seconds without a host after which a bot that was in gives up
 ANSWER = 15.0  # seconds for a host to take a connection, or to answer what is no long poll
 POLL = 60.0  # seconds for a long poll, which the host answers after 25 in any case
@@ -76,6 +77,7 @@ SHORTEST = 16  # characters of a token that a bot brings along
 SECRET = ("token", "session")  # what no record has: whoever knows it speaks for the bot
 UNTRUSTED = "its certificate is not trusted here"
 NO_TLS = "no TLS comes about"
+LEADS = "whatever answers there leads to "  # as from http:// to https://; nobody follows with a token
 FOR_GOOD = (  # what the host says to whoever is not to come back
     "has taken over",  # somebody else plays with our token: that would be a fight without end
     "ask its organiser",  # who has withdrawn or disqualified us
@@ -643,6 +645,8 @@ class _Websocket(_Connection):
 
     def _refusal(self, status: str, headers: dict[str, str], until: float) -> str:
         """Why the handshake was refused: in the host's words, if they come."""
+        if "location" in headers:
+            return LEADS + headers["location"]
         length = headers.get("content-length", "")
         size = int(length) if length.isascii() and length.isdigit() else 0
         with contextlib.suppress(Lost):
@@ -781,6 +785,8 @@ class _Http(_Connection):
                 raise TimeoutError from None
             raise Lost(_words(error)) from None
         self._used = True
+        if 300 <= response.status < 400 and (to := response.getheader("Location")):
+            raise Astray(LEADS + to)
         if response.status in (429, 503):
             raise Lost(_error(response.status, answer), _seconds(response.getheader("Retry-After")) or 1.0)
         return response.status, answer

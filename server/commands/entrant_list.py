@@ -2,8 +2,9 @@
 
 The list has a line of headings with `name` among them, and a line for each bot. `affiliation`, which
 everybody will see, and `contact`, which only organisers will, are kept with the entrant and go into the
-invitation, so that its sender knows the recipient. Without headings, the list is names alone, one a
-line. Any other heading is an error: a misspelt one would lose its column. Columns are divided by commas,
+invitation, so that its sender knows the recipient. A name has its accents as keyboards write them, for it is
+a part of the name of a file, where its author has to find it. Without headings, the list is names alone, one
+a line. Any other heading is an error: a misspelt one would lose its column. Columns are divided by commas,
 or by what spreadsheets write instead in some countries: semicolons or tabs.
 """
 
@@ -15,6 +16,7 @@ from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -64,7 +66,7 @@ def listed(text: str) -> list[Invited]:
         about: dict[str, str] = {}
         for heading, cell in zip_longest(headings if named else ["name"], cells, fillvalue=""):
             if heading:
-                about[heading] = cell if heading == "name" else " ".join(cell.split())
+                about[heading] = normalize("NFC", cell) if heading == "name" else " ".join(cell.split())
             elif cell:
                 raise Failure(f"line {number}: {quoted(cell)} has no heading above it")
         if not any(about.values()):

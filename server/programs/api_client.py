@@ -26,6 +26,8 @@ from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 REDIRECTIONS = range(300, 400)
 TIMEOUT = 30.0  # seconds: a large export takes some
 SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
+NAMED = {"rows": "name", "entrants": "name", "tournaments": "tournament"}  # by what is listed
+READINGS = 10  # of a list that changes meanwhile
 FLAG = "--token"
 GIVEN = (FLAG, VARIABLE)  # where a token is from that was named for a command
 TEXTS = ("text/csv", "text/plain", "application/x-ndjson")  # in which a host gives results to commands
@@ -71,7 +73,17 @@ class Remote:
         return self._json(self._answer(Request(self._address(path))))  # noqa: S310 - the scheme is looked at
 
     def whole(self, listed: str, *path: str) -> Any:
-        """The JSON at a path, with everything that it lists, from all pages."""
+        """The JSON at a path, with everything that it lists, from all pages.
+
+        What changes places between two pages is on both, or on neither: then all pages are read again.
+        """
+        for _ in range(READINGS):
+            found = self._pages(listed, *path)
+            if len({each[NAMED[listed]] for each in found[listed]}) == len(found[listed]):
+                return found
+        raise Failure(f"what {self.url} lists changes while it is being read: ask again")
+
+    def _pages(self, listed: str, *path: str) -> Any:
         found = self.get(*path)
         while (after := found.get("next")) is not None:
             asked = Request(f"{self._address(path)}?after={after}")  # noqa: S310

@@ -427,6 +427,7 @@ def answering(answer: bytes) -> Callable[[socket.socket], None]:
 
 OTHER_PORT = "HTTP is spoken at this port: bots speak websocket at another one of this host"
 REFUSAL = f'{{"error":"{OTHER_PORT}"}}'
+PLAY = "https://bots.example.org/play"
 NO_TLS = "no TLS comes about (wrong version number): a host without TLS is at ws:// or http://"
 
 
@@ -443,6 +444,8 @@ NO_TLS = "no TLS comes about (wrong version number): a host without TLS is at ws
             "the answer is 400 (bots speak websocket here)",
         ),
         ("http", "HTTP/1.1 502 Bad Gateway\r\n\r\n<html>", "the answer is 502"),
+        ("http", f"HTTP/1.1 308 Go\r\nLocation: {PLAY}\r\n\r\n", f"whatever answers there leads to {PLAY}"),
+        ("ws", f"HTTP/1.1 301 Go\r\nLocation: {PLAY}\r\n\r\n", f"whatever answers there leads to {PLAY}"),
         ("tcp", "HTTP/1.1 400 Bad Request\r\n", "what came is not a message"),
     ],
 )
@@ -479,6 +482,21 @@ def test_what_takes_a_connection_and_says_nothing_is_no_host(
 
     url, told = unreachable(scheme, listen)
     assert told.startswith(f"no host answers at {url}: the host does not answer")
+
+
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("ws://127.0.0.1", 80),
+        ("wss://127.0.0.1/play", 443),
+        ("http://127.0.0.1", 80),
+        ("https://127.0.0.1", 443),
+    ],
+)
+def test_an_address_without_a_port_leads_to_where_a_browser_would_go(url: str, port: int) -> None:
+    """Catches `wss://arena.example.org`, as pages say where a proxy is before the host: it led to 8001."""
+    with pytest.raises(Unreachable, match=f"at {url.removesuffix('/play')}:{port}: "):
+        quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=url)
 
 
 @pytest.mark.parametrize(

@@ -82,15 +82,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     for project in (ROOT, ROOT / "clients/python"):
         build(project, folder / "wheels")
     # That of the checkout can be seen as well, by way of the dependencies, and is not meant.
-    by_name = (
-        "--no-compile",
-        "--ignore-installed",
-        "--find-links",
-        folder / "wheels",
-        "quintain",
-        "quintain-bot",
-    )
-    subprocess.run([*PIP, "--python", python, "install", *OFFLINE, *by_name], check=True, timeout=HANG)
+    files = ("--no-compile", "--ignore-installed", *(folder / "wheels").glob("*.whl"))
+    subprocess.run([*PIP, "--python", python, "install", *OFFLINE, *files], check=True, timeout=HANG)
     (folder / "work").mkdir()
     for name in STRANGERS:
         (folder / "work" / name).write_text("raise SystemExit('somebody else’s')")
@@ -268,6 +261,14 @@ def test_the_first_match_of_the_page_is_played_outside_of_the_repository(
     running[0].send_signal(signal.SIGINT)
     _, log = running[0].communicate(timeout=HANG)
     assert {*map(shape, ready[:-1])} <= {*map(shape, log.splitlines())}
+
+
+def test_no_page_has_anybody_install_what_an_index_has_under_our_name() -> None:
+    """Catches `pip install --find-links wheels quintain`: a higher version of somebody else's would win."""
+    pages = "\n".join(page.read_text() for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")))
+    named = re.findall(r"^(?:pip install|pipx|uvx) .*\bquintain\b.*", pages, re.MULTILINE)
+    assert {line.split()[0] for line in named} == {"pip", "pipx", "uvx"}
+    assert all(re.search(r" (--from |--spec |)wheels/quintain-\*\.whl", line) for line in named)
 
 
 def test_the_function_on_the_page_is_the_starters() -> None:

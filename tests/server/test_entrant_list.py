@@ -28,6 +28,11 @@ def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
     )
 
 
+def test_a_name_has_its_accents_as_its_author_types_them() -> None:
+    """Catches an invitation that names a file which looks like that of the bot's token, and is another."""
+    assert listed("name\nZoe\u0308\n") == listed("Zoe\u0308\n") == [Invited("Zo\u00eb")]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

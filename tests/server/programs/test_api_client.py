@@ -3,6 +3,7 @@
 `test_commands_host.py` has the rest of the client.
 """
 
+import json
 import socket
 import ssl
 import threading
@@ -15,7 +16,7 @@ import pytest
 import trustme
 
 from server.exits import FAILED, MISUSED, ConfigError, Failure, Misuse
-from server.programs.api_client import Remote
+from server.programs.api_client import READINGS, Remote
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
 from tests.server.run import quintain
@@ -145,6 +146,25 @@ def test_an_answer_without_what_was_asked_for_is_none_of_a_host() -> None:
     for part, key in ((found, "games"), (found["tournaments"][0], "entrants")):
         with pytest.raises(Failure, match=f"is not a Quintain host: its answer has no '{key}'"):
             part[key]
+
+
+def test_whoever_changes_places_while_a_table_is_read_is_in_it_once() -> None:
+    """Catches a bot that was on both pages, and another on neither."""
+
+    def page(*names: str, following: int | None) -> bytes:
+        body = json.dumps({"rows": [{"name": name} for name in names], "next": following}).encode()
+        return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+
+    first, moved = page("ann", "bob", following=2), page("bob", following=None)
+    last = page("cas", following=None)
+    with answering(first, moved, first, last) as address:
+        found = Remote(f"http://{address}").whole("rows", "tournaments", "cup", "standings")
+    assert [row["name"] for row in found["rows"]] == ["ann", "bob", "cas"]
+    with (
+        answering(*[first, moved] * READINGS) as address,
+        pytest.raises(Failure, match="changes while"),
+    ):
+        Remote(f"http://{address}").whole("rows", "tournaments", "cup", "standings")
 
 
 @pytest.mark.parametrize("number", [inf, nan])
