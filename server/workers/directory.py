@@ -7,6 +7,7 @@ the others from the facts that it keeps for them.
 import hmac
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import trio
@@ -25,6 +26,7 @@ from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Dealt, Entered, State, Turned
 from tournament.presence import Missing
 from tournament.record import Record
+from tournament.refusals import room, takes_entrants
 from tournament.settling import both
 from tournament.store import Store
 
@@ -85,6 +87,13 @@ class SentBot(Struct, frozen=True):
     until: float  # when it is no longer expected, on trio's clock
 
 
+class Entering(Struct, frozen=True):
+    """A bot that was sent to enter a tournament."""
+
+    tournament: str
+    until: float  # when it is no longer expected, on trio's clock
+
+
 class Served(Struct, frozen=True):
     """Which worker serves a bot."""
 
@@ -113,6 +122,8 @@ class Directory:
         self._playing: dict[tuple[str, str], str] = {}  # by game and name: the tournament of its match
         self._here: dict[Key, dict[int, Present]] = {}  # by worker: who has a place there under a name
         self._coming: OrderedDict[Key, SentBot] = OrderedDict()  # bots of which no worker has said that yet
+        self._entering: OrderedDict[Key, Entering] = OrderedDict()  # bots sent to enter a tournament …
+        self._places = Counter[str]()  # … and by tournament how many of its places these take
         # Called with the record of each tournament whose state has changed, or that was over before.
         self.turned: Callable[[Record], None] = lambda record: None
 
@@ -228,8 +239,9 @@ class Directory:
                 for name in players:
                     if self._playing.get((game, name)) == record.name:
                         del self._playing[game, name]
-            case Entered():
+            case Entered(name=name):
                 self._weigh(record)
+                self._enters_no_more((game, key(name)))
             case Turned():
                 self._current.sort(record)
                 self._weigh(record)
@@ -248,8 +260,9 @@ class Directory:
             del self._kept_as[away.record.kept_as]
 
     def moved(self, worker: int, where: Key, present: Present | None) -> None:
-        """Somebody has a place with that worker under a name, or has gone."""
+        """Somebody has a place with that worker under a name, was refused, or has gone."""
         self._coming.pop(where, None)
+        self._enters_no_more(where)
         here = self._here.setdefault(where, {})
         if present is not None:
             here[worker] = present
@@ -276,6 +289,8 @@ class Directory:
         the same door and from the same address. Whoever comes otherwise under such a name, or one that looks
         like it, is refused by the worker that has the entrant.
         """
+        while self._entering and next(iter(self._entering.values())).until < now:
+            self._enters_no_more(next(iter(self._entering)))
         there, place = self.where(wanted), self.place_of(wanted)
         if place is None:
             return Served(there)
@@ -307,7 +322,25 @@ class Directory:
             self._coming.move_to_end(where)
         while self._coming and next(iter(self._coming.values())).until < now:
             self._coming.popitem(last=False)
+        if target is not None and name not in target.entrants and _may_fill(target):
+            self._enters_no_more(where)
+            self._entering[where] = Entering(target.name, now + SOON)
+            self._places[target.name] += 1
         return Served(there)
+
+    def _enters_no_more(self, where: Key) -> None:
+        """A bot has entered, or has not."""
+        if (entering := self._entering.pop(where, None)) is not None:
+            self._places[entering.tournament] -= 1
+            if not self._places[entering.tournament]:
+                del self._places[entering.tournament]
+
+    def _has_room(self, record: Record, where: Key) -> bool:
+        """Whether a tournament would take one more bot if all others enter that were sent to it."""
+        sent = self._places.get(record.name, 0)
+        if sent and (own := self._entering.get(where)) is not None and own.tournament == record.name:
+            sent -= 1
+        return record.contestants + sent < room(record)
 
     def _one_place(self, there: int, worker: int, place: str, name: str, game: str) -> Served:
         """Who serves a bot that is with a worker already, in a place that it may or may not leave.
@@ -350,7 +383,14 @@ class Directory:
         for record in self.roll.awaiting(name, game):
             if name not in record.out:
                 return record.name
-        return next((record.name for record in self._current.taking(game, name)), "")
+        taking, where = self._current.taking(game, name), (game, key(name))
+        found = (each for each in taking if name in each.entrants or self._has_room(each, where))
+        return next((record.name for record in found), "")
+
+
+def _may_fill(record: Record) -> bool:
+    """Whether a tournament takes entrants, and only so many."""
+    return takes_entrants(record) and room(record) < inf
 
 
 def _digest(token: str | None) -> str | None:

@@ -413,6 +413,69 @@ def test_what_is_remembered_of_bots_that_come_is_bounded_by_time() -> None:
     assert len(two.held._coming) <= SOON + 1
 
 
+class Places:
+    """Two tournaments with two places each, at two workers, and the open table."""
+
+    def __init__(self) -> None:
+        self.held = directory(2)
+        for name in ("first", "second"):
+            self.held.place(Record(name, Opened(GAME, "round-robin", entrants=2)))
+        self.first, self.second = map(self.held.worker, ("first", "second"))
+        assert self.first != self.second
+
+    def led(self, name: str, tournament: str | None = None, now: float = 0.0) -> str | None:
+        """Where a bot is led that comes without a token."""
+        wanted = Wanted(name, GAME, tournament)
+        self.held.served(wanted, now)
+        return self.held.place_of(wanted)
+
+
+def test_whoever_comes_while_others_are_on_their_way_to_the_last_places_is_led_on() -> None:
+    """Catches one that is refused there, as it could be led to where there is room."""
+    places = Places()
+    led = [places.led(name) for name in ("ann", "bob", "bob", "cid", "dot", "eve")]
+    assert led == ["first", "first", "first", "second", "second", ""]
+
+
+def test_a_place_is_free_again_when_a_bot_that_was_on_its_way_to_it_was_refused() -> None:
+    places = Places()
+    for name, named in (("ann", "first"), ("bob", None)):
+        places.led(name, named)
+    places.held.moved(places.first, ANN, None)
+    assert places.led("cid") == "first"
+    assert places.led("dot") == "second"
+
+
+async def test_a_bot_that_has_entered_takes_one_place() -> None:
+    places = Places()
+    remote = places.held.held["first" if places.first != OWN else "second"]
+    name = remote.record.name
+    places.led("ann", name)
+    await places.held.hear(remote.record.kept_as, [Entered("ann")])
+    assert places.led("bob", name) == name
+    assert not places.held._has_room(remote.record, (GAME, "cid"))
+    places.held.moved(places.held.worker(name), ANN, Present(name, "", shared=False))
+    assert not places.held._has_room(remote.record, (GAME, "cid"))
+    assert places.held._has_room(remote.record, (GAME, "bob")), "it is on its way there itself"
+
+
+def test_bots_that_do_not_come_take_places_for_a_time_and_nothing_is_remembered_of_them() -> None:
+    places = Places()
+    for name in ("ann", "bob", "cid", "dot"):
+        places.led(name)
+    assert places.led("eve", now=SOON) == ""
+    assert places.led("eve", now=SOON + 1) == "first"
+    assert len(places.held._entering) == len(places.held._places) == 1
+
+
+def test_an_entrant_of_a_ladder_that_is_full_comes_to_it_again() -> None:
+    held = directory(1)
+    held.place(ladder := Record("ladder", Opened(GAME, "ladder", entrants=1)))
+    ladder.add(Entered("ann"))
+    assert held.place_of(Wanted("ann", GAME, None)) == "ladder"
+    assert held.place_of(Wanted("bob", GAME, None)) == ""
+
+
 def test_an_entrant_with_its_token_comes_to_its_tournament_and_nobody_else_has_its_name() -> None:
     """Catches a stranger that keeps a bot out by coming to another worker under its name."""
     two = Two()
