@@ -25,6 +25,7 @@ from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
 REDIRECTIONS = range(300, 400)
 TIMEOUT = 30.0  # seconds: a large export takes some
+READINGS = 10  # of standings that change while they are read: a table stays for a second or more
 SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
 FLAG = "--token"
 GIVEN = (FLAG, VARIABLE)  # where a token is from that was named for a command
@@ -71,14 +72,31 @@ class Remote:
         return self._json(self._answer(Request(self._address(path))))  # noqa: S310 - the scheme is looked at
 
     def whole(self, listed: str, *path: str) -> Any:
-        """The JSON at a path, with everything that it lists, from all pages."""
-        found = self.get(*path)
-        while (after := found.get("next")) is not None:
-            asked = Request(f"{self._address(path)}?after={after}")  # noqa: S310
-            page = self._json(self._answer(asked))
-            found[listed] += page[listed]
-            found["next"] = page["next"]
+        """The JSON at a path, with everything that it lists, from all pages.
+
+        Standings change meanwhile: on pages of two tables, one entrant may stand twice and another not at
+        all. So they are read again until all pages are of one moment, or at least nobody stands twice, as
+        where several hosts answer and each has made the table by itself.
+        """
+        pages = list[Answer]()
+        for _ in range(READINGS):
+            pages = self._pages(path)
+            if len({page.get("as_of") for page in pages}) == 1:
+                break
+        else:
+            names = [row["name"] for page in pages for row in page[listed]]
+            if len(set(names)) < len(names):
+                raise Failure(f"the standings of {path[1]} change faster than they can be read: ask again")
+        found = pages[0]
+        found |= {listed: [each for page in pages for each in page[listed]], "next": None}
         return found
+
+    def _pages(self, path: tuple[str, ...]) -> list[Answer]:
+        pages: list[Answer] = [self.get(*path)]
+        while (after := pages[-1].get("next")) is not None:
+            asked = Request(f"{self._address(path)}?after={after}")  # noqa: S310
+            pages.append(self._json(self._answer(asked)))
+        return pages
 
     def text(self, *path: str, query: str = "") -> str:
         return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS))  # noqa: S310

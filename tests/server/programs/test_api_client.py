@@ -3,6 +3,7 @@
 `test_commands_host.py` has the rest of the client.
 """
 
+import json
 import socket
 import ssl
 import threading
@@ -14,7 +15,7 @@ import pytest
 import trustme
 
 from server.exits import FAILED, MISUSED, ConfigError, Failure
-from server.programs.api_client import Remote
+from server.programs.api_client import READINGS, Remote
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
 
@@ -78,6 +79,34 @@ def test_whoever_is_told_to_ask_again_at_once_does_so() -> None:
         Remote(f"http://{busy}", "token").post("tournaments")  # may have been done
     with answering(later, there) as address:
         assert Remote(f"http://{address}").get("games") == {}
+
+
+def page(as_of: str, *names: str, after: int | None = None) -> bytes:
+    rows = [{"name": name} for name in names]
+    body = json.dumps({"as_of": as_of, "rows": rows, "next": after}).encode()
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def test_standings_that_change_while_they_are_read_are_read_again() -> None:
+    """Catches a table in which bob stands twice and ann not at all: she overtook him between two pages."""
+    changed = page("1", "bob", after=1), page("2", "bob")
+    with answering(*changed, page("2", "ann", after=1), page("2", "bob")) as address:
+        found = Remote(f"http://{address}").whole("rows", "tournaments", "friday", "standings")
+    assert found == {"as_of": "2", "rows": [{"name": "ann"}, {"name": "bob"}], "next": None}
+
+
+def test_tables_that_are_never_of_one_moment_are_taken_if_nobody_stands_there_twice() -> None:
+    """Behind a balancer, each host makes its own, also of a tournament that is over."""
+    for last, whole in (("bob", True), ("ann", False)):
+        pages = (page("1", "ann", after=1), page("2", last))
+        with answering(*pages * READINGS) as address:
+            remote = Remote(f"http://{address}")
+            if whole:
+                found = remote.whole("rows", "tournaments", "friday", "standings")
+                assert [row["name"] for row in found["rows"]] == ["ann", "bob"]
+            else:
+                with pytest.raises(Failure, match="the standings of friday change faster"):
+                    remote.whole("rows", "tournaments", "friday", "standings")
 
 
 @contextmanager
