@@ -449,6 +449,30 @@ def test_where_somebody_on_a_list_is_refused_it_is_said_who_is_invited_and_who_i
     assert desk("tournament", "delete", "listed")[0] == 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_stops_in_the_middle_of_a_list_is_told_how_far_it_went_and_each_who_is_invited_has_a_letter(
+    how: signal.Signals, host: Served, desk: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """Catches a bot whose token nobody has, and a letter with none in it."""
+    names, letters = [f"bot{number}" for number in range(1000)], tmp_path / "letters"
+    (tmp_path / "list.csv").write_text("\n".join(names))
+    assert desk("tournament", "create", "long", "--game", "connect-4", "--by-invitation")[0] == 0
+    lists = ("--from", str(tmp_path / "list.csv"), "--invitations", str(letters))
+    there = ("--url", f"http://127.0.0.1:{host.http}", "--data", str(host.data))
+    inviting = Forked(("tournament", "enter", "long", *lists, *there), ROOT, os.environ)
+    wait_for(lambda: letters.is_dir() and len([*letters.iterdir()]) > 2, "two letters")
+    inviting.send_signal(how)
+    told, why = inviting.communicate()
+    assert (inviting.wait(), told) == (130, "")
+    written = sorted(letters.iterdir())
+    entrants = host.get("/api/tournaments/long")[1]["entrants"]
+    assert [each["name"] for each in entrants] == names[: len(written)]
+    assert f"the first {len(written)} are invited to long, but not {names[len(written)]} nor those" in why
+    assert not [path for path in written if "-" * 22 in path.read_text()]
+    assert desk("tournament", "delete", "long")[0] == 0
+
+
 def test_a_table_calls_strength_what_the_page_and_the_documentation_call_it() -> None:
     """Catches *rating*, which is another figure at a ladder and decides its order."""
     row = {"rank": 1, "name": "ann", "points": 1.0, "played": 1, "wins": 1, "draws": 0, "losses": 0}
