@@ -269,18 +269,19 @@ def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = 
     """
     from server.store import private
 
-    lines = (desk or DeskOptions()).remote().text_for_organiser("tournaments", name, "export")
+    text = (desk or DeskOptions()).remote().text_for_organiser("tournaments", name, "export")
+    lines = text.removesuffix("\n").split("\n")  # splitlines() would also split the notes of bots
     if output is None:
-        for line in lines.splitlines():
+        for line in lines:
             say(json_line(reading.loads(line)))
         return DONE
     try:
         if not output.exists():  # later writes keep its rights
             private.create(output)
-        output.write_text(lines, encoding="utf-8")
+        output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Failure(f"{output}: cannot be written: {error.strerror}") from None
-    note(f"{len(lines.splitlines()):,} lines are in {output}")
+    note(f"{len(lines):,} lines are in {output}")
     return DONE
 
 
