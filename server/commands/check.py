@@ -15,6 +15,7 @@ from server.commands.games import GameName, game_named
 from server.exits import DONE, FAILED, Misuse
 from server.net.escaping import json_line
 from server.programs.interrupts import Interrupts
+from server.programs.running_time import RunningTime
 from server.programs.terminal import progress, say
 from server.programs.trials import TRIALS, Broke, Ground, Trial
 
@@ -75,9 +76,13 @@ def check(
 
 
 def _check_program(bot: str, game: Game[Any, Any], timeout: float, *, json: bool) -> int:
-    ground = Ground(bot, game, timeout)
     broke: dict[str, str | None] = {}
-    with Interrupts(), progress(bot, len(TRIALS)) as step:  # or a SIGTERM would leave the program running
+    with (
+        Interrupts(),  # or a SIGTERM would leave the program running
+        RunningTime() as now,
+        progress(bot, len(TRIALS)) as step,
+    ):
+        ground = Ground(bot, game, timeout, now)
         for name, trial in TRIALS.items():
             broke[name] = _outcome(trial, ground)
             step()

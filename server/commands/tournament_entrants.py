@@ -16,6 +16,7 @@ from server.commands.tournament_answers import order, tell
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
 from server.net.hosts import is_oneself
+from server.programs.interrupts import Interrupts, later
 from server.programs.terminal import note, say
 
 
@@ -83,12 +84,14 @@ def _invite_all(desk: DeskOptions, name: str, source: Path, folder: Path, json: 
         return remote.post("tournaments", name, "invite", body={"name": bot.name, **said})["token"]
 
     about = remote.get("tournaments", name)
-    written = list[str]()
+    written, letters = list[str](), invite(invited, folder, about, remote.url, ask)
     try:
-        for path in invite(invited, folder, about, remote.url, ask):
-            written.append(str(path))
-    except Failure:
-        if written:
+        with Interrupts():
+            for _ in invited:
+                with later():  # or a bot would be invited with a token that nobody has
+                    written.append(str(next(letters)))
+    except (Failure, KeyboardInterrupt):
+        if 0 < len(written) < len(invited):
             first = "the first is" if len(written) == 1 else f"the first {len(written):,} are"
             note(
                 f"quintain: of the list, {first} invited to {name}, but not {invited[len(written)].name}"

@@ -17,6 +17,7 @@ from server.net.escaping import in_quotes, json_line, safe
 from server.programs.interrupts import later
 from server.programs.local_match import question
 from server.programs.program import Gone, Program
+from server.programs.running_time import Now
 from tournament.match import Match
 
 if TYPE_CHECKING:
@@ -34,19 +35,19 @@ class Broke(Exception):
 
 
 class Ground:
-    """The setting of trials: a game, and how long the program may take for an answer."""
+    """The setting of trials: a game, and how long, by the clock `now`, the program may take for an answer."""
 
-    def __init__(self, command: str, game: Game[Any, Any], timeout: float) -> None:
+    def __init__(self, command: str, game: Game[Any, Any], timeout: float, now: Now = time.monotonic) -> None:
         self.game = game
         self._command = command
-        self._timeout = timeout
+        self._timeout, self._now = timeout, now
         self._matches = 0
 
     @contextmanager
     def program(self) -> "Generator[Program]":
         with ExitStack() as ending:
             with later():  # or an interrupt at its very start would leave the program running
-                program = Program(self._command, quiet=True)
+                program = Program(self._command, quiet=True, now=self._now)
                 ending.callback(program.end)
             yield program
 

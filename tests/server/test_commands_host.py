@@ -450,6 +450,61 @@ def test_where_somebody_on_a_list_is_refused_it_is_said_who_is_invited_and_who_i
     assert desk("tournament", "delete", "listed")[0] == 0
 
 
+@pytest.mark.slow
+def test_an_export_is_written_whatever_a_bot_has_noted(
+    host: Served, desk: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """Catches a note that ends a line for Python, and for no reader of JSON Lines."""
+    note = "one\u2028two\u2029three\x85four"
+    assert desk("tournament", "create", "noted", "--game", "tic-tac-toe", "--entrants", "2")[0] == 0
+    with (
+        socket.create_connection(("127.0.0.1", host.tcp), HANG) as ann,
+        socket.create_connection(("127.0.0.1", host.tcp), HANG) as bob,
+    ):
+        for bot, name in ((ann, "ann"), (bob, "bob")):
+            hello = {"type": "hello", "name": name, "game": "tic-tac-toe", "tournament": "noted"}
+            bot.sendall(json.dumps(hello).encode() + b"\n")
+        for bot in (ann, bob):  # of whom one is to move
+            heard = bot.makefile("rb")
+            while json.loads(next(heard))["type"] != "turn":
+                pass
+            bot.sendall(json.dumps({"type": "move", "move": "C", "note": note}).encode() + b"\n")
+        wait_for(lambda: host.get("/api/matches/noted-1")[1]["plies"], "the move")
+        ann.sendall(b'{"type":"resign"}\n')
+        wait_for(lambda: host.get("/api/tournaments/noted")[1]["state"] == "finished", "the end")
+    code, exported, errors = desk("tournament", "export", "noted")
+    assert (code, errors) == (0, "")
+    lines = [json.loads(line) for line in exported.rstrip("\n").split("\n")]
+    assert [each["note"] for line in lines if line["type"] == "match" for each in line["notes"]] == [note]
+    file = tmp_path / "noted.jsonl"
+    assert desk("tournament", "export", "noted", "--output", str(file))[2].startswith(f"{len(lines)} lines")
+    assert desk("tournament", "delete", "noted")[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_stops_in_the_middle_of_a_list_is_told_how_far_it_went_and_each_who_is_invited_has_a_letter(
+    how: signal.Signals, host: Served, desk: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """Catches a bot whose token nobody has, and a letter with none in it."""
+    names, letters = [f"bot{number}" for number in range(1000)], tmp_path / "letters"
+    (tmp_path / "list.csv").write_text("\n".join(names))
+    assert desk("tournament", "create", "long", "--game", "connect-4", "--by-invitation")[0] == 0
+    lists = ("--from", str(tmp_path / "list.csv"), "--invitations", str(letters))
+    there = ("--url", f"http://127.0.0.1:{host.http}", "--data", str(host.data))
+    inviting = Forked(("tournament", "enter", "long", *lists, *there), ROOT, os.environ)
+    wait_for(lambda: letters.is_dir() and len([*letters.iterdir()]) > 2, "two letters")
+    inviting.send_signal(how)
+    told, why = inviting.communicate()
+    assert (inviting.wait(), told) == (130, "")
+    written = sorted(letters.iterdir())
+    entrants = host.get("/api/tournaments/long")[1]["entrants"]
+    assert [each["name"] for each in entrants] == names[: len(written)]
+    assert f"the first {len(written)} are invited to long, but not {names[len(written)]} nor those" in why
+    assert not [path for path in written if "-" * 22 in path.read_text()]
+    assert desk("tournament", "delete", "long")[0] == 0
+
+
 def test_a_table_calls_strength_what_the_page_and_the_documentation_call_it() -> None:
     """Catches *rating*, which is another figure at a ladder and decides its order."""
     row = {"rank": 1, "name": "ann", "points": 1.0, "played": 1, "wins": 1, "draws": 0, "losses": 0}

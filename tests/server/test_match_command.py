@@ -38,11 +38,13 @@ SHELL = """while read -r line; do
 done
 """
 
-STOPPING = """read -r line
-kill -STOP $PPID
-echo 0
-sleep 3
-kill -CONT $PPID
+STOPPING = """if mkdir STOPPED 2> /dev/null; then
+    read -r line
+    kill -STOP $PPID
+    echo 0
+    sleep 4
+    kill -CONT $PPID
+fi
 """
 
 
@@ -73,11 +75,16 @@ def test_two_that_leave_nothing_to_chance_are_told_of_and_openings_help(told: To
 
 def test_while_the_command_is_stopped_nobodys_clock_runs(tmp_path: Path) -> None:
     """A program stops it, as Ctrl-Z does, answers at once, and lets it go on when its time would be over."""
-    (tmp_path / "bot.sh").write_text(STOPPING + SHELL)
-    words = (f"sh {tmp_path / 'bot.sh'}", "brain:first", *CONNECT4, "--games", "1", "--turn", "2")
+    (tmp_path / "bot.sh").write_text(STOPPING.replace("STOPPED", str(tmp_path / "match")) + SHELL)
+    words = (f"sh {tmp_path / 'bot.sh'}", "brain:first", *CONNECT4, "--games", "1", "--turn", "3")
     code, out, errors = quintain("match", *words, "--json")
     assert (code, errors) == (0, "")
-    assert [each["ending"] for each in json.loads(out)["results"]] == ["played"]
+    assert json.loads(out)["results"][0]["moves"][0] == 0
+    (tmp_path / "bot.sh").write_text(STOPPING.replace("STOPPED", str(tmp_path / "check")) + SHELL)
+    _, out, errors = quintain("check", f"sh {tmp_path / 'bot.sh'}", *CONNECT4, "--timeout", "3", "--json")
+    assert errors == ""
+    assert (tmp_path / "check").exists()
+    assert "nothing came within" not in out
 
 
 def test_programs_in_any_language_play_pairs_from_one_opening(told: Told, tmp_path: Path) -> None:
