@@ -15,6 +15,7 @@ from typing import Protocol
 import trio
 
 from server.net.budgets import address_of
+from server.net.elsewhere import before_passing_on
 from server.net.failed_handshake import last_words
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
@@ -45,6 +46,7 @@ class Wire(Protocol):
     pumped: trio.CancelScope | None = None  # around the `pump` that runs, if it needs one
     interrupted: bool = False  # `pump` is to return
     waits: bool = False  # whether sending anything takes a task, even where the peer would take it at once
+    relayed: bool = False  # whether another process reads what comes, and passes it on
 
     async def receive(self) -> bytes:
         """The next bytes; b"" once the peer has finished sending.
@@ -211,6 +213,7 @@ class StreamWire(Wire):
             self._ended = ended = not received
             while (relay := self._relay) is not None and (received or ended):
                 if received:
+                    before_passing_on.get()()
                     received = await relay.pass_on(received)
                 else:
                     relay.finish()

@@ -33,6 +33,7 @@ from server.workers.match_messages import (
     Returned,
     Sit,
 )
+from server.workers.serving import RelayedWire
 from tournament.asides import Aside
 from tournament.events import Ended
 from tournament.lent import Travelling, not_begun
@@ -85,8 +86,11 @@ class GuestMatch:
 class Guests:
     """The guests of one other worker."""
 
-    def __init__(self, host: Host, teller: Teller, say: Say) -> None:
+    def __init__(
+        self, host: Host, teller: Teller, say: Say, hear_now: Callable[[], None] = lambda: None
+    ) -> None:
         self._host = host
+        self._hear_now = hear_now
         self._teller = teller
         self._say = say
         self._guests: dict[int, Guest] = {}
@@ -139,8 +143,10 @@ class Guests:
         host = self._host
         # What kind of socket it is, is said here, because the kernel need not say it.
         connected = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, descriptor)
-        wire = SocketWire(connected, sit.peer, readiness())
-        wire.secure = sit.secure
+        if sit.secure:
+            wire = RelayedWire(connected, sit.peer, self._hear_now)
+        else:
+            wire = SocketWire(connected, sit.peer, readiness())
         if sit.door == "tcp":
             connection = tcp.Connection(host, wire, AdmittedElsewhere())
             talk = connection.seat(sit.dialect, sit.words)

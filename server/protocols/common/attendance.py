@@ -340,7 +340,8 @@ class Attendance(Taker):
 
     def _watch_connection(self, seat: Seat) -> None:
         """Have the match know, when the clock runs out, what has come of a line, and may be on its way."""
-        on_its_way = self._host.requests_on_their_way if self.wire is None else self.wire.on_its_way
+        own = self.wire is not None and not self.wire.relayed
+        on_its_way = self.wire.on_its_way if self.wire and own else self._host.requests_on_their_way
         seat.match.on_its_way[seat.index] = on_its_way
         seat.match.begun[seat.index] = None if self.lines is None else self.lines.begun
 
