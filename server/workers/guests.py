@@ -19,6 +19,7 @@ from server.net.outbox import Outbox
 from server.net.sockets import SocketWire, readiness
 from server.protocols import tcp, websocket
 from server.protocols.common.attendance import Attendance
+from server.protocols.dialect import Talk
 from server.show.feed import Teller
 from server.workers.match_messages import (
     Announce,
@@ -147,17 +148,28 @@ class Guests:
             wire = RelayedWire(connected, sit.peer, self._hear_now)
         else:
             wire = SocketWire(connected, sit.peer, readiness())
-        if sit.door == "tcp":
-            connection = tcp.Connection(host, wire, AdmittedElsewhere())
-            talk = connection.seat(sit.dialect, sit.words)
-        else:
-            outbox = Outbox(wire, host.guard, host.limits)
-            connection = websocket.Connection(host, wire, outbox, sit.path, _nothing, words=sit.words)
-            talk = connection.talk
+        try:
+            connection, talk = self._seated(sit, wire)
+        except Exception as error:  # the dialect's: the match is played where it was dealt
+            host.guard.report(error)
+            wire.close()
+            return
         if talk is not None:
             talk.attendance.budget.go_on(sit.budget)
             self._guests[sit.number] = Guest(sit.number, connection, wire)
             self._attendances[sit.number] = talk.attendance
+
+    def _seated(
+        self, sit: Sit, wire: SocketWire
+    ) -> tuple[tcp.Connection | websocket.Connection, Talk | None]:
+        """A connection, and the dialect that goes on over it."""
+        host = self._host
+        if sit.door == "tcp":
+            lines = tcp.Connection(host, wire, AdmittedElsewhere())
+            return lines, lines.seat(sit.dialect, sit.words)
+        outbox = Outbox(wire, host.guard, host.limits)
+        frames = websocket.Connection(host, wire, outbox, sit.path, _nothing, words=sit.words)
+        return frames, frames.talk
 
     def _play(self, play: Play) -> None:
         now, name = trio.current_time(), play.beginning.name
