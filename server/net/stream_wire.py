@@ -8,6 +8,7 @@ import socket
 
 import trio
 
+from server.net.elsewhere import before_passing_on
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
 from server.net.time_limits import within
@@ -64,6 +65,7 @@ class StreamWire(Wire):
             self._ended = ended = not received
             while (relay := self._relay) is not None and (received or ended):
                 if received:
+                    before_passing_on.get()()
                     received = await relay.pass_on(received)
                 else:
                     relay.finish()

@@ -34,6 +34,7 @@ class Wire(Protocol):
     pumped: trio.CancelScope | None = None  # around the `pump` that runs, if it needs one
     interrupted: bool = False  # `pump` is to return
     waits: bool = False  # whether sending anything takes a task, even where the peer would take it at once
+    relayed: bool = False  # whether another process reads what comes, and passes it on
 
     async def receive(self) -> bytes:
         """The next bytes; b"" once the peer has finished sending.

@@ -26,6 +26,7 @@ from server.net.budgets import address_of
 from server.net.limits import Limits
 from server.net.outbox import Outbox, Say
 from server.net.turns import Turn
+from server.net.wire import Piece
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State
 
@@ -49,7 +50,7 @@ class Leaves(Exception):
     def __init__(self, holder: Holder, unread: bytes, at: float, turn: Turn) -> None:
         super().__init__("its bot plays elsewhere")
         self.holder = holder
-        self.pieces = ((unread, at),)
+        self.pieces: tuple[Piece, ...] = ((unread, at),)
         self.turn = turn
 
 

@@ -53,9 +53,13 @@ class Passable:
         raise NotImplementedError
 
     def _take_ahead(self) -> None:
-        ahead, self._ahead = self._ahead, ()
+        ahead, self._ahead = iter(self._ahead), ()
         for received, self._wire.arrived in ahead:
-            self._take(received)
+            try:
+                self._take(received)
+            except Leaves as leaves:
+                leaves.pieces += tuple(ahead)
+                raise
 
     def _pump(self, until: float) -> Awaitable[bool]:
         """Take what comes until then; False if the peer has not finished: time is up, or it was interrupted.

@@ -201,7 +201,7 @@ class Connection(Passable):
 
     def _turn_away(self, leaves: Leaves, reason: str) -> None:
         """Tell a bot, in the words of its dialect, that nobody serves it now."""
-        ((unread, _),) = leaves.pieces
+        (unread, _), *_ = leaves.pieces
         line, _, _ = unread.partition(b"\n")
         self._talk = self._begin(line)
         self._talk.give_up(reason)

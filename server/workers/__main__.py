@@ -189,6 +189,7 @@ class Working:
         self._draws = DrawsInShow(self._teller)
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
         self._spread = Spread(host, self._teller, settings.spread)
+        self._serving.hear_now = self._spread.hear_now = hear_now
         self._spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
         self._reading = Reading(
             (door.paths, frozenset(dialect.games or ())) for dialect, door in self._spoken

@@ -20,6 +20,7 @@ from server.net.readiness import readiness
 from server.net.sockets import SocketWire
 from server.protocols import tcp, websocket
 from server.protocols.common.attendance import Attendance
+from server.protocols.dialect import Talk
 from server.show.feed import Teller
 from server.workers.match_messages import (
     Announce,
@@ -34,6 +35,7 @@ from server.workers.match_messages import (
     Returned,
     Sit,
 )
+from server.workers.serving import RelayedWire
 from tournament.asides import Aside
 from tournament.events import Ended
 from tournament.lent import Travelling, not_begun
@@ -86,8 +88,11 @@ class GuestMatch:
 class Guests:
     """The guests of one other worker."""
 
-    def __init__(self, host: Host, teller: Teller, say: Say) -> None:
+    def __init__(
+        self, host: Host, teller: Teller, say: Say, hear_now: Callable[[], None] = lambda: None
+    ) -> None:
         self._host = host
+        self._hear_now = hear_now
         self._teller = teller
         self._say = say
         self._guests: dict[int, Guest] = {}
@@ -140,19 +145,32 @@ class Guests:
         host = self._host
         # What kind of socket it is, is said here, because the kernel need not say it.
         connected = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, descriptor)
-        wire = SocketWire(connected, sit.peer, readiness())
-        wire.secure = sit.secure
-        if sit.door == "tcp":
-            connection = tcp.Connection(host, wire, AdmittedElsewhere())
-            talk = connection.seat(sit.dialect, sit.words)
+        if sit.secure:
+            wire = RelayedWire(connected, sit.peer, self._hear_now)
         else:
-            outbox = Outbox(wire, host.guard, host.limits)
-            connection = websocket.Connection(host, wire, outbox, sit.path, _nothing, words=sit.words)
-            talk = connection.talk
+            wire = SocketWire(connected, sit.peer, readiness())
+        try:
+            connection, talk = self._seated(sit, wire)
+        except Exception as error:  # the dialect's: the match is played where it was dealt
+            host.guard.report(error)
+            wire.close()
+            return
         if talk is not None:
             talk.attendance.budget.go_on(sit.budget)
             self._guests[sit.number] = Guest(sit.number, connection, wire)
             self._attendances[sit.number] = talk.attendance
+
+    def _seated(
+        self, sit: Sit, wire: SocketWire
+    ) -> tuple[tcp.Connection | websocket.Connection, Talk | None]:
+        """A connection, and the dialect that goes on over it."""
+        host = self._host
+        if sit.door == "tcp":
+            lines = tcp.Connection(host, wire, AdmittedElsewhere())
+            return lines, lines.seat(sit.dialect, sit.words)
+        outbox = Outbox(wire, host.guard, host.limits)
+        frames = websocket.Connection(host, wire, outbox, sit.path, _nothing, words=sit.words)
+        return frames, frames.talk
 
     def _play(self, play: Play) -> None:
         now, name = trio.current_time(), play.beginning.name

@@ -26,6 +26,24 @@ from tournament.record import Record
 Say = Callable[[Struct], None]
 
 
+class RelayedWire(SocketWire):
+    """Under TLS, worker 0 copies what the peer says, which may lie there while worker 0 stands still."""
+
+    __slots__ = ("_hear_now",)
+
+    relayed = True
+
+    def __init__(self, connected: socket.socket, peer: str, hear_now: Callable[[], None]) -> None:
+        """`hear_now` takes in what worker 0 has said: that it stood still, say."""
+        super().__init__(connected, peer, readiness())
+        self._hear_now = hear_now
+        self.secure = True
+
+    def hand_on(self) -> None:
+        self._hear_now()
+        super().hand_on()
+
+
 class AdmittedPeer:
     """The peer of a connection, which worker 0 has admitted."""
 
@@ -60,6 +78,7 @@ class Serving:
     def __init__(self, host: Host, say: Say, *, most: float = math.inf) -> None:
         """`most` connections may be here at once."""
         self.alone: frozenset[str] = frozenset()  # games of which no other worker holds anything
+        self.hear_now: Callable[[], None] = lambda: None  # takes in what worker 0 has said already
         self._host = host
         self._say = say
         self._most = most
@@ -75,8 +94,10 @@ class Serving:
             self._say(NoRoom(hand.number))
             return
         connected = socket.socket(fileno=descriptor)
-        wire = SocketWire(connected, hand.peer, readiness())
-        wire.secure = hand.secure
+        if hand.secure:
+            wire = RelayedWire(connected, hand.peer, self.hear_now)
+        else:
+            wire = SocketWire(connected, hand.peer, readiness())
         self._here[wire] = hand.number
         connection = HandedOver(self, wire, self._host.guard)
         start_in_turn(

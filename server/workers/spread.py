@@ -71,9 +71,12 @@ class Outside:
 class Pair:
     """This worker and one other, each of which may lend to the other."""
 
-    def __init__(self, host: Host, teller: Teller, connected: socket) -> None:
+    def __init__(
+        self, host: Host, teller: Teller, connected: socket, hear_now: Callable[[], None] = lambda: None
+    ) -> None:
+        """`hear_now` takes in what worker 0 has said already."""
         self.lent: dict[str, Outside] = {}  # matches, by name
-        self.guests = Guests(host, teller, self.say)
+        self.guests = Guests(host, teller, self.say, hear_now)
         self._host = host
         self._connected = connected
         self._conduit = Conduit[Together](connected, Together, inf)
@@ -259,11 +262,12 @@ class Spread:
         self._teller = teller
         self._spread = spread
         self._pairs: dict[int, Pair] = {}
+        self.hear_now: Callable[[], None] = lambda: None  # takes in what worker 0 has said, if this is not it
         host.lend = self.lend
 
     async def meet(self, number: int, connected: socket) -> None:
         """Lend matches to a worker, and play for it, until it is gone."""
-        pair = self._pairs[number] = Pair(self._host, self._teller, connected)
+        pair = self._pairs[number] = Pair(self._host, self._teller, connected, self.hear_now)
         try:
             await pair.run()
         finally:

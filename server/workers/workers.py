@@ -21,7 +21,7 @@ from server.host.opening import OPEN, game_of
 from server.host.reception import Key, Visit
 from server.http.exchange import App, Exchange
 from server.net.admission import Admission
-from server.net.elsewhere import ROUNDS
+from server.net.elsewhere import ROUNDS, before_passing_on
 from server.net.limits import Limits
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session, Sessions
@@ -189,9 +189,7 @@ class Workers:
             number = OWN if asked is None else self._whose(asked)
             if number == OWN or asked is None:
                 return app(exchange)
-            self._host.timekeeper.catch_up(
-                trio.current_time()
-            )  # a standstill is told before what comes after
+            self._catch_up()
             return self._workers[number].lending.answer(exchange)
 
         return answer
@@ -235,6 +233,7 @@ class Workers:
 
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
+            before_passing_on.set(self._catch_up)
             nursery.start_soon(self._spread.run)
             async with trio.open_nursery() as starting:
                 for number, worker in self._workers.items():
@@ -361,6 +360,10 @@ class Workers:
             else:
                 self._unheard.setdefault(worker.number, []).append(replaced)
 
+    def _catch_up(self) -> None:
+        """Notice whether this process stood still: workers hear of that before what comes after it."""
+        self._host.timekeeper.catch_up(trio.current_time())
+
     def _tell_stood_still(self, seconds: float) -> None:
         for worker in self._workers.values():
             worker.say(StoodStill(seconds))
@@ -371,9 +374,8 @@ class Workers:
 
     async def _tell_read(self, worker: Worker) -> None:
         """Tell a worker once all requests that have come by now have been passed on."""
-        timekeeper = self._host.timekeeper
-        timekeeper.catch_up(trio.current_time())
-        await trio.sleep_until(timekeeper.listens_until)
+        self._catch_up()
+        await trio.sleep_until(self._host.timekeeper.listens_until)
         for _ in range(ROUNDS):
             await trio.lowlevel.checkpoint()
         worker.say(Listened())

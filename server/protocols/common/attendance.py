@@ -341,7 +341,8 @@ class Attendance(Taker):
 
     def _watch_connection(self, seat: Seat) -> None:
         """Have the match know, when the clock runs out, what has come of a line, and may be on its way."""
-        on_its_way = self._host.requests_on_their_way if self.wire is None else self.wire.on_its_way
+        wire, requests = self.wire, self._host.requests_on_their_way
+        on_its_way = requests if wire is None or wire.relayed else wire.on_its_way
         seat.match.on_its_way[seat.index] = on_its_way
         seat.match.begun[seat.index] = None if self.lines is None else self.lines.begun
 

@@ -3,6 +3,7 @@
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import pytest
 import trio
@@ -10,11 +11,12 @@ import trio.testing
 import trio_websocket
 import trustme
 
+from server.net.elsewhere import before_passing_on
 from server.net.guard import PEER_GONE
 from server.net.stream_wire import StreamWire, WireStream
 from server.net.wire import READ
 from tests.hang import HANG
-from tests.server.connected import connected, everything, send, wires
+from tests.server.connected import STREAM, connected, everything, send, wires
 from tests.server.windowed import windowed_pair
 
 
@@ -240,6 +242,26 @@ async def test_a_stream_over_a_wire_lets_one_task_send() -> None:
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(trio.BusyResourceError):
             await stream.send_all(b"x")
+        nursery.cancel_scope.cancel()
+
+
+async def test_before_anything_is_passed_on_to_another_process_whoever_has_to_say_something_does() -> None:
+    lay_there = list[bytes]()
+    async with connected(STREAM) as (wire, client, _), trio.open_nursery() as nursery:
+        theirs = wire.let_go()
+        assert theirs is not None
+
+        def say() -> None:
+            with suppress(BlockingIOError):
+                lay_there.append(theirs.recv(READ, socket.MSG_PEEK))
+
+        before_passing_on.set(say)
+        nursery.start_soon(wire.pump, bytearray().extend)
+        for word in (b"one", b"other"):
+            await client.send_all(word)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+        assert lay_there == [b"one"]
+        assert theirs.recv(READ) == b"oneother"
         nursery.cancel_scope.cancel()
 
 

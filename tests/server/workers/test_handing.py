@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Literal
 
 import pytest
 import trio
@@ -23,7 +24,7 @@ from server.net.parking import LONG_ENOUGH
 from server.net.readiness import readiness
 from server.net.turns import Turns
 from server.net.wire import Piece
-from server.protocols import tcp, websocket
+from server.protocols import handed, tcp, websocket
 from server.protocols.dialect import Leaves, may_go
 from tests.hang import HANG
 from tests.server.at_once import TIMES, connections, say_in_order
@@ -31,6 +32,7 @@ from tests.server.connected import linux
 from tests.server.ends import FrameEnd, LineEnd, in_memory, over_sockets
 from tests.server.net.test_outbox import connected
 from tests.server.protocols.fours import Bot
+from tests.server.windowed import windowed_pair
 from tournament.record import Record
 
 PEER = "192.0.2.1"  # of ends in memory
@@ -76,6 +78,12 @@ class Elsewhere:
     @property
     def read(self) -> bytes:
         return b"".join(piece for piece, _ in self.handed[0].pieces)
+
+
+class Nobody:
+    """A visitor of whom nobody knows who it is."""
+
+    def authenticated(self) -> None: ...
 
 
 class Serves(Elsewhere):
@@ -205,6 +213,26 @@ async def test_a_connection_that_fails_as_it_is_handed_over_holds_up_no_other() 
             await may_go(one, fail, outbox, Limits())
         with trio.fail_after(HANG):
             assert await may_go(other, list, outbox, Limits())
+
+
+@pytest.mark.parametrize("over", ["tcp", "websocket"])
+async def test_all_that_was_read_goes_on_with_a_connection_however_often_it_goes_elsewhere(
+    over: Literal["tcp", "websocket"], autojump_clock: MockClock
+) -> None:
+    """Under TLS a connection that comes back may bring bytes in two pieces, of which the second was lost."""
+    said = [f"{HELLO}\n".encode(), b"more\n", b"and more"]
+    pieces = said if over == "tcp" else [masked(each, TEXT, final=True) for each in said]
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere()
+        host = await running(nursery, abroad)
+        wire, _ = windowed_pair(peer=PEER)
+        path = "" if over == "tcp" else "/play"
+        read = [(piece, trio.current_time()) for piece in pieces]
+        nursery.start_soon(partial(handed.attend, host, wire, Nobody(), over, path, read, settled=False))
+        await abroad.taken.wait()
+        assert len(abroad.read) == sum(map(len, pieces))
+        assert abroad.read.endswith(pieces[-1])
+        nursery.cancel_scope.cancel()
 
 
 async def test_what_comes_back_is_served_from_where_it_was(autojump_clock: MockClock) -> None:

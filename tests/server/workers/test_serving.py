@@ -47,7 +47,9 @@ class Hosting:
         """Bots that are here."""
         return {player.name for player in self.host.lobby.players(GAME) if player.present}
 
-    async def hand(self, number: int, said: bytes, path: str | None = None) -> socket.socket:
+    async def hand(
+        self, number: int, said: bytes, path: str | None = None, *, secure: bool = False
+    ) -> socket.socket:
         """Have it serve a connection, over which a bot has said this; returns the bot's end.
 
         With a `path` it is a websocket's.
@@ -56,7 +58,7 @@ class Hosting:
         self._stack.enter_context(ours).setblocking(False)
         pieces = ((said, trio.current_time()),)
         door = ("tcp", "") if path is None else ("websocket", path)
-        self.serving.serve(Hand(number, door[0], door[1], "", False, pieces), theirs.detach())
+        self.serving.serve(Hand(number, door[0], door[1], "", secure, pieces), theirs.detach())
         await trio.testing.wait_all_tasks_blocked()
         return ours
 
@@ -124,6 +126,32 @@ async def test_whoever_waits_has_no_task_and_is_heard(
             await trio.testing.wait_all_tasks_blocked()
             assert count_of(here.said, Known(number), Gone(number)) == [1, 1]
         assert not here.names
+
+
+@only_on_linux
+@pytest.mark.parametrize("secure", [False, True])
+async def test_what_worker_0_copies_for_a_bot_may_lie_there_and_is_heard_after_what_it_says_itself(
+    secure: bool,
+) -> None:
+    """Under TLS alone. Catches moves that waited in a stopped process, and lost their matches."""
+    async with hosting() as here:
+        here.host.abroad = None  # by which a worker opens nothing
+        await here.host.open("pair", Opened(GAME, "round-robin", entrants=2))
+        here.host.abroad = here.serving
+        plies: list[int] = []
+        here.serving.hear_now = lambda: plies.extend(
+            match.ply for match in here.host.tournaments["pair"].matches.values()
+        )
+        bots = [
+            await here.hand(number, hello(name, "pair"), secure=secure)
+            for number, name in enumerate(NAMES[:2])
+        ]
+        (match,) = here.host.tournaments["pair"].matches.values()
+        (mover,) = (bot for bot in bots if any(each.get("you") == "first" for each in heard(bot)))
+        assert {each == here.host.requests_on_their_way for each in match.on_its_way} == {secure}
+        mover.send(b'{"type":"move","move":3}\n')
+        await trio.testing.wait_all_tasks_blocked()
+        assert (match.ply, plies) == (1, [0] if secure else [])
 
 
 @only_on_linux

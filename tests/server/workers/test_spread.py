@@ -27,6 +27,7 @@ from server.net.limits import Limits, Rate
 from server.net.readiness import readiness
 from server.net.sockets import SocketWire
 from server.protocols import tcp
+from server.protocols.dialect import Movable
 from server.show.conduit import PACKET, Conduit
 from server.show.feed import Teller
 from server.workers.guests import Guests
@@ -845,6 +846,40 @@ async def test_a_match_for_whose_connections_the_other_worker_has_no_room_is_pla
             assert [end["ending"] for end in ends] == ["played", "played"]
             assert both.elsewhere == 0
             assert not both.guests._attendances
+            for bot in bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+    for conduit in both._conduits:
+        conduit.close()
+
+
+@pytest.mark.parametrize("failing", [(0,), (1,), (0, 1)])
+async def test_a_match_whose_dialect_fails_at_the_other_worker_is_played_at_home(
+    failing: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a worker that ends, with all that it plays, because of a dialect that may be anybody's."""
+    number, seat = count(), tcp.Connection.seat
+
+    def seated(connection: tcp.Connection, dialect: str, words: str) -> Movable:
+        if next(number) in failing:
+            raise ZeroDivisionError
+        return seat(connection, dialect, words)
+
+    monkeypatch.setattr(tcp.Connection, "seat", seated)
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
+            bots = [await both.come(name) for name in ("ann", "bob")]
+            for bot in bots:
+                await bot.until("begin")
+            first, second = sorted(bots, key=lambda bot: bot.you)
+            ends = await both_play_on(first, second, 0)
+            assert [end["ending"] for end in ends] == ["played", "played"]
+            assert both.elsewhere == 0
+            assert not both.guests._attendances
+            assert sum(both.other.guard.caught.values()) == len(failing)
             for bot in bots:
                 await bot.close()
             nursery.cancel_scope.cancel()
