@@ -307,6 +307,17 @@ def test_a_field_without_circles_is_hardly_ever_said_to_have_one() -> None:
     assert found <= 3
 
 
+def test_of_circles_that_are_equally_sure_the_names_decide_and_not_the_last_digit() -> None:
+    """Games that repeat weigh a share each, and 1/49 of 49 is not quite 1."""
+    results: list[Result] = []
+    for names, times in (("abc", 49), ("def", 1)):
+        for one, other in pairwise((*names, names[0])):
+            for number in range(15):
+                score = float(number < 12)
+                results += [game(one, other, score, number), game(other, one, 1 - score, number)] * times
+    assert circles(model(results)) == [("a", "b", "c"), ("d", "e", "f")]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_circles_are_those_that_are_found_by_looking_at_all_threes(seed: int) -> None:
     """Names that win against those next to them in a ring, some of them more surely than others."""
