@@ -77,7 +77,7 @@ def match(
     concurrency
         How many games at a time.
     plies
-        Begin each pair with this many random moves that leave neither side ahead.
+        Begin each pair with this many random moves that leave neither side a quick win.
     openings
         Begin each pair with the next line of this file: moves in their short form.
     sprt
