@@ -58,9 +58,9 @@ def match(
     They play pairs of games: the same opening twice, with the sides exchanged.
     A program that exits or is too slow loses that game and is restarted for the
     next. The result is the difference in Elo, with an interval that holds the
-    true value 95 times in 100, unless --sprt has ended the match. Pairs that repeat
-    an earlier pair move by move count once in it. Ctrl-C ends the match with what is
-    known so far.
+    true value 95 times in 100, unless --sprt has ended the match. Pairs that
+    repeat an earlier pair move by move count once in it. Ctrl-C ends the match
+    with what is known so far.
 
     Example: is the new version better, and by how much?
 
