@@ -8,6 +8,7 @@ worth is taken off.
 from math import erfc, sqrt
 from typing import TYPE_CHECKING
 
+from tournament.deciding import DIGITS
 from tournament.posterior import Model
 
 if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
@@ -33,7 +34,8 @@ def circles(model: Model) -> list[Circle]:
             for third in np.flatnonzero(sure[other] & sure[:, one]):
                 if third > one:
                     least = min(beaten[one, other], beaten[other, third], beaten[third, one])
-                    found.append((-float(least), (names[one], names[other], names[third])))
+                    unsure = round(-float(least), DIGITS)
+                    found.append((unsure, (names[one], names[other], names[third])))
     return [circle for _, circle in sorted(found)[:SHOWN]]
 
 

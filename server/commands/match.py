@@ -58,9 +58,9 @@ def match(
     They play pairs of games: the same opening twice, with the sides exchanged.
     A program that exits or is too slow loses that game and is restarted for the
     next. The result is the difference in Elo, with an interval that holds the
-    true value 95 times in 100, unless --sprt has ended the match. Pairs that repeat
-    an earlier pair move by move count once in it. Ctrl-C ends the match with what is
-    known so far.
+    true value 95 times in 100, unless --sprt has ended the match. Pairs that
+    repeat an earlier pair move by move count once in it. Ctrl-C ends the match
+    with what is known so far.
 
     Example: is the new version better, and by how much?
 
@@ -77,7 +77,7 @@ def match(
     concurrency
         How many games at a time.
     plies
-        Begin each pair with this many random moves that leave neither side ahead.
+        Begin each pair with this many random moves that leave neither side a quick win.
     openings
         Begin each pair with the next line of this file: moves in their short form.
     sprt

@@ -13,14 +13,14 @@ from msgspec import structs
 
 from games.catalogue import catalogue
 from tests.effort import tries
-from tests.tournament.test_ratings import NAMES, SCORES, game, never, often, split, tournament
+from tests.tournament.test_ratings import NAMES, SCORES, Draws, game, never, often, split, tournament
 from tournament import sampling
 from tournament.circles import LUCK, SHOWN, circles
 from tournament.events import Ending
 from tournament.facts import Concluded, played_out
 from tournament.format import Pairing, Result, moves_digest
 from tournament.meetings import Meetings
-from tournament.posterior import ADVANTAGE, ELO, SPREADS, WIDE, Model, games_of
+from tournament.posterior import ADVANTAGE, ELO, FIRST_SPREAD, HALF, SPREADS, WIDE, Model, games_of
 from tournament.ratings import Ratings, duplicates
 from tournament.strength import RANKED, Strengths, strengths
 
@@ -75,6 +75,82 @@ def test_the_draws_are_those_that_brute_force_finds() -> None:
         off = abs(np.quantile(draws, share, axis=0) - np.quantile(right, share, axis=0))
         assert (off < 0.3 * deviation).all()
     assert draws.std(axis=0) == pytest.approx(deviation, rel=0.12)
+
+
+def added_up(results: list[Result]) -> tuple[float, float, float, float]:
+    """Ada's strength against one opponent, the ends of its interval, and P(first).
+
+    All differences, advantages and spreads are added up.
+    """
+    apart = np.linspace(-4500, 4500, 1201) / ELO
+    advantage = np.linspace(-4, 4, 33)[:, None]  # deviations
+    log = -(advantage**2) / 2
+    for result in results:
+        turned = 1 if result.pairing.first == "ada" else -1
+        log = log - np.logaddexp(0, -apart - turned * advantage * ADVANTAGE / ELO)
+    spread = np.geomspace(*SPREADS)[:, None] / ELO
+    prior = np.exp(-((spread * ELO / WIDE) ** 2) / 2 - (apart / spread) ** 2 / 4).sum(axis=0)
+    likely = np.exp(log).sum(axis=0) * prior
+    share = likely.cumsum() / likely.sum()
+    low, high = (ELO / 2 * float(np.interp(end, share, apart)) for end in (0.025, 0.975))
+    return ELO / 2 * float(likely @ apart) / likely.sum(), low, high, 1 - float(np.interp(0, apart, share))
+
+
+def won_by_ada(wins: int) -> list[Result]:
+    """By turns first and second. What is likely then is far from a normal distribution."""
+    return [game("ada", "bob", 1) if turn % 2 else game("bob", "ada", 0) for turn in range(wins)]
+
+
+@pytest.mark.parametrize("wins", [1, 6, 40])
+def test_of_two_is_said_what_adding_up_finds(wins: int) -> None:
+    ada = said(won_by_ada(wins)).of["ada"]
+    mean, low, high, first = added_up(won_by_ada(wins))
+    assert ada.strength == pytest.approx(mean, abs=0.03 * (high - low))
+    assert ada.interval == pytest.approx((low, high), abs=0.05 * (high - low))
+    assert ada.first == pytest.approx(first, abs=0.02)
+
+
+def test_steps_that_are_too_long_change_nothing_about_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A walk stays where it is rather than go where it is too unlikely to be."""
+    monkeypatch.setattr(sampling, "STEP", 1.0)
+    mean, low, high, first = added_up(won_by_ada(6))
+    draws = sampling.drawn(model(won_by_ada(6)))[:, 0]
+    assert draws.mean() == pytest.approx(mean, abs=0.03 * (high - low))
+    assert np.quantile(draws, (0.025, 0.975)) == pytest.approx((low, high), abs=0.05 * (high - low))
+    assert (draws > 0).mean() == pytest.approx(first, abs=0.02)
+
+
+def test_the_slope_is_that_of_the_density_and_the_curve_that_of_the_slope() -> None:
+    """In any direction, and along the advantage of moving first alone."""
+    known = model(tournament(Random(3), [0.0, 200.0, -100.0, 50.0], 4, often))
+    random, size, step, spread = np.random.default_rng(4), known.size + 1, 1e-4, 0.7
+    point = random.standard_normal((size, 1))
+    directions = np.concatenate((random.standard_normal((size, 5)), np.eye(size)[:, -1:]), axis=1)
+    before, ahead = (point + way * step * directions for way in (-1, 1))
+    slope, expected = known.slope_and_expected(point, spread)
+    risen = (known.density(ahead, spread) - known.density(before, spread)) / (2 * step)
+    assert risen == pytest.approx((slope.T @ directions)[0], rel=1e-5)
+    slopes = known.slope(before, spread), known.slope(ahead, spread)
+    fallen = ((slopes[0] - slopes[1]) * directions).sum(axis=0) / (2 * step)
+    assert fallen == pytest.approx(known.curve(expected, directions, spread), rel=1e-5)
+    of_newton, information = known.newton(point[:, 0], spread)
+    assert of_newton == pytest.approx(slope[:, 0])
+    assert ((information @ directions) * directions).sum(axis=0) == pytest.approx(fallen, rel=1e-5)
+
+
+@pytest.mark.parametrize("draws", [split, often])
+def test_what_draws_take_from_the_variance_is_taken_from_what_there_may_be(draws: Draws) -> None:
+    """That is p (1 − p) for each game, on average over all strengths that may be true, and a quarter more."""
+    results = tournament(Random(5), [60.0 * place for place in range(6)], 1, draws)
+    known = model([each for each in results if each.pairing.first < (each.pairing.second or "")])
+    spread, games = FIRST_SPREAD / ELO, known.games
+    for _ in range(6):
+        known.calm_down(spread)
+    root = np.linalg.cholesky(np.linalg.inv(known.information(known.start, spread)))
+    points = known.start[:, None] + root @ np.random.default_rng(6).standard_normal((known.size + 1, 8_000))
+    ahead = points[games.first] - points[games.second] + points[known.size]
+    varied = float((games.weight @ (0.25 / np.cosh(ahead / 2) ** 2)).mean())
+    assert games.drawn.sum() / 4 / (1 - known.calm) == pytest.approx(varied + HALF, rel=0.015)
 
 
 @few_examples
@@ -229,6 +305,17 @@ def test_a_field_without_circles_is_hardly_ever_said_to_have_one() -> None:
     for _ in range(60):
         found += bool(circles(model(tournament(random, [0.0] * 6, 4, split))))
     assert found <= 3
+
+
+def test_of_circles_that_are_equally_sure_the_names_decide_and_not_the_last_digit() -> None:
+    """Games that repeat weigh a share each, and 1/49 of 49 is not quite 1."""
+    results: list[Result] = []
+    for names, times in (("abc", 49), ("def", 1)):
+        for one, other in pairwise((*names, names[0])):
+            for number in range(15):
+                score = float(number < 12)
+                results += [game(one, other, score, number), game(other, one, 1 - score, number)] * times
+    assert circles(model(results)) == [("a", "b", "c"), ("d", "e", "f")]
 
 
 @pytest.mark.parametrize("seed", range(4))
