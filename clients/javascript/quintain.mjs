@@ -87,7 +87,8 @@ async function visit(bot, { send, heard }) {
         break;
       case "standings": {
         const own = message.rows.find((row) => row.name === bot.hello.name), of = message.rows.length;
-        bot.say(`${message.tournament} is over: ${own ? `rank ${own.rank} of ${of}, ${own.points} points` : "this bot is not in its standings"}`);
+        const how = message.frozen ? " (its standings are frozen)" : "";
+        bot.say(`${message.tournament} is over${how}: ${own ? `rank ${own.rank} of ${of}, ${own.points} points` : "this bot is not in its standings"}`);
         send({ type: "bye" });
         return message;
       }

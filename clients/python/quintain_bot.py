@@ -367,7 +367,8 @@ class _Teller:
         rows: list[Message] = standings.get("rows", [])
         own = next((row for row in rows if row.get("name") == self.name), None)
         place = own and f"rank {own.get('rank')} of {len(rows)}, {own.get('points')} points"
-        self.say(f"{standings.get('tournament')} is over: {place or 'this bot is not in its standings'}")
+        how = " (its standings are frozen)" if standings.get("frozen") else ""
+        self.say(f"{standings.get('tournament')} is over{how}: {place or 'this bot is not in its standings'}")
 
     def lost(self, why: str) -> None:
         self.say(f"the connection is lost ({why}): trying again", logging.WARNING)

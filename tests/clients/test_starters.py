@@ -228,21 +228,27 @@ def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
     ]
 
 
+@pytest.mark.parametrize("is_there", [True, False])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_standings_that_were_frozen_before_a_bot_came_are_no_trouble_for_it(
-    language: str, workshop: Workshop, script: Script
+    language: str, is_there: bool, workshop: Workshop, script: Script
 ) -> None:
-    """Catches a traceback, or "rank 0", at the end of a tournament that was played well."""
+    """Catches a traceback, or "rank 0", at the end of a tournament that was played well.
+
+    And the rank that a bot had when they were frozen, as if it were its last.
+    """
     needed(language)
     bot, hello = came(workshop, script, language, f"{language}-late")
     script.say(welcome(hello))
-    rows = [{"rank": 1, "name": "ann", "points": 1.0}, {"rank": 2, "name": "bob", "points": 0.0}]
+    other = hello["name"] if is_there else "bob"
+    rows = [{"rank": 1, "name": "ann", "points": 1.5}, {"rank": 2, "name": other, "points": 0.5}]
     script.say({"type": "standings", "tournament": "cup", "final": True, "frozen": True, "rows": rows})
     assert script.hear() == {"type": "bye"}
     script.hang_up()
     out, errors = bot.communicate(timeout=HANG)
     assert (bot.returncode, errors) == (0, "")
-    assert out.splitlines()[-1] == "cup is over: this bot is not in its standings"
+    place = "rank 2 of 2, 0.5 points" if is_there else "this bot is not in its standings"
+    assert out.splitlines()[-1] == f"cup is over (its standings are frozen): {place}"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is full")
