@@ -522,11 +522,17 @@ def _connected(address: _Address) -> _Connection:
 
 
 def _message(text: bytes) -> Message:
-    with contextlib.suppress(ValueError):
-        message: Any = json.loads(text)
-        if isinstance(message, dict):
-            return cast(Message, message)
+    message = _read(text)
+    if isinstance(message, dict):
+        return cast(Message, message)
     raise Astray("what came is not a message")
+
+
+def _read(text: bytes) -> Any:
+    """The JSON in a text; None if that is none, or nested deeper than any message."""
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None
 
 
 class _Stream:
@@ -756,10 +762,10 @@ class _Http(_Connection):
                 return None
             if status != 200:
                 raise Lost(_error(status, answer))
-            try:
-                self._heard.extend(json.loads(answer))
-            except (ValueError, TypeError):
-                raise Lost("the host said something that is not a list of messages") from None
+            found: Any = _read(answer)
+            if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+                raise Lost("the host said something that is not a list of messages")
+            self._heard.extend(found)
         if not self._heard:
             return None
         message = self._heard.popleft()
