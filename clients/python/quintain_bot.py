@@ -762,10 +762,11 @@ class _Http(_Connection):
                 return None
             if status != 200:
                 raise Lost(_error(status, answer))
-            found: Any = _read(answer)
-            if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            found = _read(answer)
+            told: list[Any] = cast("list[Any]", found) if isinstance(found, list) else [None]
+            if not all(isinstance(each, dict) for each in told):
                 raise Lost("the host said something that is not a list of messages")
-            self._heard.extend(found)
+            self._heard.extend(told)
         if not self._heard:
             return None
         message = self._heard.popleft()
