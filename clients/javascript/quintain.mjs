@@ -17,7 +17,7 @@ const ANSWER = 15_000; // milliseconds for the host to say welcome
 export class Unwelcome extends Error {}
 
 export async function play(game, choose, options = {}) {
-  const address = options.url ?? environment.QUINTAIN_URL ?? "tcp://127.0.0.1:8000";
+  const address = options.url ?? environment.QUINTAIN_URL ?? (isNode ? "tcp://127.0.0.1:8000" : "ws://127.0.0.1:8001");
   if (!/^(tcp|wss?):\/\/[^/]/.test(address) || !URL.canParse(address))
     throw new Unwelcome(`cannot play on ${address}: expected an address like tcp://127.0.0.1:8000`);
   const [url, name] = [new URL(address), options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot"];

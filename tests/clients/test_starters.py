@@ -800,18 +800,21 @@ def test_in_a_browser_an_address_leads_to_where_browsers_go(tmp_path: Path) -> N
     """Catches `wss://arena.example.org`, as pages say where a proxy is before the host: it led to 8001."""
     needed("javascript")
     told = f"""
-        globalThis.WebSocket = class {{ constructor(url) {{ console.log(String(url)); process.exit(0) }} }};
+        const [url, exit] = [process.argv[2], process.exit];
+        globalThis.WebSocket = class {{ constructor(url) {{ console.log(String(url)); exit(0) }} }};
+        globalThis.localStorage = {{}};
+        globalThis.process = undefined; // which no browser has
         const {{ play }} = await import({str(ROOT / "clients/javascript/quintain.mjs")!r});
-        await play("connect-4", () => 3, {{ url: process.argv[2], quiet: true }});
+        await play("connect-4", () => 3, {{ url, quiet: true }});
     """
     (script := tmp_path / "page.mjs").write_text(told)
     for url, leads in (
-        ("wss://arena.example.org", "wss://arena.example.org/play"),
-        ("wss://arena.example.org:443", "wss://arena.example.org/play"),
-        ("ws://127.0.0.1:8001", "ws://127.0.0.1:8001/play"),
+        (["wss://arena.example.org"], "wss://arena.example.org/play"),
+        (["wss://arena.example.org:443"], "wss://arena.example.org/play"),
+        (["ws://127.0.0.1:9000"], "ws://127.0.0.1:9000/play"),
+        ([], "ws://127.0.0.1:8001/play"),
     ):
-        environment = os.environ | {"XDG_STATE_HOME": str(tmp_path)}
-        found = subprocess.run(("node", script, url), env=environment, capture_output=True, text=True)
+        found = subprocess.run(["node", script, *url], capture_output=True, text=True)
         assert (found.stdout, found.stderr) == (f"{leads}\n", "")
 
 
