@@ -17,7 +17,7 @@ PROCESSORS := $(shell nproc 2>/dev/null || echo 2)
 # are no busier, each test takes longer, and every worker reads all of the tests first.
 WORKERS ?= $(shell expr $(PROCESSORS) '*' 2)
 # Bytecode is kept, not beside the sources: no start is to compile everything, and tests start hundreds of processes.
-KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode
+KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX="$(CURDIR)/.cache/bytecode"
 CACHED := $(KEEPING) $(IN)python
 PYTEST := $(CACHED) -m pytest
 
@@ -47,7 +47,7 @@ fast: $(DEV) $(COMMAND)
 	HYPOTHESIS_PROFILE=quick $(PYTEST) -n $(PROCESSORS) -m "not slow" $(ARGS)
 
 planted: $(DEV) $(COMMAND)  ## the fast tests with a sixth game and a sixth dialect, which are in tests/planted
-	PYTHONPATH=$(abspath tests/planted) $(PYTEST) -n $(WORKERS) -m "not slow" $(ARGS)
+	PYTHONPATH="$(abspath tests/planted)" $(PYTEST) -n $(WORKERS) -m "not slow" $(ARGS)
 
 busy: $(DEV)  ## `make test` beside four busy loops: no test takes a busy machine for a fault
 	$(IN)python -m tests.busy $(MAKE) test
@@ -81,7 +81,7 @@ lint: $(DEV) $(COMMAND)  ## ruff and pyright
 # All tests are read once before, or each worker would compile all of them. What is wrong in one, the run itself says.
 # Meanwhile packages are fetched, one after another: they share a lock.
 prepared: $(DEV)
-	@{ tests/browser/prepare.sh $(abspath $(IN))/python; tests/server/store/prepare.sh; tests/deploy/prepare.sh; \
+	@{ tests/browser/prepare.sh "$(abspath $(IN))/python"; tests/server/store/prepare.sh; tests/deploy/prepare.sh; \
 	    tests/clients/prepare.sh; } & $(PYTEST) --collect-only -q $(ARGS) >/dev/null 2>&1; wait
 
 docs: $(DOCS)/built  ## the documentation as a site in .cache/docs: a link that leads nowhere is an error

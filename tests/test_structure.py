@@ -1,7 +1,10 @@
 """The layout shows the design, and these tests keep it so."""
 
 import ast
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -258,3 +261,19 @@ def test_a_layer_loads_nothing_heavy_until_it_is_needed(package: str) -> None:
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert run.stdout.strip() == "[]", run.stdout + run.stderr
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize("target", ["serve", "demo"])
+def test_a_checkout_may_lie_in_a_folder_whose_name_has_a_space(target: str, tmp_path: Path) -> None:
+    """Catches `make serve` in "My Projects", which looked for a program of that name."""
+    folder = tmp_path / "My Projects"
+    shutil.copytree(ROOT / "requirements", folder / "requirements")
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    environment = {"PATH": os.environ["PATH"]}  # and nothing of a `make test` that runs this
+    make = ("make", "--dry-run", target)
+    told = subprocess.run(make, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    words = shlex.split(told.stdout.splitlines()[-1])
+    assert words[-2:] == [".venv/bin/quintain", target]
+    assert words[-3] == f"PYTHONPYCACHEPREFIX={folder}/.cache/bytecode"

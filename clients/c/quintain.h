@@ -96,8 +96,7 @@ static bool quintain_visit(struct quintain *bot, int connection)
             bot->inside = true;
             setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0}, sizeof(struct timeval)); /* it may be long now */
             snprintf(bot->tournament, sizeof bot->tournament, "%.*s", where ? (int)(json_end(where) - where) : 4, where ? where : "null");
-            json_copy(where ? where : "the open table", text, sizeof text);
-            fprintf(bot->log, "%s is connected to %s: %s\n", bot->name, bot->url, text);
+            fprintf(bot->log, "%s is connected to %s: %s\n", bot->name, bot->url, json_copy(where ? where : "the open table", text, sizeof text));
         } else if (json_is(type, "begin")) {
             answered = -1;
             json_copy(json_get(told, "you"), you, sizeof you);
@@ -123,9 +122,10 @@ static bool quintain_visit(struct quintain *bot, int connection)
             const char *row = json_at(rows, 0);
             while (row && !json_is(json_get(row, "name"), bot->name))
                 row = json_at(json_end(row), 0);
+            const char *format = row ? "%s is over%s: rank %d of %d, %s points\n" : "%s is over%s: this bot is not in its standings\n";
+            const char *how = json_is(json_get(told, "frozen"), "true") ? " (its standings are frozen)" : "";
             json_copy(json_get(row, "points"), more, sizeof more);
-            const char *format = row ? "%s is over: rank %d of %d, %s points\n" : "%s is over: this bot is not in its standings\n";
-            fprintf(bot->log, format, json_copy(where, text, sizeof text), json_number(json_get(row, "rank")), json_count(rows), more);
+            fprintf(bot->log, format, json_copy(where, text, sizeof text), how, json_number(json_get(row, "rank")), json_count(rows), more);
             over = dprintf(connection, "{\"type\":\"bye\"}\n") > 0;
         }
     }

@@ -134,7 +134,7 @@ struct Bot {
         for (const auto& [_, row] : rows)
           if (row["name"].string() == name)
             place = "rank " + row["rank"].text + " of " + std::to_string(rows.size()) + ", " + row["points"].text + " points";
-        say(tournament.string() + " is over: " + place);
+        say(tournament.string() + " is over" + (told["frozen"].text == "true" ? " (its standings are frozen): " : ": ") + place);
         send(R"({"type":"bye"})");
         return "";
       }

@@ -31,6 +31,7 @@ type Message struct {
 	Moves        []any
 	Rows         []Message // of the standings, which have a name and these two:
 	Rank, Points float64
+	Frozen       bool // as they were when an organiser froze them, and not the last ones
 }
 
 var Say = log.New(os.Stdout, "", 0) // prints what happens; to be quiet, set its output to io.Discard
@@ -132,7 +133,7 @@ func (b *bot) visit(address string) error {
 					place = fmt.Sprintf("rank %v of %d, %v points", row.Rank, len(told.Rows), row.Points)
 				}
 			}
-			Say.Printf("%s is over: %s", told.Tournament, place)
+			Say.Printf("%s is over%s: %s", told.Tournament, map[bool]string{true: " (its standings are frozen)"}[told.Frozen], place)
 			out.Encode(map[string]string{"type": "bye"})
 			return nil
 		}

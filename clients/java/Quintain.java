@@ -129,7 +129,8 @@ public final class Quintain {
                     var rows = told.get("rows").items();
                     var own = rows.stream().filter(row -> row.get("name").string().equals(name)).findAny();
                     var place = own.map(row -> "rank %s of %d, %s points".formatted(row.get("rank").text(), rows.size(), row.get("points").text()));
-                    say(tournament.string() + " is over: " + place.orElse("this bot is not in its standings"));
+                    String frozen = told.get("frozen").text().equals("true") ? " (its standings are frozen)" : "";
+                    say(tournament.string() + " is over" + frozen + ": " + place.orElse("this bot is not in its standings"));
                     send(out, "{'type':'bye'}");
                     return null;
                 }

@@ -34,6 +34,8 @@ export interface Standings {
   type: "standings";
   tournament: string;
   final: boolean;
+  /** As they were when an organiser froze them: more may have been played since. */
+  frozen?: boolean;
   rows: Array<{ rank: number; name: string; points: number; played: number; wins: number; draws: number; losses: number }>;
 }
 

@@ -17,7 +17,7 @@ const ANSWER = 15_000; // milliseconds for the host to say welcome
 export class Unwelcome extends Error {}
 
 export async function play(game, choose, options = {}) {
-  const address = options.url ?? environment.QUINTAIN_URL ?? "tcp://127.0.0.1:8000";
+  const address = options.url ?? environment.QUINTAIN_URL ?? (isNode ? "tcp://127.0.0.1:8000" : "ws://127.0.0.1:8001");
   if (!/^(tcp|wss?):\/\/[^/]/.test(address) || !URL.canParse(address))
     throw new Unwelcome(`cannot play on ${address}: expected an address like tcp://127.0.0.1:8000`);
   const [url, name] = [new URL(address), options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot"];
@@ -87,7 +87,8 @@ async function visit(bot, { send, heard }) {
         break;
       case "standings": {
         const own = message.rows.find((row) => row.name === bot.hello.name), of = message.rows.length;
-        bot.say(`${message.tournament} is over: ${own ? `rank ${own.rank} of ${of}, ${own.points} points` : "this bot is not in its standings"}`);
+        const how = message.frozen ? " (its standings are frozen)" : "";
+        bot.say(`${message.tournament} is over${how}: ${own ? `rank ${own.rank} of ${of}, ${own.points} points` : "this bot is not in its standings"}`);
         send({ type: "bye" });
         return message;
       }

@@ -126,7 +126,8 @@ class Bot:
         elif kind == "standings":
             own = next((row for row in message["rows"] if row["name"] == self.hello["name"]), None)
             place = own and f"rank {own['rank']} of {len(message['rows'])}, {own['points']} points"
-            self.say(f"{message['tournament']} is over: {place or 'this bot is not in its standings'}")
+            how = " (its standings are frozen)" if message.get("frozen") else ""
+            self.say(f"{message['tournament']} is over{how}: {place or 'this bot is not in its standings'}")
 
     def wait(self, why: str) -> None:
         """Wait before coming back, or raise what makes that useless."""

@@ -367,7 +367,8 @@ class _Teller:
         rows: list[Message] = standings.get("rows", [])
         own = next((row for row in rows if row.get("name") == self.name), None)
         place = own and f"rank {own.get('rank')} of {len(rows)}, {own.get('points')} points"
-        self.say(f"{standings.get('tournament')} is over: {place or 'this bot is not in its standings'}")
+        how = " (its standings are frozen)" if standings.get("frozen") else ""
+        self.say(f"{standings.get('tournament')} is over{how}: {place or 'this bot is not in its standings'}")
 
     def lost(self, why: str) -> None:
         self.say(f"the connection is lost ({why}): trying again", logging.WARNING)
@@ -521,11 +522,17 @@ def _connected(address: _Address) -> _Connection:
 
 
 def _message(text: bytes) -> Message:
-    with contextlib.suppress(ValueError):
-        message: Any = json.loads(text)
-        if isinstance(message, dict):
-            return cast(Message, message)
+    message = _read(text)
+    if isinstance(message, dict):
+        return cast(Message, message)
     raise Astray("what came is not a message")
+
+
+def _read(text: bytes) -> Any:
+    """The JSON in a text; None if that is none, or nested deeper than any message."""
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None
 
 
 class _Stream:
@@ -755,10 +762,11 @@ class _Http(_Connection):
                 return None
             if status != 200:
                 raise Lost(_error(status, answer))
-            try:
-                self._heard.extend(json.loads(answer))
-            except (ValueError, TypeError):
-                raise Lost("the host said something that is not a list of messages") from None
+            found = _read(answer)
+            told: list[Any] = cast("list[Any]", found) if isinstance(found, list) else [None]
+            if not all(isinstance(each, dict) for each in told):
+                raise Lost("the host said something that is not a list of messages")
+            self._heard.extend(told)
         if not self._heard:
             return None
         message = self._heard.popleft()

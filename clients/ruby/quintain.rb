@@ -124,7 +124,7 @@ module Quintain
     def leave(standings)
       own = standings["rows"].find { |row| row["name"] == @hello[:name] }
       place = own ? "rank #{own["rank"]} of #{standings["rows"].size}, #{own["points"]} points" : "this bot is not in its standings"
-      say "#{standings["tournament"]} is over: #{place}"
+      say "#{standings["tournament"]} is over#{" (its standings are frozen)" if standings["frozen"]}: #{place}"
       send_message(type: "bye")
     end
 

@@ -13,8 +13,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufRead, BufReader, LineWriter, Write};
 use std::net::TcpStream;
 use std::os::{fd::AsRawFd, unix::fs::OpenOptionsExt};
-use std::time::{Duration, Instant};
-use std::{env, thread};
+use std::{env, thread, time::Duration, time::Instant};
 
 struct Bot<Choose> {
     choose: Choose,
@@ -120,12 +119,13 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                     say(&format!("{game}: {result} ({})", told.get("why").string()));
                 }
                 "standings" => {
-                    let rows = told.get("rows").items();
+                    let (rows, frozen) = (told.get("rows").items(), told.get("frozen").0 == "true");
                     let own = rows.iter().find(|row| row.get("name").string() == self.name);
                     let place = own.map_or("this bot is not in its standings".to_string(), |row| {
                         format!("rank {} of {}, {} points", row.get("rank").0, rows.len(), row.get("points").0)
                     });
-                    say(&format!("{} is over: {place}", told.get("tournament").string()));
+                    let over = if frozen { "over (its standings are frozen)" } else { "over" };
+                    say(&format!("{} is {over}: {place}", told.get("tournament").string()));
                     return writeln!(out, r#"{{"type":"bye"}}"#);
                 }
                 _ => {}

@@ -76,16 +76,20 @@ def export(*names: str, all: Flag = False, where: StoreOptions = KEPT) -> int:
     from server.export.signing import known_signer
     from server.export.transfer import READINGS, leaving
     from server.programs.printing import printing
-    from server.programs.terminal import share
+    from server.programs.terminal import say, share
     from server.store.choice import beside
 
     if bool(names) == all:
         raise Misuse("name the tournaments to export, or use --all")
     found = where.settings()
+    on_terminal = sys.stdout.isatty()
     with closing(beside(found)) as reader:
-        shown = all and not sys.stdout.isatty()  # of a few tournaments, nobody knows how much there is
+        shown = all and not on_terminal  # of a few tournaments, nobody knows how much there is
         with share("export", READINGS * reader.last() if shown else 0) as more:
             for line in leaving(reader, names, known_signer(Path(found.data)), more):
+                if on_terminal:
+                    say(line.decode().removesuffix("\n"))
+                    continue
                 with printing():
                     sys.stdout.buffer.write(line)
     with printing():

@@ -46,4 +46,6 @@ def over_tls(request: Request) -> bool:
 
     Anybody can say so. Nothing follows but what their own browser is shown and keeps.
     """
-    return request.secure or request.headers.get("x-forwarded-proto", "").lower() == "https"
+    said = request.headers.get("x-forwarded-proto", "")
+    first = said.partition(",")[0]  # of several proxies, the one with which the browser speaks
+    return request.secure or first.strip().lower() == "https"

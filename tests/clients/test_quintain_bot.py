@@ -783,15 +783,26 @@ def test_a_bot_that_thinks_while_another_takes_over_from_it_does_not_fight_for_i
     script.join()
 
 
-def test_what_is_no_message_ends_the_connection_and_not_the_bot() -> None:
+@pytest.mark.parametrize("said", [b"[1]", b'"begin"', b'{"type":' + b"[" * 100_000])
+@pytest.mark.parametrize(("scheme", "refuse"), [("tcp", refuse_line), ("http", refuse_http)])
+def test_what_is_no_message_ends_the_connection_and_not_the_bot(
+    scheme: str, refuse: Callable[[socket.socket], None], said: bytes
+) -> None:
+    welcome = {"type": "welcome", "name": "ann", "token": "t", "game": "quoridor", "tournament": None}
+
     def babble(connection: socket.socket) -> None:
         connection.recv(65536)
-        welcome = {"type": "welcome", "name": "ann", "token": "t", "game": "quoridor", "tournament": None}
-        connection.sendall(json.dumps(welcome).encode() + b"\n[1]\n")
+        connection.sendall(json.dumps(welcome).encode() + b"\n" + said + b"\n")
 
-    script = Script(babble, refuse_line)
+    def babble_http(connection: socket.socket) -> None:
+        greeting = json.dumps(welcome | {"session": "s"}).encode()
+        for status, body in (("201 Created", greeting), ("200 OK", said)):
+            head(connection)
+            connection.sendall(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+
+    script = Script(babble if scheme == "tcp" else babble_http, refuse)
     with pytest.raises(Refused, match="no room"):
-        quintain_bot.run(first_free, game="quoridor", name="ann", url=f"tcp://127.0.0.1:{script.port}")
+        quintain_bot.run(first_free, game="quoridor", name="ann", url=f"{scheme}://127.0.0.1:{script.port}")
     script.join()
 
 

@@ -228,21 +228,27 @@ def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
     ]
 
 
+@pytest.mark.parametrize("is_there", [True, False])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_standings_that_were_frozen_before_a_bot_came_are_no_trouble_for_it(
-    language: str, workshop: Workshop, script: Script
+    language: str, is_there: bool, workshop: Workshop, script: Script
 ) -> None:
-    """Catches a traceback, or "rank 0", at the end of a tournament that was played well."""
+    """Catches a traceback, or "rank 0", at the end of a tournament that was played well.
+
+    And the rank that a bot had when they were frozen, as if it were its last.
+    """
     needed(language)
     bot, hello = came(workshop, script, language, f"{language}-late")
     script.say(welcome(hello))
-    rows = [{"rank": 1, "name": "ann", "points": 1.0}, {"rank": 2, "name": "bob", "points": 0.0}]
+    other = hello["name"] if is_there else "bob"
+    rows = [{"rank": 1, "name": "ann", "points": 1.5}, {"rank": 2, "name": other, "points": 0.5}]
     script.say({"type": "standings", "tournament": "cup", "final": True, "frozen": True, "rows": rows})
     assert script.hear() == {"type": "bye"}
     script.hang_up()
     out, errors = bot.communicate(timeout=HANG)
     assert (bot.returncode, errors) == (0, "")
-    assert out.splitlines()[-1] == "cup is over: this bot is not in its standings"
+    place = "rank 2 of 2, 0.5 points" if is_there else "this bot is not in its standings"
+    assert out.splitlines()[-1] == f"cup is over (its standings are frozen): {place}"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is full")
@@ -794,18 +800,21 @@ def test_in_a_browser_an_address_leads_to_where_browsers_go(tmp_path: Path) -> N
     """Catches `wss://arena.example.org`, as pages say where a proxy is before the host: it led to 8001."""
     needed("javascript")
     told = f"""
-        globalThis.WebSocket = class {{ constructor(url) {{ console.log(String(url)); process.exit(0) }} }};
+        const [url, exit] = [process.argv[2], process.exit];
+        globalThis.WebSocket = class {{ constructor(url) {{ console.log(String(url)); exit(0) }} }};
+        globalThis.localStorage = {{}};
+        globalThis.process = undefined; // which no browser has
         const {{ play }} = await import({str(ROOT / "clients/javascript/quintain.mjs")!r});
-        await play("connect-4", () => 3, {{ url: process.argv[2], quiet: true }});
+        await play("connect-4", () => 3, {{ url, quiet: true }});
     """
     (script := tmp_path / "page.mjs").write_text(told)
     for url, leads in (
-        ("wss://arena.example.org", "wss://arena.example.org/play"),
-        ("wss://arena.example.org:443", "wss://arena.example.org/play"),
-        ("ws://127.0.0.1:8001", "ws://127.0.0.1:8001/play"),
+        (["wss://arena.example.org"], "wss://arena.example.org/play"),
+        (["wss://arena.example.org:443"], "wss://arena.example.org/play"),
+        (["ws://127.0.0.1:9000"], "ws://127.0.0.1:9000/play"),
+        ([], "ws://127.0.0.1:8001/play"),
     ):
-        environment = os.environ | {"XDG_STATE_HOME": str(tmp_path)}
-        found = subprocess.run(("node", script, url), env=environment, capture_output=True, text=True)
+        found = subprocess.run(["node", script, *url], capture_output=True, text=True)
         assert (found.stdout, found.stderr) == (f"{leads}\n", "")
 
 

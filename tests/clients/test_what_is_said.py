@@ -122,8 +122,9 @@ def test_whatever_happens_is_said_in_a_line(
 def test_standings_that_were_frozen_before_a_bot_came_are_said_to_be_without_it(
     play: Play, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    over = "cup is over (its standings are frozen)"
     play(OVER | {"frozen": True, "rows": [{"rank": 1, "name": "bob", "points": 1.0}]})
-    assert capsys.readouterr().out.splitlines()[-1] == "cup is over: this bot is not in its standings"
+    assert capsys.readouterr().out.splitlines()[-1] == f"{over}: this bot is not in its standings"
 
 
 REFUSED = {"kind": "refused", "seat": 0, "ply": 4, "sent": "e99", "why": "no"}

@@ -120,6 +120,29 @@ def test_the_bot_in_it_comes_again_when_it_is_told_for_how_long_to_wait(limit: R
 
 
 @pytest.mark.slow
+def test_whoever_runs_the_bot_in_it_under_one_name_does_not_take_the_place_of_another(tmp_path: Path) -> None:
+    """Catches a token that is on the page: of a class that copied it, each threw out the one before."""
+    told: list[dict[str, str]] = []
+    for folder in (tmp_path / "one", tmp_path / "two", tmp_path / "one"):
+        script = Script()
+        folder.mkdir(exist_ok=True)
+        (bot,) = BOT.findall(addressed(ASSISTANTS, {**USUAL, "tcp": str(script.port)}))
+        (folder / "bot.py").write_text(bot)
+        ran = subprocess.Popen([sys.executable, folder / "bot.py", "a/b"], stderr=subprocess.DEVNULL)
+        try:
+            script.accept()
+            told.append(script.hear())
+        finally:
+            ran.kill()
+            ran.wait()
+            script.close()
+    one, two, again = told
+    assert one == again
+    assert one | {"token": two["token"]} == two
+    assert one["token"] != two["token"]
+
+
+@pytest.mark.slow
 def test_the_bot_in_it_plays_as_it_stands_on_the_host_that_serves_it(tmp_path: Path) -> None:
     served = Served(tmp_path, "--tournament", "t", "--game", "connect-4", "--entrants", "2", "--until-done")
     try:

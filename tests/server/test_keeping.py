@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -24,7 +25,7 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from server.commands.keeping import StoreOptions as Where
-from server.commands.keeping import backup, import_, restore
+from server.commands.keeping import backup, export, import_, restore
 from server.commands.kept_tournament import kept_tournament
 from server.config import settings
 from server.doctor import Diagnosis, Severity, examination
@@ -108,6 +109,26 @@ def test_a_host_that_is_exported_and_imported_is_the_same(tmp_path: Path) -> Non
         assert bring_in(lines, engine, tmp_path) == dict.fromkeys(new, 0), "the second time changes nothing"
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
     assert moved(tmp_path / "new.sqlite") == lines
+
+
+def test_an_export_moves_no_cursor_on_a_terminal_and_is_unchanged_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Catches a note of a bot that changes the colours of its organiser's terminal."""
+    with closing(Sqlite(tmp_path / "quintain.sqlite")) as engine:
+        order = Kept("", 5.0, Ordered("the organiser \x9b31m", "drain"))
+        engine.write([entries.entry(1, order.tournament, order.when, order.fact)])
+    whole = b"".join(moved(tmp_path / "quintain.sqlite"))
+    assert "\x9b".encode() in whole
+    where = Where(data=str(tmp_path))
+    assert export(all=True, where=where) == DONE
+    assert capfdbinary.readouterr().out == whole
+    outer, inner = pty.openpty()
+    with open(outer, "rb", buffering=0) as screen, open(inner, "w") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        assert export(all=True, where=where) == DONE
+        shown = screen.read(65536)
+    assert shown.replace(b"\r\n", b"\n") == whole.replace("\x9b".encode(), rb"\x9b")
 
 
 def deleted_and_opened_again(path: Path) -> tuple[list[Entry], int]:

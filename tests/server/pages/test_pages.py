@@ -364,11 +364,19 @@ async def test_a_host_that_bots_do_not_reach_over_tcp_tells_nobody_to_come_that_
     assert NOT_OVER_TCP not in arena
 
 
-async def test_behind_a_proxy_that_speaks_tls_the_addresses_do_so_too(autojump_clock: MockClock) -> None:
-    """But for that of the websocket port: the proxy has another name for that, or none."""
+@pytest.mark.parametrize("proto", ["https", "HTTPS", "https, http", "https,https"])
+async def test_behind_a_proxy_that_speaks_tls_the_addresses_do_so_too(
+    proto: str, autojump_clock: MockClock
+) -> None:
+    """But for that of the websocket port: the proxy has another name for that, or none.
+
+    Of several proxies, the first is the one with which the browser speaks.
+    """
     async with gallery() as here:
-        page = await here.read("/", "X-Forwarded-Proto: https")
+        page = await here.read("/", f"X-Forwarded-Proto: {proto}")
+        other = await here.read("/", f"X-Forwarded-Proto: http, {proto}")
     assert "curl https://a/play" in page
+    assert "curl http://a/play" in other
     assert "ws://a:7001/play" in page
 
 
