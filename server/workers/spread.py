@@ -209,7 +209,11 @@ class Pair:
                     home = out.lent.home
                     seat = None if home is None else (home[1][out.seat], home[2])
                     del self._out[number]
-                    out.connection.back(pieces, tape, seat, spent, acknowledged=acknowledged)
+                    try:
+                        out.connection.back(pieces, tape, seat, spent, acknowledged=acknowledged)
+                    except Exception as error:  # the dialect's: its bot can come again
+                        self._host.guard.report(error)
+                        out.connection.close()
                     self._is_back(out.lent)
             case Left(number, tape, for_good):
                 if (out := self._out.get(number)) is not None:

@@ -28,6 +28,7 @@ from server.net.readiness import readiness
 from server.net.sockets import SocketWire
 from server.protocols import tcp
 from server.protocols.dialect import Movable
+from server.protocols.house.talk import HouseTalk
 from server.show.conduit import PACKET, Conduit
 from server.show.feed import Teller
 from server.workers.guests import Guests
@@ -847,6 +848,40 @@ async def test_a_match_for_whose_connections_the_other_worker_has_no_room_is_pla
             assert both.elsewhere == 0
             assert not both.guests._attendances
             for bot in bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+    for conduit in both._conduits:
+        conduit.close()
+
+
+async def test_a_bot_whose_dialect_fails_as_it_comes_back_is_hung_up_on_and_nobody_else_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches the worker that holds a tournament and ends, because of a dialect that may be anybody's."""
+    came_back, number = HouseTalk.came_back, count()
+
+    def fails_once(talk: HouseTalk, *, acknowledged: bool, over: bool) -> None:
+        if next(number) == 0:
+            raise ZeroDivisionError
+        came_back(talk, acknowledged=acknowledged, over=over)
+
+    monkeypatch.setattr(HouseTalk, "came_back", fails_once)
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
+            bots = [await both.come(name) for name in ("ann", "bob")]
+            for bot in bots:
+                await bot.until("begin")
+            await both_play_on(*sorted(bots, key=lambda bot: bot.you), 0)
+            while both.connections == 2:
+                await trio.lowlevel.checkpoint()
+            assert both.connections == 1
+            assert [*both.holder.guard.caught.values()] == [1]
+            for again in [await both.come(bot.name) for bot in bots]:
+                await again.until("begin")
+            for bot in both.bots:
                 await bot.close()
             nursery.cancel_scope.cancel()
     for conduit in both._conduits:
