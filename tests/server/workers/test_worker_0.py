@@ -385,7 +385,7 @@ async def test_a_worker_that_asks_is_told_that_requests_were_passed_on_and_befor
     async with beside(tmp_path) as here:
         here.processes[1].say(Listen())
         here.workers._hear_now()
-        here.host.timekeeper.wake -= 1.0
+        here.host.timekeeper.wake = trio.current_time() - 1.0
         *before, last = await here.until(1, Listened)
         assert last == Listened()
         for said in (before, here.heard(2, StoodStill)):
