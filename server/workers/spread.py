@@ -112,9 +112,14 @@ class Pair:
         connections = [cast("Passing", player.connection) for player in players]
         passed: list[Passed] = []
         for connection in connections:
-            if (found := connection.pass_on(fetch)) is None:
-                for each, _ in zip(connections, passed, strict=False):
-                    each.stay()
+            found = None
+            try:
+                found = connection.pass_on(fetch)
+            finally:
+                if found is None:  # its bot is just saying something, or its dialect fails
+                    for each, _ in zip(connections, passed, strict=False):
+                        each.stay()
+            if found is None:
                 return None
             passed.append(found)
         outside = self.lent[beginning.name] = Outside(tournament)

@@ -61,6 +61,7 @@ GAME = "connect-4"
 LIMITS = Limits()
 JUNK = 6  # messages, and more come back only in days
 ONCE = Limits(junk=Rate(JUNK, 1e6))
+AGAIN = 5.0  # seconds, and more than pass before a match that has failed is dealt again
 WINS = (0, 1) * 3 + (0,)  # whoever begins gets four in the first column
 
 
@@ -884,6 +885,37 @@ async def test_a_bot_whose_dialect_fails_as_it_comes_back_is_hung_up_on_and_nobo
             for bot in both.bots:
                 await bot.close()
             nursery.cancel_scope.cancel()
+    for conduit in both._conduits:
+        conduit.close()
+
+
+async def test_a_bot_whose_opponent_s_dialect_fails_as_both_are_passed_on_is_heard_in_the_next_match(
+    mock_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches one that was let go of, and that nobody read from any more."""
+    remembered, number = HouseTalk.remembered, count()
+
+    def fails_once(talk: HouseTalk) -> str | None:
+        if next(number) == 1:
+            raise ZeroDivisionError
+        return remembered(talk)
+
+    monkeypatch.setattr(HouseTalk, "remembered", fails_once)
+    both = Both()
+    async with trio.open_nursery() as nursery:
+        await both.run(nursery)
+        cup = await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
+        bots = [await both.come(name) for name in ("ann", "bob")]
+        while not cup.record.matches:
+            await trio.lowlevel.checkpoint()
+        mock_clock.jump(AGAIN)
+        for bot in bots:
+            await bot.until("begin")
+        ends = await both_play_on(*sorted(bots, key=lambda bot: bot.you), 0)
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        for bot in bots:
+            await bot.close()
+        nursery.cancel_scope.cancel()
     for conduit in both._conduits:
         conduit.close()
 
