@@ -58,4 +58,4 @@ async def test_a_bot_for_which_there_is_no_place_here_just_now_may_come_again(
         with pytest.raises(kind) as told:
             await host.arrive("ann", "tic-tac-toe")
         assert any(words in str(told.value) for words in quintain_bot.SOON)
-        assert not host.reception.is_here("ann", "tic-tac-toe")
+        assert not host.reception.held("ann", "tic-tac-toe")

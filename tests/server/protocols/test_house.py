@@ -1247,7 +1247,7 @@ async def test_a_bot_that_cannot_come_in_by_a_fault_of_the_hosts_own_is_told_and
             assert (refused["type"], refused["reason"]) == ("refused", f"a fault of the host: {LATER}")
             assert hall.host.guard.caught.total() == 1
             hall.host.guard.caught.clear()
-        assert not hall.host.reception.is_here("ann", "tic-tac-toe")
+        assert not hall.host.reception.held("ann", "tic-tac-toe")
         again = await hall.hello("ann")
         assert [message["type"] for message in await again.messages()] == ["welcome"]
 
