@@ -385,7 +385,10 @@ class Host:
         plays by hand.
         """
         if token is None and (held := self.reception.held(name, game)):
-            await after_hang_ups_of(held)  # it may be the same bot, which has just hung up
+            for other in held:
+                await other.decided()
+            # It may be the same bot, which has just hung up.
+            await after_hang_ups_of(other.player for other in held)
         if self._stopped or (self.draining and not self.reception.is_playing(name, game, token)):
             raise ComeAgain(STOPPING)
         against = None if against is None else bare(against)
@@ -406,6 +409,7 @@ class Host:
         except Unwelcome:
             self.reception.moved((game, key(name)))
             raise
+        visit.await_decision()
         visit.player.meet_only(against)
         visit.player.version = version
         visit.player.kind = Kind.PERSON if person else Kind.BOT
@@ -441,6 +445,7 @@ class Host:
             raise
         self.reception.moved(visit.key)
         self.measures.came[door, game] += 1
+        visit.decide()
         return visit
 
     def note_called(self, visit: Visit, called: Called) -> None:

@@ -9,7 +9,7 @@ connection is gone, they are gone too.
 import hmac
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 import trio
@@ -30,6 +30,7 @@ from tournament.refusals import Refusal
 Key = tuple[str, str]  # the game, and the name as `key` has it
 SHORTEST = 16  # characters of a token that a bot may bring along: 96 bits, if it was one of ours
 AT_A_TIME = 100  # names that are looked at in one go, to forget some
+LATEST = 8  # visits under one name that are looked at when somebody else comes: any number may share it
 
 REPLACED = "somebody with the same token has taken over"
 
@@ -38,6 +39,7 @@ class Visit:
     """One connection's hold on a player. The player may outlive it, and then belong to another visit."""
 
     __slots__ = (
+        "_decided",
         "_reception",
         "digest",
         "key",
@@ -71,6 +73,7 @@ class Visit:
         # Called when another connection has taken over
         self.replaced: Callable[[str], None] = lambda why: None
         self._reception = reception
+        self._decided: trio.Event | None = None  # while its place is being decided: set when it is
 
     @property
     def current(self) -> bool:
@@ -87,7 +90,23 @@ class Visit:
 
     def leave(self, *, for_good: bool = False) -> None:
         """The connection is gone. A player that can come back keeps its seat for a while."""
+        self.decide()
         self._reception.leave(self, for_good)
+
+    def await_decision(self) -> None:
+        """Its place is being decided from now on, until `decide`."""
+        self._decided = trio.Event()
+
+    def decide(self) -> None:
+        """It has a place, or none. Whoever hung up meanwhile leaves before other tasks run."""
+        if self._decided is not None:
+            self._decided.set()
+            self._decided = None
+
+    async def decided(self) -> None:
+        """Wait until its place is decided."""
+        if self._decided is not None:
+            await self._decided.wait()
 
 
 class Present(Struct, frozen=True, array_like=True):
@@ -244,9 +263,9 @@ class Reception:
         """Whether a bot is here as that player, or the player is held for one."""
         return any(visit.player is player for visit in self._visits.get((player.game, key(player.name)), ()))
 
-    def held(self, name: str, game: str) -> list[Player]:
-        """The players whose bots are here under that name, or for whom it is held."""
-        return [visit.player for visit in self._visits.get((game, key(name)), ())]
+    def held(self, name: str, game: str) -> Sequence[Visit]:
+        """The visits of those who are here under that name, or for whom it is held; of many, the latest."""
+        return self._visits.get((game, key(name)), [])[-LATEST:]
 
     def is_free(self, name: str, game: str) -> bool:
         """Whether the name belongs to nobody, and nobody is here under it."""

@@ -233,6 +233,25 @@ async def test_whoever_hangs_up_while_coming_in_is_not_here(autojump_clock: Mock
         assert [player.name for player in hall.host.lobby.players()] == ["Bob"]
 
 
+@pytest.mark.parametrize(
+    "first", ["Ann", '{"type":"hello","name":"Ann","game":"santorini"}'], ids=["memo", "house"]
+)
+async def test_whoever_hangs_up_while_coming_in_and_comes_at_once_is_let_in(
+    first: str, autojump_clock: MockClock
+) -> None:
+    """Catches a bot whose name is taken by itself while its entry is being kept."""
+    async with room(store=SlowToEnter()) as hall:
+        gone = await hall.come(first)
+        await gone.close()
+        back = await hall.come(first)
+        await trio.sleep(60.0)
+        assert [player.name for player in hall.host.lobby.players()] == ["Ann"]
+        await hall.come("Bob")
+        await trio.sleep(20.0)
+        assert not [line for line in await back.lines() if "taken" in line or line == "[closed]"]
+        assert hall.host.tournaments["open-santorini"].matches
+
+
 async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_clock: MockClock) -> None:
     async with room(store=SlowToEnter()) as hall:
         ann, bob = await hall.come("Ann"), await hall.hello("bob", "santorini")
