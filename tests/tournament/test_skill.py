@@ -66,7 +66,7 @@ def test_a_draw_brings_the_two_together_and_a_match_makes_both_better_known() ->
 def test_elo_between_two_who_are_well_known_says_which_score_is_no_surprise(ahead: float) -> None:
     one, other = Skill(MU + ahead, 1e-9), Skill(MU, 1e-9)
     expected = 1 / (1 + 10 ** (-(in_elo(one.mu) - in_elo(other.mu)) / 400))
-    for seen, sign in ((expected - 0.01, -1), (expected + 0.01, 1)):
+    for seen, sign in ((expected - 0.001, -1), (expected + 0.001, 1)):
         believed, _ = after(one, other, seen)
         assert (believed.mu - one.mu) * sign > 0
     assert in_elo(MU) == 0
