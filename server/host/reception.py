@@ -40,6 +40,7 @@ class Visit:
 
     __slots__ = (
         "_decided",
+        "_deciding",
         "_reception",
         "digest",
         "key",
@@ -73,7 +74,8 @@ class Visit:
         # Called when another connection has taken over
         self.replaced: Callable[[str], None] = lambda why: None
         self._reception = reception
-        self._decided: trio.Event | None = None  # while its place is being decided: set when it is
+        self._deciding = False  # its place is being decided
+        self._decided: trio.Event | None = None  # set when it is, if somebody waits for that
 
     @property
     def current(self) -> bool:
@@ -95,17 +97,19 @@ class Visit:
 
     def await_decision(self) -> None:
         """Its place is being decided from now on, until `decide`."""
-        self._decided = trio.Event()
+        self._deciding = True
 
     def decide(self) -> None:
         """It has a place, or none. Whoever hung up meanwhile leaves before other tasks run."""
+        self._deciding = False
         if self._decided is not None:
             self._decided.set()
             self._decided = None
 
     async def decided(self) -> None:
         """Wait until its place is decided."""
-        if self._decided is not None:
+        if self._deciding:
+            self._decided = self._decided or trio.Event()
             await self._decided.wait()
 
 

@@ -40,7 +40,7 @@ TIMEOUT = 60.0  # seconds: a crowd that comes at once is told nothing for long
 CONFIG = "[limits]\nnew_names = { credits = 100000, seconds = 1.0 }\n"
 MB = 1_000_000
 LATER = "later"  # tournaments in which bots wait …
-EACH = 5_000  # … so many in each
+EACH = 2_000  # … so many in each: a Swiss has room for no more
 LOOK, IDLE_SHARE = 0.3, 0.03  # seconds between two looks, and the share that an idle host takes
 
 
