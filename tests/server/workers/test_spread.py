@@ -7,7 +7,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from math import ceil, inf
@@ -392,6 +392,17 @@ async def both_play_on(first: Bot, second: Bot, ply: int = 2) -> list[dict[str, 
         nursery.start_soon(play_on, first)
         nursery.start_soon(play_on, second)
     return ends
+
+
+async def play_where_it_was_dealt(both: Both, bots: Sequence[Bot]) -> None:
+    """Have two play a whole match, which is not to be played elsewhere."""
+    for bot in bots:
+        await bot.until("begin")
+    first, second = sorted(bots, key=lambda bot: bot.you)
+    ends = await both_play_on(first, second, 0)
+    assert [end["ending"] for end in ends] == ["played", "played"]
+    assert both.elsewhere == 0
+    assert not both.guests._attendances
 
 
 async def test_a_bot_that_loses_its_connection_comes_back_to_its_match_as_it_stood() -> None:
@@ -841,13 +852,7 @@ async def test_a_match_for_whose_connections_the_other_worker_has_no_room_is_pla
             both.lose_descriptors(*missing)
             await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
             bots = [await both.come(name) for name in ("ann", "bob")]
-            for bot in bots:
-                await bot.until("begin")
-            first, second = sorted(bots, key=lambda bot: bot.you)
-            ends = await both_play_on(first, second, 0)
-            assert [end["ending"] for end in ends] == ["played", "played"]
-            assert both.elsewhere == 0
-            assert not both.guests._attendances
+            await play_where_it_was_dealt(both, bots)
             for bot in bots:
                 await bot.close()
             nursery.cancel_scope.cancel()
@@ -939,13 +944,7 @@ async def test_a_match_whose_dialect_fails_at_the_other_worker_is_played_at_home
             await both.run(nursery)
             await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
             bots = [await both.come(name) for name in ("ann", "bob")]
-            for bot in bots:
-                await bot.until("begin")
-            first, second = sorted(bots, key=lambda bot: bot.you)
-            ends = await both_play_on(first, second, 0)
-            assert [end["ending"] for end in ends] == ["played", "played"]
-            assert both.elsewhere == 0
-            assert not both.guests._attendances
+            await play_where_it_was_dealt(both, bots)
             assert sum(both.other.guard.caught.values()) == len(failing)
             for bot in bots:
                 await bot.close()
