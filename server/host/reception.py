@@ -109,7 +109,8 @@ class Visit:
     async def decided(self) -> None:
         """Wait until its place is decided."""
         if self._deciding:
-            self._decided = self._decided or trio.Event()
+            if self._decided is None:
+                self._decided = trio.Event()
             await self._decided.wait()
 
 

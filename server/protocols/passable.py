@@ -145,7 +145,8 @@ class Passable:
         if not self._wire.ended:
             return False
         if self._recall is not None:
-            self._parted = self._parted or trio.Event()
+            if self._parted is None:
+                self._parted = trio.Event()
             await self._parted.wait()
         return True
 
