@@ -2,6 +2,7 @@
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from server.host.look_alikes import alike
@@ -388,3 +389,24 @@ async def test_whoever_has_come_to_another_process_gives_way_unless_it_is_about_
     assert not told
     reception.give_way(visit.key)
     assert told == [REPLACED]
+
+
+async def test_any_number_may_wait_until_the_place_of_a_bot_is_decided(
+    reception: Reception, autojump_clock: MockClock
+) -> None:
+    """Catches the second of them, who was told that the host had failed."""
+    visit, through = reception.arrive("ann", GAME), list[int]()
+
+    async def wait(number: int) -> None:
+        await visit.decided()
+        through.append(number)
+
+    visit.await_decision()
+    async with trio.open_nursery() as nursery:
+        for number in range(3):
+            nursery.start_soon(wait, number)
+        await trio.testing.wait_all_tasks_blocked()
+        assert through == []
+        visit.decide()
+    assert sorted(through) == [0, 1, 2]
+    await visit.decided()

@@ -22,13 +22,16 @@ from games import connect4
 from games.catalogue import catalogue
 from server.host.host import Host
 from server.host.wire_log import TapeSnapshot
-from server.net.guard import PEER_GONE
+from server.net.guard import PEER_GONE, Guard
 from server.net.limits import Limits, Rate
+from server.net.outbox import Outbox
 from server.net.readiness import readiness
 from server.net.sockets import SocketWire
+from server.net.wire import Wire
 from server.protocols import tcp
 from server.protocols.dialect import Movable
 from server.protocols.house.talk import HouseTalk
+from server.protocols.passable import Passable
 from server.show.conduit import PACKET, Conduit
 from server.show.feed import Teller
 from server.workers.guests import Guests
@@ -1036,3 +1039,27 @@ async def test_what_was_said_is_on_one_tape_whoever_played_the_match() -> None:
             said = [json.loads(each.text)["type"] for each in tape.messages]
             assert (said[0], said[-1]) == ("begin", "end")
             assert said.count("turn") == 1 + len(WINS)
+
+
+async def test_any_number_may_wait_for_what_another_process_says_of_a_bot_that_has_hung_up(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """Catches the second of those who come under its name, who was told that the host had failed."""
+
+    class Ended(Wire):
+        ended = True
+
+    through = list[bool]()
+
+    async def wait(connection: Passable) -> None:
+        through.append(await connection.hung_up())
+
+    async with trio.open_nursery() as nursery:
+        connection = Passable(Ended(), Outbox(Ended(), Guard(nursery), Limits()), ())
+        connection._recall = lambda: None
+        for _ in range(3):
+            nursery.start_soon(wait, connection)
+        await trio.testing.wait_all_tasks_blocked()
+        assert through == []
+        connection._is_not_away()
+    assert through == [True] * 3
