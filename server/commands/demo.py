@@ -59,18 +59,20 @@ def demo(
             for game in games:
                 with later():
                     names.append(_begin(host, game, seconds / MOVES, bots))
-            done = _until_over(host, names, bots, seconds * SLACK + 30)
+            trouble = _until_over(host, names, bots, seconds * SLACK + 30)
         finally:
             for bot in bots:
                 bot.kill()
             for bot in bots:
                 ended(bot)
+        if trouble is not None:  # after whatever the bots had to say of it
+            note(f"quintain: {trouble}")
         standings = [host.remote.get("tournaments", name, "standings") for name in names]
     if json:
         say(json_line({"page": page, "tournaments": standings}))
     else:
         say("\n\n".join(rendered(each, as_json=False) for each in standings))
-    return DONE if done else FAILED
+    return DONE if trouble is None else FAILED
 
 
 def _begin(host: ChildHost, game: str, think: float, bots: list[subprocess.Popen[bytes]]) -> str:
@@ -86,8 +88,8 @@ def _begin(host: ChildHost, game: str, think: float, bots: list[subprocess.Popen
 
 def _until_over(
     host: ChildHost, names: list[str], bots: list[subprocess.Popen[bytes]], timeout: float
-) -> bool:
-    """Wait for all tournaments to end; False if they do not, or a bot fails."""
+) -> str | None:
+    """Wait for all tournaments to end; why they do not, if they do not, or a bot fails."""
     until = time.monotonic() + timeout
     pairs = len(BRAINS) * (len(BRAINS) - 1) // 2
     with progress("matches", len(names) * pairs) as step:
@@ -97,16 +99,13 @@ def _until_over(
                 found: list[dict[str, Any]] = [host.remote.get("tournaments", name) for name in names]
             shown = _advance(step, shown, sum(each["played"] for each in found))
             if all(each["state"] == "finished" for each in found):
-                return True
+                return None
             if any(bot.poll() for bot in bots):
-                note("quintain: a house bot has failed: its own message is above")
-                return False
+                return "a house bot has failed: its own message is above"
             if (void := _void(host, names)) is not None:  # as of a game that fails, again and again
-                note(f"quintain: {void} is void by a fault of the host: its own message is above")
-                return False
+                return f"{void} is void by a fault of the host: its own message is above"
             time.sleep(LOOK)
-    note(f"quintain: this was not over after {timeout:.0f} s")
-    return False
+    return f"this was not over after {timeout:.0f} s"
 
 
 def _void(host: ChildHost, names: list[str]) -> str | None:
