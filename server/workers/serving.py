@@ -126,10 +126,12 @@ class Serving:
         return game not in self.alone
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
-        if wanted.game in self.alone:
-            return None
         known = self._host.reception.present((wanted.game, key(wanted.name))) is not None
-        return None if known and wanted.tournament in self._host.tournaments else self
+        if known and wanted.tournament in self._host.tournaments:
+            return None
+        if wanted.game in self.alone:
+            self.hear_now()  # worker 0 may have said that this is so no longer
+        return None if wanted.game in self.alone else self
 
     def place(self, record: Record) -> None:
         """None: a worker holds what it is told to hold."""
