@@ -234,7 +234,7 @@ async def _serve(
         if peering is not None:
             await peering.come_in()
         http = Http(app, host.guard, settings.limits)
-        _let_in(doors, nursery, host, http, admission, tls)
+        _let_in(doors, nursery, host, http, admission, tls, workers)
         host.timekeeper.resume(SHUT)
         if workers is not None:
             workers.let_in()
@@ -329,6 +329,7 @@ def _let_in(
     http: Http,
     admission: Admission,
     tls: certificate.Certificate | None,
+    workers: Workers | None,
 ) -> None:
     """Accept connections at all doors."""
     attend = {
@@ -348,8 +349,13 @@ def _let_in(
                 tls=None if tls is None or name == "tcp" else tls.now,
                 headers=name != "http",  # there, proxies write X-Forwarded-For
                 count=partial(host.measures.connection, name),
+                before_passing_on=_nothing if workers is None else workers.catch_up,
             )
             nursery.start_soon(admit)
+
+
+def _nothing() -> None:
+    """A callback that does nothing."""
 
 
 def _queues(host: Host, ledger: Ledger, lending: Lending, workers: Workers | None) -> figures.Queues:

@@ -3,18 +3,8 @@
 from collections.abc import Callable
 from math import inf
 
-import trio
-
 LISTENING = 2.0  # seconds that the other process may take to say what has come: a link is silent no longer
 ROUNDS = 8  # of the event loop in which a connection that waits is accepted, read and passed on
-
-
-def _nothing() -> None:
-    """A callback that does nothing."""
-
-
-# Called before bytes are passed on that the other process takes to have come just now.
-before_passing_on: trio.lowlevel.RunVar[Callable[[], None]] = trio.lowlevel.RunVar("passing on", _nothing)
 
 
 class Listening:

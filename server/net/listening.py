@@ -129,13 +129,15 @@ async def serve(
     tls: Callable[[], ssl.SSLContext] | None = None,
     headers: bool = False,
     count: Count = lambda change: None,
+    before_passing_on: Callable[[], None] = lambda: None,
 ) -> Never:
     """Accept forever, each connection in a task of the guard. The listener is closed at the end.
 
-    `tls` is called for the context of each connection. With `headers`, a proxy of ours may say first for whom
-    it connects, in the PROXY protocol.
+    `tls` is called for the context of each connection, and `before_passing_on` is as in `StreamWire`. With
+    `headers`, a proxy of ours may say first for whom it connects, in the PROXY protocol.
     """
     full = False
+    secured = None if tls is None else (lambda wire: TlsWire(wire, tls(), guard, before_passing_on))
     set_options(listener)
     watcher = readiness()
     accepted: Waiting = deque()
@@ -153,7 +155,7 @@ async def serve(
                     if visitor := admission.admit(wire):
                         may = turns if visitor.proxied else None
                         attended = partial(
-                            _attended, attend, wire, visitor, guard, limits, tls, handshakes, may, count
+                            _attended, attend, wire, visitor, guard, limits, secured, handshakes, may, count
                         )
                         start_in_turn(guard, accepted, attended)
                     else:
@@ -176,7 +178,7 @@ async def _attended(
     visitor: Visitor,
     guard: Guard,
     limits: Limits,
-    tls: Callable[[], ssl.SSLContext] | None,
+    secured: Callable[[Wire], TlsWire] | None,
     handshakes: OneARound,
     introductions: Turns | None,
     count: Count,
@@ -189,8 +191,8 @@ async def _attended(
             source = await introduced(connected, limits.handshake_seconds, introductions)
         if source and not visitor.introduced_as(source):
             return
-        if tls is not None:
-            wire = TlsWire(connected, tls(), guard)
+        if secured is not None:
+            wire = secured(connected)
             with within(limits.handshake_seconds) as limit:
                 await wire.shake_hands(handshakes)
             if limit.cancelled_caught:

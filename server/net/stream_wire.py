@@ -5,10 +5,10 @@ of any wire, for libraries that want one.
 """
 
 import socket
+from collections.abc import Callable
 
 import trio
 
-from server.net.elsewhere import before_passing_on
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
 from server.net.time_limits import within
@@ -26,6 +26,7 @@ class StreamWire(Wire):
     """
 
     __slots__ = (
+        "_before_passing_on",
         "_closed",
         "_ended",
         "_finished",
@@ -43,8 +44,18 @@ class StreamWire(Wire):
     waits = True
 
     def __init__(
-        self, stream: trio.abc.Stream, nursery: Spawner, *, peer: str = "", secure: bool = False
+        self,
+        stream: trio.abc.Stream,
+        nursery: Spawner,
+        *,
+        peer: str = "",
+        secure: bool = False,
+        before_passing_on: Callable[[], None] = lambda: None,
     ) -> None:
+        """`before_passing_on` is called before bytes go to another process, which takes them to have come
+        just then.
+        """
+        self._before_passing_on = before_passing_on
         self._stream = stream
         self._nursery = nursery
         self._closed = False
@@ -65,7 +76,7 @@ class StreamWire(Wire):
             self._ended = ended = not received
             while (relay := self._relay) is not None and (received or ended):
                 if received:
-                    before_passing_on.get()()
+                    self._before_passing_on()
                     received = await relay.pass_on(received)
                 else:
                     relay.finish()

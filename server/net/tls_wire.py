@@ -1,6 +1,7 @@
 """The server's end of TLS, as a wire over another wire."""
 
 import ssl
+from collections.abc import Callable
 
 import trio
 
@@ -23,12 +24,20 @@ class TlsWire(StreamWire):
 
     __slots__ = ("_beneath", "_in_turn", "_tls", "_way")
 
-    def __init__(self, beneath: Wire, context: ssl.SSLContext, nursery: Spawner) -> None:
+    def __init__(
+        self,
+        beneath: Wire,
+        context: ssl.SSLContext,
+        nursery: Spawner,
+        before_passing_on: Callable[[], None] = lambda: None,
+    ) -> None:
         self._beneath = beneath
         self._way = FinishingStream(beneath)
         self._in_turn = InTurn(self._way)
         self._tls = trio.SSLStream[trio.abc.Stream](self._in_turn, context, server_side=True)
-        super().__init__(self._tls, nursery, peer=beneath.peer, secure=True)
+        super().__init__(
+            self._tls, nursery, peer=beneath.peer, secure=True, before_passing_on=before_passing_on
+        )
 
     async def shake_hands(self, turns: OneARound) -> None:
         """Raises `trio.BrokenResourceError` where no TLS comes about, once the peer has been told why.

@@ -308,12 +308,13 @@ class Working:
     def _is_here(self, request: Request) -> bool:
         """Whether a request on a connection that was lent is answered here as well.
 
-        What show answers is not: worker 0 sends it there.
+        What show answers is not: worker 0 sends it there. Nor is what a model asks, of which only worker 0
+        knows where it has joined since.
         """
         if self._which.is_shown(request):
             return False
         asked = self._reading.asked(request)
-        if asked is None:
+        if asked is None or asked.moves:
             return False
         if asked.tournament is not None:
             return asked.tournament in self.host.tournaments

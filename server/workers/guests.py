@@ -16,7 +16,6 @@ from server.host.reception import Visit
 from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE
 from server.net.outbox import Outbox
-from server.net.readiness import readiness
 from server.net.sockets import SocketWire
 from server.protocols import tcp, websocket
 from server.protocols.common.attendance import Attendance
@@ -35,7 +34,7 @@ from server.workers.match_messages import (
     Returned,
     Sit,
 )
-from server.workers.serving import RelayedWire
+from server.workers.serving import passed_wire
 from tournament.asides import Aside
 from tournament.events import Ended
 from tournament.lent import Travelling, not_begun
@@ -145,10 +144,7 @@ class Guests:
         host = self._host
         # What kind of socket it is, is said here, because the kernel need not say it.
         connected = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, descriptor)
-        if sit.secure:
-            wire = RelayedWire(connected, sit.peer, self._hear_now)
-        else:
-            wire = SocketWire(connected, sit.peer, readiness())
+        wire = passed_wire(connected, sit.peer, sit.secure, self._hear_now)
         try:
             connection, talk = self._seated(sit, wire)
         except Exception as error:  # the dialect's: the match is played where it was dealt

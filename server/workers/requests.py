@@ -38,6 +38,7 @@ class Belonging(Struct, frozen=True):
     game: str | None = None  # one of the games that are held together …
     opens: bool = False  # whether it is an order for which an open table is opened
     needs: tuple[str, ...] = ()  # whoever answers has to know one of these secrets, whoever has made it
+    moves: bool = False  # whether a secret leads elsewhere as soon as its model joins there
 
 
 class Arguments(Struct, frozen=True):
@@ -166,11 +167,11 @@ def _of_model(request: Request) -> Belonging | None:
             case _:
                 return Belonging(needs=needs) if needs else None
     if called.method == "tools/call" and tool in AT_PLACE:
-        return Belonging(keys=tuple(_given(brought, session)))
+        return Belonging(keys=tuple(_given(brought, session)), moves=True)
     if not needs:
         return None
     if request.method == "DELETE" or called.method not in ANYWHERE:
-        return Belonging(keys=needs)
+        return Belonging(keys=needs, moves=True)
     return Belonging(needs=needs) if called.method == "tools/call" else None
 
 

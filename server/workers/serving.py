@@ -44,6 +44,13 @@ class RelayedWire(SocketWire):
         super().hand_on()
 
 
+def passed_wire(
+    connected: socket.socket, peer: str, secure: bool, hear_now: Callable[[], None]
+) -> SocketWire:
+    """The wire of a connection that was passed on to this process; `hear_now` is as in `RelayedWire`."""
+    return RelayedWire(connected, peer, hear_now) if secure else SocketWire(connected, peer, readiness())
+
+
 class AdmittedPeer:
     """The peer of a connection, which worker 0 has admitted."""
 
@@ -93,11 +100,7 @@ class Serving:
                 socket.socket(fileno=descriptor).close()
             self._say(NoRoom(hand.number))
             return
-        connected = socket.socket(fileno=descriptor)
-        if hand.secure:
-            wire = RelayedWire(connected, hand.peer, self.hear_now)
-        else:
-            wire = SocketWire(connected, hand.peer, readiness())
+        wire = passed_wire(socket.socket(fileno=descriptor), hand.peer, hand.secure, self.hear_now)
         self._here[wire] = hand.number
         connection = HandedOver(self, wire, self._host.guard)
         start_in_turn(
@@ -126,10 +129,12 @@ class Serving:
         return game not in self.alone
 
     def holder(self, wanted: Wanted, leaving: Visit | None = None) -> Holder | None:
-        if wanted.game in self.alone:
-            return None
         known = self._host.reception.present((wanted.game, key(wanted.name))) is not None
-        return None if known and wanted.tournament in self._host.tournaments else self
+        if known and wanted.tournament in self._host.tournaments:
+            return None
+        if wanted.game in self.alone:
+            self.hear_now()  # worker 0 may have said that this is so no longer
+        return None if wanted.game in self.alone else self
 
     def place(self, record: Record) -> None:
         """None: a worker holds what it is told to hold."""

@@ -21,7 +21,7 @@ from server.host.opening import OPEN, game_of
 from server.host.reception import Key, Visit
 from server.http.exchange import App, Exchange
 from server.net.admission import Admission
-from server.net.elsewhere import ROUNDS, before_passing_on
+from server.net.elsewhere import ROUNDS
 from server.net.limits import Limits
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session, Sessions
@@ -189,7 +189,7 @@ class Workers:
             number = OWN if asked is None else self._whose(asked)
             if number == OWN or asked is None:
                 return app(exchange)
-            self._catch_up()
+            self.catch_up()
             return self._workers[number].lending.answer(exchange)
 
         return answer
@@ -233,7 +233,6 @@ class Workers:
 
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
-            before_passing_on.set(self._catch_up)
             nursery.start_soon(self._spread.run)
             async with trio.open_nursery() as starting:
                 for number, worker in self._workers.items():
@@ -360,7 +359,7 @@ class Workers:
             else:
                 self._unheard.setdefault(worker.number, []).append(replaced)
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         """Notice whether this process stood still: workers hear of that before what comes after it."""
         self._host.timekeeper.catch_up(trio.current_time())
 
@@ -374,7 +373,7 @@ class Workers:
 
     async def _tell_read(self, worker: Worker) -> None:
         """Tell a worker once all requests that have come by now have been passed on."""
-        self._catch_up()
+        self.catch_up()
         await trio.sleep_until(self._host.timekeeper.listens_until)
         for _ in range(ROUNDS):
             await trio.lowlevel.checkpoint()

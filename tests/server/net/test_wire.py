@@ -4,6 +4,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import cast
 
 import pytest
 import trio
@@ -11,12 +12,11 @@ import trio.testing
 import trio_websocket
 import trustme
 
-from server.net.elsewhere import before_passing_on
 from server.net.guard import PEER_GONE
 from server.net.stream_wire import StreamWire, WireStream
 from server.net.wire import READ
 from tests.hang import HANG
-from tests.server.connected import STREAM, connected, everything, send, wires
+from tests.server.connected import connected, everything, send, wires
 from tests.server.windowed import windowed_pair
 
 
@@ -247,22 +247,26 @@ async def test_a_stream_over_a_wire_lets_one_task_send() -> None:
 
 async def test_before_anything_is_passed_on_to_another_process_whoever_has_to_say_something_does() -> None:
     lay_there = list[bytes]()
-    async with connected(STREAM) as (wire, client, _), trio.open_nursery() as nursery:
-        theirs = wire.let_go()
-        assert theirs is not None
+    here, there = socket.socketpair()
+    here.setblocking(False)
+    stream = trio.SocketStream(trio.socket.from_stdlib_socket(here))
+    with there, trio.fail_after(HANG):
+        async with stream, trio.open_nursery() as nursery:
 
-        def say() -> None:
-            with suppress(BlockingIOError):
-                lay_there.append(theirs.recv(READ, socket.MSG_PEEK))
+            def say() -> None:
+                with suppress(BlockingIOError):
+                    lay_there.append(theirs.recv(READ, socket.MSG_PEEK))
 
-        before_passing_on.set(say)
-        nursery.start_soon(wire.pump, bytearray().extend)
-        for word in (b"one", b"other"):
-            await client.send_all(word)
-            await trio.testing.wait_all_tasks_blocked(0.01)
-        assert lay_there == [b"one"]
-        assert theirs.recv(READ) == b"oneother"
-        nursery.cancel_scope.cancel()
+            wire = StreamWire(stream, nursery, before_passing_on=say)
+            theirs = cast("socket.socket", wire.let_go())
+            nursery.start_soon(wire.pump, bytearray().extend)
+            for word in (b"one", b"other"):
+                there.sendall(word)
+                await trio.testing.wait_all_tasks_blocked(0.01)
+            assert lay_there == [b"one"]
+            assert theirs.recv(READ) == b"oneother"
+            wire.close()
+            nursery.cancel_scope.cancel()
 
 
 async def test_to_say_the_end_to_one_that_is_gone_is_no_mistake() -> None:

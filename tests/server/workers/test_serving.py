@@ -168,6 +168,25 @@ async def test_whoever_is_not_here_yet_goes_to_worker_0_unless_no_other_worker_h
 
 
 @only_on_linux
+async def test_what_worker_0_has_said_of_other_workers_counts_for_whoever_comes_after_that() -> None:
+    """Catches bots that were told of no such tournament, a moment after it was opened elsewhere."""
+    async with hosting() as here:
+        here.serving.alone = frozenset([GAME])
+
+        def hear_now() -> None:
+            here.serving.alone = frozenset()
+
+        here.serving.hear_now = hear_now
+        ann = await here.hand(0, hello("ann"))
+        assert [each["type"] for each in heard(ann)] == ["welcome"]
+        ann.send(hello("ann", "elsewhere"))
+        await trio.testing.wait_all_tasks_blocked()
+        assert ann.recv(1) == b"", "nobody here has an answer"
+        (back,) = [each for each in here.said if isinstance(each, Back)]
+        assert b"".join(piece for piece, _ in back.pieces) == hello("ann", "elsewhere")
+
+
+@only_on_linux
 async def test_where_there_is_no_room_a_connection_ends_and_others_notice_nothing() -> None:
     """Catches a worker out of files, in which everything fails that opens one."""
     async with hosting(most=1) as here:
