@@ -34,7 +34,7 @@ from server.host.measures import Measures, time_move
 from server.host.names import bare, key
 from server.host.opening import OPEN, Opening, check, game_of, taken
 from server.host.pacing import Pacing
-from server.host.passing import after_hang_ups_of
+from server.host.passing import after_hang_ups_of, after_vanishing_of
 from server.host.placing import Placing
 from server.host.reception import Reception, Visit, is_token
 from server.host.returning import Returning
@@ -389,6 +389,12 @@ class Host:
                 await other.decided()
             # It may be the same bot, which has just hung up.
             await after_hang_ups_of(other.player for other in held)
+            # Or its network was gone, and that connection is dead.
+            await after_vanishing_of(
+                other.player
+                for other in self.reception.held(name, game)
+                if self._is_in_its_way(other, shared=shared, peer=peer)
+            )
         if self._stopped or (self.draining and not self.reception.is_playing(name, game, token)):
             raise ComeAgain(STOPPING)
         against = None if against is None else bare(against)
@@ -447,6 +453,16 @@ class Host:
         self.measures.came[door, game] += 1
         visit.decide()
         return visit
+
+    def _is_in_its_way(self, other: Visit, *, shared: bool, peer: str) -> bool:
+        """Whether somebody who is here has the name in place of a bot that comes from there without a token.
+
+        It may be the same bot: both have the same address, and neither has shown a token.
+        """
+        if address_of(other.peer) != address_of(peer) or self.reception.digest(other) is not None:
+            return False
+        held = self.tournaments.get(other.player.place or "")
+        return not (shared and other.shared and held is not None and held.record.format.endless)
 
     def note_called(self, visit: Visit, called: Called) -> None:
         """Keep where a bot is called to its matches, or that it is not, for when the host is started again.
