@@ -73,13 +73,6 @@ class Passing(Protocol):
         ...
 
 
-async def after_vanishing_of(players: Iterable[Player]) -> None:
-    """Let go of these, up to the first whose machine is still there; to find that out may take seconds."""
-    for connection in [cast("Passing | None", player.connection) for player in players]:
-        if connection is None or not await connection.vanished():
-            return
-
-
 async def after_hang_ups_of(players: Iterable[Player]) -> None:
     """Let hang-ups of these be taken in that may have come before what was just read, wherever they play."""
     await after_hang_ups()

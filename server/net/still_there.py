@@ -18,6 +18,7 @@ LONGEST = 4.0  # seconds for an answer to any question: the first is asked after
 EVERY = 1  # … and then there is one each second, which is as often as the kernel can be told to ask
 LOOK = 0.05  # seconds between two looks at what the kernel has heard
 INFO = struct.Struct("=56xI")  # of Linux's `struct tcp_info`: milliseconds since anything was acknowledged
+VANISHED = "its machine answers no more, and its name is wanted from the same address"  # for the log
 OPTIONS = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL) if sys.platform == "linux" else ()
 
 

@@ -17,12 +17,11 @@ from server.host.wire_log import TapeSnapshot
 from server.net.limits import BudgetLeft, Limits
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
+from server.net.still_there import VANISHED
 from server.net.time_limits import within
 from server.net.wire import Piece, Wire
 from server.protocols.dialect import Leaves, Movable, Talk
 from tournament.player import Seat
-
-VANISHED = "its machine answers no more, and its name is wanted from the same address"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
