@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
-from typing import Protocol
+from typing import Protocol, cast
 
 import trio
 from msgspec import structs
@@ -34,7 +34,7 @@ from server.host.measures import Measures, time_move
 from server.host.names import bare, key
 from server.host.opening import OPEN, Opening, check, game_of, taken
 from server.host.pacing import Pacing
-from server.host.passing import after_hang_ups_of
+from server.host.passing import Passing, after_hang_ups_of
 from server.host.placing import Placing
 from server.host.reception import Reception, Visit, is_token
 from server.host.returning import Returning
@@ -389,6 +389,7 @@ class Host:
                 await other.decided()
             # It may be the same bot, which has just hung up.
             await after_hang_ups_of(other.player for other in held)
+            await self.let_go_of_vanished(name, game, shared=shared, peer=peer)
         if self._stopped or (self.draining and not self.reception.is_playing(name, game, token)):
             raise ComeAgain(STOPPING)
         against = None if against is None else bare(against)
@@ -447,6 +448,24 @@ class Host:
         self.measures.came[door, game] += 1
         visit.decide()
         return visit
+
+    async def let_go_of_vanished(self, name: str, game: str, *, shared: bool, peer: str) -> None:
+        """Let go of whoever has a name of which a bot comes that may be the same, if its network is gone."""
+        for other in self.reception.held(name, game):
+            if self._is_in_its_way(other, shared=shared, peer=peer):
+                connection = cast("Passing | None", other.player.connection)
+                if not await (other.vanished() if connection is None else connection.vanished()):
+                    return
+
+    def _is_in_its_way(self, other: Visit, *, shared: bool, peer: str) -> bool:
+        """Whether somebody who is here has the name in place of a bot that comes from there without a token.
+
+        It may be the same bot: both have the same address, and neither has shown a token.
+        """
+        if address_of(other.peer) != address_of(peer) or self.reception.digest(other) is not None:
+            return False
+        held = self.tournaments.get(other.player.place or "")
+        return not (shared and other.shared and held is not None and held.record.format.endless)
 
     def note_called(self, visit: Visit, called: Called) -> None:
         """Keep where a bot is called to its matches, or that it is not, for when the host is started again.

@@ -68,6 +68,10 @@ class Passing(Protocol):
         """Whether the bot has hung up; if another process serves it, once that has said so."""
         ...
 
+    async def vanished(self) -> bool:
+        """Whether the bot's machine answers no more: then the bot is hung up on, which is as if it had."""
+        ...
+
 
 async def after_hang_ups_of(players: Iterable[Player]) -> None:
     """Let hang-ups of these be taken in that may have come before what was just read, wherever they play."""

@@ -9,7 +9,7 @@ connection is gone, they are gone too.
 import hmac
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
 
 import trio
@@ -51,6 +51,7 @@ class Visit:
         "returned",
         "shared",
         "token",
+        "vanished",
     )
 
     def __init__(
@@ -73,6 +74,8 @@ class Visit:
         self.resumes = False  # its protocol lets it come back, by its token, to a match from before a restart
         # Called when another connection has taken over
         self.replaced: Callable[[str], None] = lambda why: None
+        # Called when somebody comes who may be the same bot: as in `Passing`, for one without a connection
+        self.vanished: Callable[[], Awaitable[bool]] = is_there
         self._reception = reception
         self._deciding = False  # its place is being decided
         self._decided: trio.Event | None = None  # set when it is, if somebody waits for that
@@ -515,6 +518,11 @@ class Reception:
             raise TooManyNames(
                 f"too many new names came from your address: `limits.new_names` allows {rate}", most
             )
+
+
+async def is_there() -> bool:
+    """Nothing else is known of a bot that holds no connection."""
+    return False
 
 
 def is_token(brought: str | None) -> bool:

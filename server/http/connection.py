@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol
 
+import structlog
 import trio
 from msgspec.structs import replace
 
@@ -39,7 +40,10 @@ from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.proxies import HEADER
+from server.net.still_there import VANISHED
 from server.net.wire import Piece, Served, Wire
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Shared(Protocol):
@@ -224,6 +228,13 @@ class Connection(Answers):
             self._turn.set()
         else:
             self._http.guard.start_soon(self._wire.conclude, self._http.limits.outbox_seconds, False)
+
+    async def vanished(self, exchange: Exchange) -> bool:
+        if not exchange.gone and exchange is self._exchange and not await self._wire.still_there():
+            log.info("cut", peer=exchange.request.peer, why=VANISHED)
+            self._outbox.cut(VANISHED)
+            self._lose(exchange)
+        return exchange.gone
 
     def authenticated(self) -> None:
         visitor, self._visitor = self._visitor, None  # once is enough

@@ -27,6 +27,10 @@ class Answers(Protocol):
     def lend(self, exchange: "Exchange") -> Loan | None: ...
     def authenticated(self) -> None: ...
 
+    async def vanished(self, exchange: "Exchange") -> bool:
+        """Whether the client is gone, as far as can be found out: by itself, it may know no more."""
+        return exchange.gone
+
 
 class Exchange:
     """One request, and the right to answer it: once, whole or bit by bit.
@@ -82,6 +86,10 @@ class Exchange:
     def end(self) -> None:
         """The answer is complete. Drop the callbacks, which often hold this, or its stream."""
         self.over, self.callbacks = True, ()
+
+    async def vanished(self) -> bool:
+        """Whether the client's machine answers no more, which may take seconds; then it has hung up."""
+        return await self._connection.vanished(self)
 
     async def preceded(self) -> bool:
         """Wait until the client has taken all earlier answers; False if it is gone."""

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from server.net.readiness import Readiness
 from server.net.round_trip import round_trip
+from server.net.still_there import still_there
 from server.net.tcp_use import tcp_use
 from server.net.wire import READ, Wire
 
@@ -237,6 +238,9 @@ class SocketWire(Wire):
 
     def round_trip(self) -> float | None:
         return round_trip(self._socket)
+
+    async def still_there(self) -> bool:
+        return await still_there(self._socket)
 
     def on_its_way(self, by: float) -> bool:
         return self._received is not None and self._context is None and self.arrived <= by

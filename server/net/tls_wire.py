@@ -65,6 +65,9 @@ class TlsWire(StreamWire):
     def round_trip(self) -> float | None:
         return self._beneath.round_trip()
 
+    async def still_there(self) -> bool:
+        return await self._beneath.still_there()
+
     def on_its_way(self, by: float) -> bool:
         return self._beneath.on_its_way(by)
 

@@ -126,6 +126,13 @@ class Wire(Protocol):
         """Seconds to the peer, or to the proxy before it, and back; None where that is not known."""
         return None
 
+    async def still_there(self) -> bool:
+        """Whether the peer's machine, or the proxy before it, answers; True where that cannot be found out.
+
+        To find out takes a moment, and some seconds if it does not answer.
+        """
+        return True
+
     def on_its_way(self, by: float) -> bool:
         """Whether something that the peer had said `by` that time may be received yet; then ask again soon.
 

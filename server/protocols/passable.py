@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from math import inf
 from typing import Literal, cast
 
+import structlog
 import trio
 
 from server.host.passing import Passed
@@ -16,10 +17,13 @@ from server.host.wire_log import TapeSnapshot
 from server.net.limits import BudgetLeft, Limits
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
+from server.net.still_there import VANISHED
 from server.net.time_limits import within
 from server.net.wire import Piece, Wire
 from server.protocols.dialect import Leaves, Movable, Talk
 from tournament.player import Seat
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Passable:
@@ -148,6 +152,15 @@ class Passable:
             if self._parted is None:
                 self._parted = trio.Event()
             await self._parted.wait()
+        return True
+
+    async def vanished(self) -> bool:
+        if await self._wire.still_there():
+            return False
+        log.info("cut", peer=self._wire.peer, why=VANISHED)
+        self._outbox.cut(VANISHED)
+        await self.hung_up()
+        self._gone()
         return True
 
     def _is_not_away(self) -> None:

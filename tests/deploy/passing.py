@@ -26,6 +26,7 @@ DEPLOY = Path(__file__).parents[2] / "docs/deploy"
 CLIENT = "127.0.0.2"
 PAGES, BOTS = "bots.example.org", "arena.example.org"
 GAME = "tic-tac-toe"
+KEEPALIVE, MINUTE = "02", 6000  # a timer of a connection, and how long it has to go, in /proc/net/tcp
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 127.0.0.2 without setting it up")
 
@@ -34,14 +35,23 @@ class Proxied:
     """Hosts, a proxy in front of them, and what the hosts have logged."""
 
     def __init__(
-        self, logged: list[dict[str, Any]], web: int, tcp: int | None, direct: int, *, tells: bool = True
+        self,
+        logged: list[dict[str, Any]],
+        web: int,
+        tcp: int | None,
+        direct: int,
+        *,
+        tells: bool = True,
+        asks: bool = True,
     ) -> None:
         """`tcp` is where bots over TCP come through it, and `direct` where they come to a host without it.
 
-        `tells` is whether the host hears of a hang-up before it answers.
+        `tells` is whether the host hears of a hang-up before it answers, and `asks` whether clients that say
+        nothing are asked whether they are there more often than the system asks by itself.
         """
         self.web = web
         self.tells = tells
+        self.asks = asks
         self.tcp = tcp
         self.direct = direct
         self._logged = logged
@@ -264,6 +274,8 @@ def websockets(proxied: Proxied) -> None:
         frame = heard.read(2)
         length = frame[1] if frame[1] < 126 else int.from_bytes(heard.read(2))
         assert json.loads(heard.read(length))["type"] == "welcome"
+        if proxied.asks:
+            asked_whether_it_is_there(connection, proxied.web)
     assert proxied.peer(proxied.named("framed")) == CLIENT
 
 
@@ -272,7 +284,23 @@ def lines(proxied: Proxied, port: int) -> None:
         hello = {"type": "hello", "name": proxied.named("liner"), "game": "connect-4"}
         connection.sendall(json.dumps(hello).encode() + b"\n")
         assert json.loads(heard.readline())["type"] == "welcome"
+        asked_whether_it_is_there(connection, port)
     assert proxied.peer(proxied.named("liner")) == CLIENT
+
+
+def asked_whether_it_is_there(client: socket.socket, port: int) -> None:
+    """Catches a bot that a proxy takes to be there for hours after its machine has lost its power."""
+    ends = f":{port:04X}", f":{client.getsockname()[1]:04X}"
+
+    def is_asked() -> bool:
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            _, local, remote, _, _, timer, *_ = line.split()
+            if (local[-5:], remote[-5:]) == ends:
+                kind, when = timer.split(":")
+                return kind == KEEPALIVE and int(when, 16) <= MINUTE
+        return False
+
+    wait_for(is_asked, "a question whether the client is there, within a minute")
 
 
 def masked(text: str) -> bytes:

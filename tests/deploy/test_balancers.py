@@ -114,9 +114,8 @@ def haproxy(folder: Path, cluster: Cluster) -> tuple[list[str], int, int | None]
     web, tcp = free_ports(2)
     text = cluster.addressed((DEPLOY / "haproxy.cfg").read_text())
     text = re.sub(r"^    (user|group) haproxy\n", "", text, flags=re.MULTILINE)
-    text = text.replace("bind :80\n", f"bind 127.0.0.1:{web}\n").replace(
-        "bind :4000\n", f"bind 127.0.0.1:{tcp}\n"
-    )
+    for usual, port in ((80, web), (4000, tcp)):
+        text = text.replace(f"bind :{usual} ", f"bind 127.0.0.1:{port} ")
     (folder / "haproxy.cfg").write_text(text)
     return [program, "-db", "-f", str(folder / "haproxy.cfg")], web, tcp
 

@@ -45,7 +45,7 @@ def nginx(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
     text = addressed((DEPLOY / "nginx.conf").read_text(), host)
     text = text.replace("modules/ngx_stream_module.so", str(module))
     text = re.sub(r"listen 80\b", f"listen 127.0.0.1:{web}", text)
-    text = text.replace("listen 4000;", f"listen 127.0.0.1:{tcp};")
+    text = text.replace("listen 4000", f"listen 127.0.0.1:{tcp}")
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
     text = text.replace("http {\n", f"http {{\naccess_log off;\n{places}", 1)
@@ -97,7 +97,8 @@ def proxied(
     logged: list[dict[str, Any]] = []
     followed(host, logged)
     with running(folder, command, web):
-        yield Proxied(logged, web, tcp, host.tcp, tells=request.param is not apache)
+        other = request.param is not apache
+        yield Proxied(logged, web, tcp, host.tcp, tells=other, asks=other)
 
 
 @linux

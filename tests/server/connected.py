@@ -1,9 +1,11 @@
 """Wires over real connections, of every kind there is, with the client's end of each."""
 
+import ctypes
 import select
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from struct import pack
 
 import pytest
 import trio
@@ -16,6 +18,7 @@ from server.net.wire import Wire
 from tests.hang import HANG
 
 EPOLL, PLAIN, STREAM = "the shared epoll", "trio's own waiting", "a stream"
+SO_ATTACH_FILTER = 26  # of Linux
 linux = pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system")
 sockets = pytest.mark.parametrize("kind", [pytest.param(EPOLL, marks=linux), PLAIN])
 wires = pytest.mark.parametrize("kind", [pytest.param(EPOLL, marks=linux), PLAIN, STREAM])
@@ -33,6 +36,15 @@ def connection(nursery: trio.Nursery, kind: str) -> tuple[Wire, trio.SocketStrea
         theirs = trio.SocketStream(trio.socket.from_stdlib_socket(server))
         return StreamWire(theirs, Guard(nursery)), stream
     return SocketWire(server, "127.0.0.1", readiness() if kind == EPOLL else None), stream
+
+
+def vanish(client: socket.socket) -> None:
+    """Have the kernel drop whatever comes for it from now on, as if its machine had lost its power.
+
+    By a filter in BPF, whose only instruction says how much of each packet to keep.
+    """
+    nothing = ctypes.create_string_buffer(pack("HBBI", 0x06, 0, 0, 0))
+    client.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, pack("HL", 1, ctypes.addressof(nothing)))
 
 
 @asynccontextmanager

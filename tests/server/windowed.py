@@ -17,6 +17,7 @@ import trio
 import trio.testing
 from msgspec import Struct
 
+from server.net.still_there import LONGEST
 from server.net.wire import READ, Wire
 from tests.deterministic import take_turns_by
 
@@ -200,6 +201,11 @@ class End(Wire, trio.abc.HalfCloseableStream):
         for way in (self._out, self._back):
             way.pulled = True
             way.flying.clear()
+
+    async def still_there(self) -> bool:
+        if self._back.pulled:
+            await trio.sleep(LONGEST)
+        return not self._back.pulled
 
     def _check(self) -> None:
         if self._closed:

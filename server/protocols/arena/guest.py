@@ -313,7 +313,7 @@ class Guest:
         self._is_recalled = False
         self._note_called()
         if url is None:
-            self._held = exchange
+            self._held, visit.vanished = exchange, self._vanished
             exchange.on_gone(self._hung_up)
         else:
             self._begin_its_time()
@@ -455,6 +455,9 @@ class Guest:
         if self._held is not None and self._held.gone:  # and not a request before
             self._held = None
             self._wait_for_return()
+
+    async def _vanished(self) -> bool:
+        return self._held is not None and await self._held.vanished()
 
     def _wait_for_return(self) -> None:
         """Be away until the bot joins again; where there is no end, nobody waits for that."""

@@ -129,6 +129,7 @@ class Bot(EnteredBot):
     def join(self, exchange: Exchange, visit: Visit) -> None:
         """Take a bot in; its join is answered when it has to move for the first time."""
         self.gate.enter(self, visit.player)
+        visit.vanished = self.vanished
         exchange.authenticated()
         self._hold(exchange)
 
@@ -137,6 +138,10 @@ class Bot(EnteredBot):
         self.gate.enter(self, visit.player)
         self.attendance.await_return(visit)
         self._now_away(self)
+
+    async def vanished(self) -> bool:
+        """Whether the machine that made the request which is held answers no more; then it has hung up."""
+        return self._held is not None and await self._held.vanished()
 
     def is_awaited_with(self, token: str) -> bool:
         """Whether it has not been heard since the host's restart, and was given this token before."""

@@ -36,6 +36,7 @@ from server.host.unwelcome import Unwelcome
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
 from server.http.wire import JSON, NO_STORE, Request, Response, json_response
+from server.net.budgets import address_of
 from server.net.escaping import safe
 from server.net.pauses import WithPauses
 from server.net.turns import after_hang_ups
@@ -195,8 +196,16 @@ class HexagonDots:
         """Have a bot join whose name is here: its hang-up may be on the way, and be read after this."""
         with gate_stays:
             await after_hang_ups()
+            await self._let_go_of_vanished(gate, exchange.request.peer, name)
         if not exchange.gone and (joining := self._take_in(gate, exchange, name)) is not None:
             await joining
+
+    async def _let_go_of_vanished(self, gate: Gate, peer: str, name: str) -> None:
+        """Let go of the bot of that name that came from there, if its network is gone: it may be the same."""
+        if (here := self._namesakes.somebody_at(name, gate)) is None:
+            await self._host.let_go_of_vanished(name, self._game.name, shared=gate.fixed, peer=peer)
+        elif here.name == name and address_of(here.attendance.peer) == address_of(peer):
+            await here.vanished()
 
     def _take_in(self, gate: Gate, exchange: Exchange, name: str) -> Awaitable[object] | None:
         if (back := self._namesakes.coming_back(name, gate)) is not None:

@@ -54,7 +54,10 @@ class Namesakes:
         return key(name) in self._count
 
     def is_at(self, name: str, gate: Gate) -> bool:
-        return any(bot.is_at(gate) for bot in self._at.get((key(name), gate), ()))
+        return self.somebody_at(name, gate) is not None
+
+    def somebody_at(self, name: str, gate: Gate) -> Bot | None:
+        return next((bot for bot in self._at.get((key(name), gate), ()) if bot.is_at(gate)), None)
 
     def coming_back(self, name: str, gate: Gate) -> Bot | None:
         """A bot that hung up and goes on with its match; not from another game that somebody made."""

@@ -14,6 +14,7 @@ from server.host.abroad import Wanted
 from server.host.secrets import token_digest
 from server.host.untold import LATE
 from server.net.limits import Limits
+from server.net.still_there import LONGEST
 from server.protocols.arena.messages import FLIP
 from server.protocols.common.tournament_end import TournamentEnds
 from tests.server.protocols.interrupted import Late
@@ -208,6 +209,31 @@ async def test_whoever_hung_up_and_joins_at_once_is_let_in(rounds: int, autojump
         gone.end.close()
         await here.join("bob")
         assert (await said(again))[0] == 200
+
+
+@pytest.mark.parametrize("settings", [{}, CUP], ids=["open table", "tournament"])
+async def test_whoever_lost_its_network_and_joins_again_is_let_in(
+    settings: dict[str, str], autojump_clock: MockClock
+) -> None:
+    """Catches a match that waits for minutes for a bot that asks for it, but got its answer elsewhere."""
+    async with lists(settings) as here:
+        gone = await here.join("ann")
+        gone.end.pull()
+        again = here.send("/tic-tac-toe/join", {"name": "ann"})
+        await trio.sleep(2 * LONGEST)
+        bob = await here.join("bob")
+        for client in (again, bob):
+            assert (await said(client))[0] == 200
+
+
+async def test_whoever_is_there_keeps_its_name_and_its_place(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        ann = await here.join("ann")
+        again = here.send("/tic-tac-toe/join", {"name": "ann"})
+        assert (await said(again))[0] == 409
+        bob = await here.join("bob")
+        for client in (ann, bob):
+            assert (await said(client))[0] == 200
 
 
 @pytest.mark.parametrize("rounds", range(4))

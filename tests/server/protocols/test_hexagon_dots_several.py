@@ -14,6 +14,7 @@ from server.host.host import Host
 from server.host.reception import Visit
 from server.http.exchange import Exchange
 from server.http.routes import routed
+from server.net.still_there import LONGEST
 from server.protocols.hexagon_dots.door import HexagonDots
 from server.protocols.hexagon_dots.gate import Gate
 from tests.server.protocols.table import (
@@ -233,6 +234,38 @@ async def test_whoever_hung_up_and_joins_at_once_is_let_in(
             await gone.hang_up()
         await bob.join(game)
         assert drawn(said(await back.turn())) == []
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+@pytest.mark.parametrize("found", [True, False])
+async def test_whoever_lost_its_network_and_joins_again_is_let_in(
+    found: bool, elsewhere: bool, autojump_clock: MockClock
+) -> None:
+    """At the same address, or at another that it has looked for."""
+    async with table() as here:
+        game = await (here.found() if found else here.made())
+        gone, back, bob = here.bot("ann"), here.bot("ann"), here.bot("bob")
+        await gone.join(game)
+        gone.client.end.pull()
+        if elsewhere:
+            game = await (here.found() if found else here.made())
+        await back.join(game)
+        await trio.sleep(2 * LONGEST)
+        await bob.join(game)
+        assert drawn(said(await back.turn())) == []
+
+
+async def test_whoever_lost_its_network_while_its_opponent_thinks_joins_again_and_goes_on(
+    autojump_clock: MockClock,
+) -> None:
+    async with table() as here:
+        ann, bob = await here.pair()
+        bob.client.end.pull()
+        back = here.bot("bob")
+        await back.join(bob.game)
+        await trio.sleep(1.01 * LONGEST)
+        await ann.move(SIDES[0])
+        assert drawn(said(await back.turn())) == SIDES[:1]
 
 
 async def test_in_a_tournament_a_name_is_one_players(autojump_clock: MockClock) -> None:

@@ -17,6 +17,7 @@ from trio.testing import MockClock
 from games.santorini import GAME, start
 from server.host.host import Host
 from server.net.limits import Limits, Rate
+from server.net.still_there import LONGEST
 from server.protocols import catalogue
 from server.protocols.catalogue import dialects, lines
 from server.protocols.dialect import Channel
@@ -38,6 +39,7 @@ ONE_PLACED = ["placeWorker", "Bob", FLAT, ["Ann", [0, 0]], ["Bob", []]]
 SWAPPED = ["placeWorker", "Bob", FLAT, ["Bob", []], ["Ann", []]]
 CUP = {"tournament": "cup", "game": "santorini", "format": "round-robin"}
 NO_LINE_END = "a line ends with \\n, and the end of the first one did not come in time"
+HELLOS = ("Ann", '{"type":"hello","name":"Ann","game":"santorini"}')
 PLACING = ("0 0", "5 5", "2 3", "4 1")
 
 
@@ -233,9 +235,7 @@ async def test_whoever_hangs_up_while_coming_in_is_not_here(autojump_clock: Mock
         assert [player.name for player in hall.host.lobby.players()] == ["Bob"]
 
 
-@pytest.mark.parametrize(
-    "first", ["Ann", '{"type":"hello","name":"Ann","game":"santorini"}'], ids=["memo", "house"]
-)
+@pytest.mark.parametrize("first", HELLOS, ids=["memo", "house"])
 async def test_whoever_hangs_up_while_coming_in_and_comes_at_once_is_let_in(
     first: str, autojump_clock: MockClock
 ) -> None:
@@ -250,6 +250,39 @@ async def test_whoever_hangs_up_while_coming_in_and_comes_at_once_is_let_in(
         await trio.sleep(20.0)
         assert not [line for line in await back.lines() if "taken" in line or line == "[closed]"]
         assert hall.host.tournaments["open-santorini"].matches
+
+
+@pytest.mark.parametrize("first", HELLOS, ids=["memo", "house"])
+@pytest.mark.parametrize("plays", [False, True])
+async def test_a_bot_whose_network_was_gone_and_that_comes_again_at_once_is_let_in(
+    first: str, plays: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that loses its matches for two minutes, while its own dead connection has its name."""
+    async with room() as hall:
+        gone = await hall.come(first)
+        bobs = [await hall.come("Bob")] if plays else []
+        gone.wire.pull()
+        back = await hall.come(first)
+        await trio.sleep(2 * LONGEST)
+        assert [player.name for player in hall.host.lobby.players()].count("Ann") == 1
+        bobs = bobs or [await hall.come("Bob")]
+        await trio.sleep(60.0)
+        heard = await back.lines()
+        assert heard
+        assert not [line for line in heard if "taken" in line]
+        assert len(hall.host.tournaments["open-santorini"].matches) == 1
+
+
+@pytest.mark.parametrize("first", HELLOS, ids=["memo", "house"])
+async def test_nobody_is_let_in_under_the_name_of_a_bot_whose_machine_is_there(
+    first: str, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        here = await hall.come(first)
+        other = await hall.come(first)
+        await trio.sleep(2 * LONGEST)
+        assert [line for line in await other.lines() if "taken" in line]
+        assert "[closed]" not in await here.lines()
 
 
 async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_clock: MockClock) -> None:

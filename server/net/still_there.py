@@ -1,0 +1,58 @@
+"""Whether a peer's machine is still there: the kernel asks it, beneath all that is said over a connection.
+
+A machine that loses its power or its network does not say goodbye. By itself the kernel asks after half a
+minute of silence and gives up after two; here it asks at once. Every machine answers by itself, whatever
+the bot on it does meanwhile.
+"""
+
+import socket
+import struct
+import sys
+from contextlib import suppress
+
+import trio
+
+from server.net.time_limits import within
+
+LONGEST = 4.0  # seconds for an answer to any question: the first is asked after a second of silence …
+EVERY = 1  # … and then there is one each second, which is as often as the kernel can be told to ask
+LOOK = 0.05  # seconds between two looks at what the kernel has heard
+INFO = struct.Struct("=56xI")  # of Linux's `struct tcp_info`: milliseconds since anything was acknowledged
+VANISHED = "its machine answers no more, and its name is wanted from the same address"  # for the log
+OPTIONS = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL) if sys.platform == "linux" else ()
+
+
+async def still_there(connected: socket.socket) -> bool:
+    """Whether the peer's machine answers within some seconds; True where that cannot be found out."""
+    if (silent := _silence(connected)) is None:
+        return True
+    usual = [connected.getsockopt(socket.IPPROTO_TCP, option) for option in OPTIONS]
+    _ask(connected, EVERY, EVERY)
+    with within(LONGEST):
+        while True:
+            await trio.sleep(LOOK)
+            before, silent = silent, _silence(connected)
+            if silent is None:
+                break  # it was closed meanwhile
+            if silent < before:
+                _ask(connected, *usual)
+                return True
+    return False
+
+
+def _ask(connected: socket.socket, *seconds: int) -> None:
+    """Ask after so many seconds of silence, at once if they are over, and then every so many."""
+    with suppress(OSError):  # it was closed meanwhile
+        for option, value in zip(OPTIONS, seconds, strict=True):
+            connected.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def _silence(connected: socket.socket) -> int | None:
+    """Milliseconds since anything came from the peer's machine; None where that is not known."""
+    if sys.platform != "linux":
+        return None
+    try:
+        (silent,) = INFO.unpack(connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO.size))
+    except (OSError, struct.error):  # not TCP, or closed
+        return None
+    return silent

@@ -1,0 +1,71 @@
+"""Whether a peer's machine is still there, as the kernel finds out."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.net.sockets import OPTIONS, set_options
+from server.net.still_there import EVERY, LOOK, still_there
+from tests.hang import HANG
+from tests.server.connected import linux, vanish
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """The server's end of a connection, and the client's."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        client = stack.enter_context(socket.create_connection(listener.getsockname()))
+        server, _ = listener.accept()
+        set_options(server)
+        yield stack.enter_context(server), client
+
+
+@linux
+@pytest.mark.parametrize("told", [b"", b"x"], ids=["silent", "told something"])
+async def test_a_machine_that_is_there_answers_whether_or_not_its_program_reads(
+    told: bytes, ends: tuple[socket.socket, socket.socket]
+) -> None:
+    server, _ = ends
+    server.sendall(told)
+    with trio.fail_after(HANG):
+        assert await still_there(server)
+    has = {(level, name): server.getsockopt(level, name) for level, name, _ in OPTIONS}
+    assert has == {(level, name): value for level, name, value in OPTIONS}
+
+
+@linux
+@pytest.mark.parametrize("told", [b"", b"x"], ids=["silent", "told something"])
+async def test_one_that_has_vanished_does_not(told: bytes, ends: tuple[socket.socket, socket.socket]) -> None:
+    server, client = ends
+    vanish(client)
+    server.sendall(told)
+    with trio.fail_after(HANG):
+        assert not await still_there(server)
+
+
+@linux
+async def test_a_connection_that_is_closed_meanwhile_is_gone(
+    ends: tuple[socket.socket, socket.socket], autojump_clock: MockClock
+) -> None:
+    server, client = ends
+    vanish(client)
+    async with trio.open_nursery() as nursery:
+
+        async def close() -> None:
+            await trio.sleep(LOOK / 2)
+            server.close()
+
+        nursery.start_soon(close)
+        assert not await still_there(server)
+    assert trio.current_time() < EVERY
+
+
+async def test_it_is_not_known_of_what_is_no_tcp(autojump_clock: MockClock) -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        assert await still_there(one)
