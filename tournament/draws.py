@@ -15,7 +15,8 @@ Elsewhere = Callable[[Record, Callable[[], Sequence[Pairing]]], Awaitable[Sequen
 RandomBits = Callable[[int], int]  # returns a number of so many random bits
 
 SECRET = 128  # bits of a seed that nobody is told: too many to try all of them
-FEW = 30  # entrants: a draw for so many is quick
+FEW = 30  # entrants …
+SHORT = 1_000  # … and pairings, with all that were drawn before: such a draw is quick
 
 
 async def draw_here(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
@@ -73,8 +74,15 @@ class Draws:
         self._asked, self._put_off = now, ()
         entrants = list(record.entrants.values())
         draw = partial(_draw, record, entrants)
-        here = len(entrants) <= FEW and not record.format.decides
-        return draw() if here else await self._elsewhere(record, draw)
+        return draw() if _is_quick(record) else await self._elsewhere(record, draw)
+
+
+def _is_quick(record: Record) -> bool:
+    """Whether a draw holds up nobody. A few entrants may meet ten thousand times."""
+    entrants, rounds = len(record.entrants), record.format.rounds
+    at_the_start = 0 if rounds is None else rounds(entrants, record.opened.terms) * entrants // 2
+    few = entrants <= FEW and record.last_drawn + at_the_start <= SHORT
+    return few and not record.format.decides
 
 
 def _draw(record: Record, entrants: Sequence[Entrant]) -> Sequence[Pairing]:

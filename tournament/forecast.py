@@ -129,8 +129,10 @@ class Forecast:
         unplayed = max(0.0, self._record.open.due - sum(count for _, count in to_play) / 2)
         left = max(playing, waiting) + unplayed * self._settling
         to_come = yield from self._rounds_to_come(absent, waits, at_once, length)
-        for round, seconds in to_come:
+        for looked, (round, seconds) in enumerate(to_come, 1):
             left = max(left, begins(round)) + seconds
+            if looked % PIECE == 0:
+                yield
         return left
 
     def _to_play(
@@ -169,13 +171,18 @@ class Forecast:
         record, found = self._record, list[tuple[int, float]]()
         everybody, count = record.contestants, record.open.count
         here = 1 - len(absent) / max(1, everybody)
+        lasted = sorted(self._lasted) or [length]
         for ahead, (round, matches) in enumerate(self._later(), 1):
             played = matches * here**2  # as likely as both are here
-            longest = self._longest(matches, length) + length * max(0.0, played / at_once - 1)
+            # The longest of so many matches usually takes:
+            longest = lasted[len(lasted) * matches // (matches + 1)]
+            longest += length * max(0.0, played / at_once - 1)
             waiting = 0.0
             if 2 * matches >= everybody - 1:  # all play, so the absent do too
                 waiting = yield from _longest_wait(absent, partial(_one_more, waits, count, ahead))
             found.append((round, max(longest, waiting)))
+            if ahead % PIECE == 0:
+                yield
         return found
 
     def _later(self) -> Iterable[tuple[int, int]]:
@@ -189,11 +196,6 @@ class Forecast:
         begun = 0 if last is None else last.round
         sizes = record.format.plan(record.taken_part, record.opened.terms)
         return enumerate(sizes[begun:], begun + 1)
-
-    def _longest(self, matches: int, length: float) -> float:
-        """How long the longest of this many matches usually takes."""
-        lasted = sorted(self._lasted)
-        return lasted[len(lasted) * matches // (matches + 1)] if lasted else length
 
     def _length_of(self, name: str, length: float) -> float:
         """How long a bot's matches take: its own matches say more, the more there are."""

@@ -5,7 +5,7 @@ goes or is free again. It deals nothing. A tournament deals (an open table is on
 that never ends), and looks here for players to deal to.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import chain, count
 
@@ -22,6 +22,7 @@ class Lobby:
     def __init__(self) -> None:
         self.reputation = Reputation()
         self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
+        self._there: dict[tuple[str, str | None], dict[Player, None]] = {}  # by game and place
         self._free: dict[tuple[str, str | None], Free] = {}  # by game and place, where anybody is free
         self._in_rounds: set[str | None] = {NOWHERE}  # places that never ask who is free
         self._arrivals = count()
@@ -46,6 +47,7 @@ class Lobby:
         player = Player(name, game, self._changes, next(self._arrivals), place)
         player.present = present
         self._players.setdefault(game, {}).setdefault(name, []).append(player)
+        self._there.setdefault((game, place), {})[player] = None
         self._changed(player, place)
         return player
 
@@ -65,6 +67,10 @@ class Lobby:
     def players(self, game: str | None = None) -> Iterator[Player]:
         games = self._players.values() if game is None else [self._players.get(game, {})]
         return (player for named in games for players in named.values() for player in players)
+
+    def there(self, game: str, place: str | None) -> Collection[Player]:
+        """The players at that place who have not retired, in the order in which they came there."""
+        return self._there.get((game, place), {}).keys()
 
     def idle(self, game: str, place: str, here: Callable[[Player], bool], *, choosy: bool) -> list[Player]:
         """Players there, or at no place in particular, that can be dealt to and of whom `here` is true.
@@ -91,6 +97,9 @@ class Lobby:
             self._free[where].add(player)
         if not free or before != player.place:
             self._take_out(player, before)
+        if before != player.place:
+            self._leave(player, before)
+            self._there.setdefault((player.game, player.place), {})[player] = None
         if player.retired:
             self._forget(player)
         for listener in self._whom(player.place, before):
@@ -104,6 +113,12 @@ class Lobby:
             if not free:
                 del self._free[where]
 
+    def _leave(self, player: Player, place: str | None) -> None:
+        there = self._there.get((player.game, place), {})
+        there.pop(player, None)
+        if not there:
+            self._there.pop((player.game, place), None)
+
     def _whom(self, place: str | None, before: str | None) -> list[Listener]:
         """The listeners who hear of a player at `place` that was at `before` before."""
         if place is None or before is None:
@@ -112,6 +127,7 @@ class Lobby:
         return hearing if before == place else [*hearing, *self._listeners.get(before, ())]
 
     def _forget(self, player: Player) -> None:
+        self._leave(player, player.place)
         named = self._players.get(player.game, {})
         mine = named.get(player.name, [])
         if player in mine:

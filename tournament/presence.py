@@ -109,7 +109,8 @@ class Presence:
         record = self._record
         playing = (name for number in record.dealt.values() for name in record.drawn[number].names)
         players = chain.from_iterable(self._lobby.named(name, self._game) for name in playing)
-        for player in chain(players, self._lobby.players(self._game)):
+        there = (self._lobby.there(self._game, place) for place in (record.name, None))
+        for player in chain(players, *there):
             if player.present and player.rested and not player.idle and self._plays_here(player):
                 entrant = self._entrant(player.name)
                 if entrant is not None and not entrant.gone:

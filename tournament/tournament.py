@@ -474,7 +474,7 @@ class Tournament:
         """
         record = self.record
         again = any(pairing.round < number for pairing in drawn)  # they have to be played before this round
-        if again or not (drawn or record.open.later):
+        if again or not (drawn or len(record.open) > record.open.due):
             return drawn, inf
         wait = self._round_begins_in(number)
         if wait <= 0 and not (record.open.due or record.dealt):

@@ -28,7 +28,8 @@ class Waiting(Mapping[int, Pairing]):
         """`begun` is the latest round that has begun; inf: rounds do not wait for one another."""
         self.begun = begun
         self._pairings = Paged[Pairing]()
-        self._later: dict[int, dict[int, Pairing]] = {}  # by round: those of rounds that have not begun
+        self._later: dict[int, dict[int, Pairing]] = {}  # by round: those of rounds that have not begun …
+        self.due = 0  # … and how many belong to rounds that have
         self._again: list[int] = []  # of these the ones that have come back, in the order of drawing
         self._last = START  # the highest number that there has been
         # For each player, numbers in the order of drawing. The garbage collector need not look at an array.
@@ -57,7 +58,7 @@ class Waiting(Mapping[int, Pairing]):
 
     def copying(self, other: "Waiting") -> Iterator[None]:
         """Copy the other here, which must not be changed meanwhile, in pieces that take some milliseconds."""
-        self._again, self._last = other._again[:], other._last
+        self._again, self._last, self.due = other._again[:], other._last, other.due
         yield from self._pairings.copying(other._pairings)
         self._later = {round: dict(pairings) for round, pairings in other._later.items()}
         yield
@@ -77,19 +78,17 @@ class Waiting(Mapping[int, Pairing]):
         if pairing.round > self.begun:
             self._later.setdefault(pairing.round, {})[number] = pairing
         else:
+            self.due += 1
             self._enlist(pairing)
 
     def begin(self, round: int) -> None:
         """From now on pairings up to that round are found by player."""
         self.begun = round
         for each in sorted(each for each in self._later if each <= round):
-            for pairing in self._later.pop(each).values():
+            waiting = self._later.pop(each)
+            self.due += len(waiting)
+            for pairing in waiting.values():
                 self._enlist(pairing)
-
-    @property
-    def due(self) -> int:
-        """How many pairings belong to rounds that have begun."""
-        return len(self._pairings) - sum(map(len, self._later.values()))
 
     @property
     def later(self) -> Mapping[int, int]:
@@ -113,6 +112,7 @@ class Waiting(Mapping[int, Pairing]):
             if not waiting:
                 del self._later[pairing.round]
         else:
+            self.due -= 1
             for name in pairing.names:
                 mine = self._of[name]
                 del mine[bisect_left(mine, number)]
@@ -121,7 +121,7 @@ class Waiting(Mapping[int, Pairing]):
 
     def of(self, names: Iterable[str], most: int) -> list[Pairing]:
         """The pairings of these players, in the order of drawing: the first ones, if there are more."""
-        numbers = merge(*(self._of[name] for name in names if name in self._of))
+        numbers = merge(*(self._of[name] for name in self._of.keys() & names))
         return [self._pairings[number] for number, _ in islice(groupby(numbers), most)]
 
     @property

@@ -1,15 +1,24 @@
-"""Who has played which matches: an index that follows records. A look-up costs what the bot has played."""
+"""Who has played which matches: an index that follows records. A look-up costs what the bot has played.
+
+What that adds up to is remembered until the record changes. To take a record out of the archive takes a
+quarter of a millisecond, and a bot may have played in thousands.
+"""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct
 
 from server.net.escaping import in_quotes
 from tournament.events import Ending
 from tournament.record import Record
 
 PIECE = 10_000  # endings of a record, read at a time
+OWN = 20_000  # the latest matches of a bot in a tournament, which are added up
+SUMMED = 10_000  # sums, each of a bot in a record, that are remembered: some 14 MiB
 
 Found = list[tuple[Record, Sequence[int]]]  # records, and which of their matches
 
@@ -35,12 +44,42 @@ class Appearances:
         return self._of.get(name, ())
 
 
+class Tally(Struct):
+    """How often a bot has won, drawn and lost."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    latest: float | None = None  # wall time at which the latest of these matches ended
+
+    @property
+    def played(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    def add(self, more: "Tally") -> None:
+        self.wins += more.wins
+        self.draws += more.draws
+        self.losses += more.losses
+        if more.latest is not None:  # in another tournament it may have played later
+            self.latest = max(more.latest, self.latest or more.latest)
+
+
+class Sums(Struct, frozen=True):
+    """What a bot has done in one record, as far as it counts."""
+
+    versions: Mapping[str | None, Tally]  # by the bot's version, in the order of their latest matches
+    opponents: Mapping[str, Tally]
+
+
 class Index:
     """The appearances in every record that was asked about. Several threads may ask."""
 
     def __init__(self) -> None:
         self._records: WeakKeyDictionary[Record, Appearances] = WeakKeyDictionary()
         self._following = Lock()
+        # By tournament and name, each with what it is from; what was asked for last is last
+        self._summed: OrderedDict[tuple[str, str], tuple[tuple[int, int], Sums]] = OrderedDict()
+        self._remembering = Lock()
 
     def follow(self, record: Record) -> Appearances:
         """The appearances in a record, up to now: the first time this takes as long as the record is."""
@@ -60,6 +99,38 @@ class Index:
         chosen = [record for record in records if name in record.entrants or record.format.endless]
         found = [(record, self.find(record, name)) for record in chosen]
         return [each for each in found if name in each[0].entrants or _finished(*each)]
+
+    def sums(self, name: str, found: Found) -> list[Sums]:
+        """What a bot has done in each of the records in which it was found."""
+        return [self._sums(name, record, numbers) for record, numbers in found]
+
+    def _sums(self, name: str, record: Record, numbers: Sequence[int]) -> Sums:
+        key, stamp = (record.kept_as, name), (record.facts, len(numbers))
+        with self._remembering:
+            known = self._summed.pop(key, None)
+        if known is None or known[0] != stamp:
+            known = stamp, _summed(name, record, numbers)
+        with self._remembering:
+            self._summed[key] = known
+            while len(self._summed) > SUMMED:
+                self._summed.popitem(last=False)
+        return known[1]
+
+
+def _summed(name: str, record: Record, numbers: Sequence[int]) -> Sums:
+    versions, opponents = dict[str | None, Tally](), dict[str, Tally]()
+    for number in numbers[-OWN:]:
+        match = record.matches[record.endings[number]]
+        if match.score is None or match.match in record.voided:
+            continue
+        seat = match.players.index(name)
+        version, score = match.versions[seat], match.score[seat]
+        own = Tally(score == 1, score == 0.5, score == 0, match.ended)
+        # The order is that of the latest matches: the last one that is put in again is the latest.
+        versions[version] = versions.pop(version, Tally())
+        versions[version].add(own)
+        opponents.setdefault(match.players[1 - seat], Tally()).add(own)
+    return Sums(versions, opponents)
 
 
 def _finished(record: Record, matches: Sequence[int]) -> bool:

@@ -294,14 +294,13 @@ class Host:
         """
         record = tournament.record
         over = await Desk(tournament, by).delete() is State.FINISHED
-        players = self.lobby.players(record.opened.game)
-        waiting = [player for player in players if player.place == record.name]
+        waiting = [*self.lobby.there(record.opened.game, record.name)]
         for player in waiting:  # at once: another tournament may have the name before all are sent on
             player.move_to(NOWHERE)
         for player in waiting:
+            await trio.lowlevel.checkpoint()
             if over:  # and it was told
                 self.reception.moved((player.game, key(player.name)))
-                await trio.lowlevel.checkpoint()
                 continue
             try:
                 anothers = partial(self.claims.is_another_bots, player, record)

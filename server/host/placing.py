@@ -188,8 +188,8 @@ class Placing:
         held = self._holding.tournaments.get(tournament)
         if held is None:
             return PresentBots()
-        players = self._lobby.players(held.record.opened.game)
-        names = {player.name for player in players if player.present and player.place == tournament}
+        players = self._lobby.there(held.record.opened.game, tournament)
+        names = {player.name for player in players if player.present}
         return PresentBots(len(names), tuple(nsmallest(SOME, names)))
 
 

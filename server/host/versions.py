@@ -11,7 +11,7 @@ them, but not for long.
 Where there are many results, nobody waits for the latest of them: the earlier ratings are returned.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from server.host.appearances import PIECE, Found, Index
+from server.host.appearances import PIECE, Index, Sums, Tally
 from server.host.latest_first import latest_first
 from server.host.remaking import Remaking
 from server.net.guard import Guard
@@ -29,7 +29,6 @@ from tournament.record import Record
 from tournament.skill import says_something
 from tournament.strength import Strength, strengths
 
-OWN = 20_000  # the latest matches of a bot in a tournament, which are added up
 RATED = 20_000  # the latest matches of a game, from which ratings are made
 LISTED = 50  # the latest versions of a bot: it may call itself something else in each match
 EVERY = 1.0  # seconds between two computations for a game, at the least
@@ -54,13 +53,6 @@ class Version(Struct, frozen=True):
     latest: float | None  # wall time at which its latest match ended
     rating: float | None  # None: nothing that it has played says anything about strength
     interval: tuple[float, float] | None
-
-
-class Tally(Struct):
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-    latest: float | None = None
 
 
 class LatestRatings:
@@ -171,23 +163,13 @@ def _ended(played: tuple[Record, Result]) -> float:
     return 0.0 if match is None else record.matches[match].ended or 0.0
 
 
-def versions(name: str, found: Found, ratings: Rated) -> list[Version]:
-    """The versions of a bot, the latest first, by its latest matches in these records."""
+def versions(name: str, done: Iterable[Sums], ratings: Rated) -> list[Version]:
+    """The versions of a bot, the latest first, by what it has done in each of its tournaments."""
     tallies: dict[str | None, Tally] = {}
-    for record, numbers in found:
-        for number in numbers[-OWN:]:
-            match = record.matches[record.endings[number]]
-            seat = match.players.index(name)
-            if match.score is None or match.match in record.voided:
-                continue
-            # The order is that of the latest matches: the last one that is put in again is the latest.
-            tally = tallies.pop(match.versions[seat], Tally())
-            tallies[match.versions[seat]] = tally
-            tally.wins += match.score[seat] == 1
-            tally.draws += match.score[seat] == 0.5
-            tally.losses += match.score[seat] == 0
-            if match.ended is not None:  # in another tournament it may have played later
-                tally.latest = max(match.ended, tally.latest or match.ended)
+    for sums in done:
+        for version, more in sums.versions.items():
+            tallies[version] = tallies.pop(version, Tally())
+            tallies[version].add(more)
     return [
         _version(version, tallies[version], ratings.get(called(name, version)))
         for version in islice(sorted(tallies, key=lambda each: -(tallies[each].latest or 0.0)), LISTED)
@@ -202,7 +184,7 @@ def called(name: str, version: str | None) -> str:
 def _version(version: str | None, tally: Tally, strength: Strength | None) -> Version:
     return Version(
         version,
-        tally.wins + tally.draws + tally.losses,
+        tally.played,
         tally.wins,
         tally.draws,
         tally.losses,

@@ -14,11 +14,11 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.host.appearances import Found, Index, shows
+from server.host.appearances import Found, Index, Tally, shows
 from server.host.grading import GradedMoves
 from server.host.grouping import frozen
 from server.host.latest_first import latest_first
-from server.host.versions import OWN, Rated, Version, versions
+from server.host.versions import Rated, Version, versions
 from server.host.view import HeldTournament, View
 from server.pages import formatting
 from server.pages.fair_share import FairShare
@@ -32,18 +32,6 @@ PAGE = 50  # matches on a page
 MIXED = 500  # the latest matches in a tournament, which are listed among those in others as they ended
 OPPONENTS = 30
 NOBODY: Mapping[str, Rated] = {}
-
-
-class Against(Struct):
-    """A bot's results against everybody it met, or against one of them."""
-
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-
-    @property
-    def played(self) -> int:
-        return self.wins + self.draws + self.losses
 
 
 class OwnMatch(Struct, frozen=True):
@@ -65,8 +53,8 @@ class Career(Struct, frozen=True):
 
     game: str
     title: str
-    total: Against
-    opponents: list[tuple[str, Against]]
+    total: Tally
+    opponents: list[tuple[str, Tally]]
     curve: Markup | None
     tournaments: list[str]
     affiliation: str  # from the latest tournament
@@ -90,7 +78,8 @@ def seen(
     found: Found = []
     for game, theirs in by_game.items():
         if mine := index.of(name, theirs):
-            careers.append(_career(name, game, curves.find(game, name, theirs), mine, rated.get(game, {})))
+            curve = curves.find(game, name, theirs)
+            careers.append(_career(name, game, curve, mine, rated.get(game, {}), index))
             found += mine
     if not careers:
         return None
@@ -167,20 +156,17 @@ def _played(record: Record, match: Concluded, name: str) -> OwnMatch:
     return OwnMatch(match.match, game.title, opponent, known, seat_called, score, ending, plies, ended)
 
 
-def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rated) -> Career:
-    total, against = Against(), dict[str, Against]()
-    for record, numbers in mine:
-        for number in numbers[-OWN:]:
-            match = _played(record, record.matches[record.endings[number]], name)
-            if match.score is not None:
-                for account in (total, against.setdefault(match.opponent, Against())):
-                    account.wins += match.score == 1
-                    account.draws += match.score == 0.5
-                    account.losses += match.score == 0
+def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rated, index: Index) -> Career:
+    total, against = Tally(), dict[str, Tally]()
+    done = index.sums(name, mine)
+    for sums in done:
+        for opponent, tally in sums.opponents.items():
+            total.add(tally)
+            against.setdefault(opponent, Tally()).add(tally)
     most = sorted(against.items(), key=lambda item: -item[1].played)[:OPPONENTS]
     tournaments = [record.name for record, _ in mine]
     said = [record.affiliations[name] for record, _ in mine if name in record.affiliations]
     affiliation, title = said[-1] if said else "", catalogue()[game].title
-    done = versions(name, mine, rated)
+    shown = versions(name, done, rated)
     still = frozen(record for record, _ in mine)
-    return Career(game, title, total, most, curve, tournaments, affiliation, done, still)
+    return Career(game, title, total, most, curve, tournaments, affiliation, shown, still)

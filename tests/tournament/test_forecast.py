@@ -11,7 +11,7 @@ from tests.steps import steps_taken
 from tests.tournament.world import World, first, world
 from tournament.facts import AnyFact, Dealt, Drew, Entered, Opened, State
 from tournament.forecast import PIECE, Forecast
-from tournament.format import Pairing
+from tournament.format import Pairing, Terms
 from tournament.match import Match
 from tournament.record import Record
 from tournament.store import Memory
@@ -19,9 +19,9 @@ from tournament.store import Memory
 GAME = catalogue()["tic-tac-toe"]
 
 
-def pieces(entrants: int, playing: int, waiting: int = 0) -> Iterator[int]:
+def pieces(entrants: int, playing: int, waiting: int = 0, rounds: int | None = None) -> Iterator[int]:
     """The steps of each piece of a forecast for a round of which so many matches are left."""
-    record = Record("cup", Opened("tic-tac-toe", "swiss"))
+    record = Record("cup", Opened("tic-tac-toe", "swiss", terms=Terms(rounds=rounds)))
     names = [f"bot-{number}" for number in range(entrants)]
     for name in names:
         record.add(Entered(name))
@@ -101,6 +101,11 @@ def test_whoever_has_nothing_to_play_costs_a_forecast_nothing() -> None:
 def test_a_forecast_for_thousands_is_made_in_pieces_of_which_none_takes_long() -> None:
     """Catches one that holds up all moves, twice a second while anybody looks."""
     steps = list(pieces(8 * PIECE, 2 * PIECE, 2 * PIECE))
+    assert max(steps) < sum(steps) / 4
+
+
+def test_a_forecast_of_thousands_of_rounds_is_made_in_pieces_of_which_none_takes_long() -> None:
+    steps = list(pieces(4, 2, rounds=8 * PIECE))
     assert max(steps) < sum(steps) / 4
 
 

@@ -98,6 +98,21 @@ def test_nothing_is_remembered_of_a_place_that_everybody_has_left() -> None:
     assert queues() == before
 
 
+def test_who_is_at_a_place_is_known_until_it_goes_elsewhere_or_for_good() -> None:
+    lobby = Lobby()
+    ann, bob, cas = (lobby.enter(name, "connect-4", "cup") for name in ("ann", "bob", "cas"))
+    lobby.enter("dee", "quoridor", "cup")
+    bob.move_to("table")
+    ann.move_to("table")
+    ann.away()
+    assert [*lobby.there("connect-4", "cup")] == [cas]
+    assert [*lobby.there("connect-4", "table")] == [bob, ann]
+    bob.retire()
+    bob.move_to("cup")
+    assert [*lobby.there("connect-4", "cup")] == [cas]
+    assert [*lobby.there("connect-4", "table")] == [ann]
+
+
 def queues() -> int:
     """The queues of those who are free that there are, without those that other tests have left."""
     gc.collect()

@@ -42,6 +42,23 @@ async def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
     assert [player.name for player in presence.idle()] == ["bob"]
 
 
+async def test_two_who_are_free_on_a_ladder_are_found_as_soon_however_many_wait_elsewhere() -> None:
+    """Catches a look, for each match of theirs, at all bots of the game that wait for another tournament."""
+
+    async def effort(count: int) -> int:
+        record, lobby = Record("cup", Opened("tic-tac-toe", "ladder")), Lobby()
+        presence = Presence(record, "tic-tac-toe", lobby, Timekeeper(inf), 30.0)
+        for number in range(count):
+            lobby.enter(f"bot-{number}", "tic-tac-toe", "another")
+        for name in ("ann", "bob"):
+            record.add(Entered(name))
+            lobby.enter(name, "tic-tac-toe", "cup")
+        assert presence.here(presence.idle()) == [Entrant("ann"), Entrant("bob")]
+        return steps_taken(lambda: presence.here(presence.idle()))
+
+    assert await effort(500) == await effort(5)
+
+
 async def test_of_thousands_about_whom_something_has_changed_a_few_are_looked_at_at_a_time() -> None:
     """When a round of ten thousand bots began, a look at all of them held up all moves for 15 ms."""
     record, lobby, done = Record("cup", Opened("tic-tac-toe", "swiss")), Lobby(), list[str]()

@@ -16,7 +16,7 @@ from games.game import Pace
 from tests.tournament.world import World, first, leaves, play, silent, table, world
 from tournament.dealing import AT_A_TIME
 from tournament.desk import About, Desk
-from tournament.draws import FEW, Draws
+from tournament.draws import FEW, SHORT, Draws
 from tournament.events import NOBODY, Ended, Ending
 from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned
 from tournament.forecast import Forecast
@@ -874,6 +874,28 @@ async def test_what_another_process_draws_is_not_copied_here() -> None:
     presence = Presence(record, "tic-tac-toe", Lobby(), Timekeeper(), 30.0)
     draws = Draws(record, presence, by_another, secrets.randbits)
     assert await draws.drawn(inf) == [Pairing(1, 1, "p0", "p1")]
+
+
+@pytest.mark.parametrize(
+    ("format", "rounds", "played"), [("gauntlet", 10_000, 0), ("swiss", 10_000, SHORT + 1)]
+)
+async def test_what_a_few_play_for_thousands_of_rounds_is_drawn_elsewhere(
+    format: str, rounds: int, played: int
+) -> None:
+    """Catches a look at all that they have played, or a draw of all that they will, while moves wait."""
+    asked: list[str] = []
+
+    async def by_another(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
+        asked.append(record.name)
+        return []
+
+    record = Record("cup", Opened("tic-tac-toe", format, terms=Terms(rounds=rounds)))
+    for name in ("ann", "bob"):
+        record.add(Entered(name))
+    record.add(Drew(tuple([Pairing(number, number, "ann", "bob") for number in range(1, played + 1)])))
+    presence = Presence(record, "tic-tac-toe", Lobby(), Timekeeper(), 30.0)
+    await Draws(record, presence, by_another, secrets.randbits).drawn(inf)
+    assert asked == ["cup"]
 
 
 async def test_nobody_can_compute_beforehand_who_begins_where_lots_decide(autojump_clock: MockClock) -> None:

@@ -181,6 +181,30 @@ def test_what_some_pairings_of_fifty_cost_does_not_grow_with_all_that_they_have(
     assert steps < 5_000, f"of {len(meetings)} pairings"
 
 
+def test_whoever_has_nothing_to_play_costs_nothing_where_pairings_are_looked_up() -> None:
+    """Catches a look at all who are out of a tournament, after each of its matches."""
+
+    def effort(out: int) -> int:
+        waiting = Waiting([Pairing(1, 1, "ann", "bob"), Pairing(2, 1, "cas", "dee")])
+        names = {"ann", *(f"p{number}" for number in range(out))}
+        assert [pairing.number for pairing in waiting.of(names, 10)] == [1]
+        return steps_taken(lambda: waiting.of(names, 10))
+
+    assert effort(400) == effort(100)
+
+
+def test_how_many_pairings_are_due_takes_as_long_to_say_however_many_rounds_are_to_come() -> None:
+    def effort(rounds: int) -> int:
+        waiting = Waiting((Pairing(round, round, "ann", "bob") for round in range(1, rounds + 1)), begun=2)
+        waiting.discard(2)
+        assert waiting.due == waiting.__copy__().due == 1
+        waiting.begin(3)
+        assert (len(waiting), waiting.due) == (rounds - 1, 2)
+        return steps_taken(lambda: waiting.due)
+
+    assert effort(400) == effort(100)
+
+
 # All of it, with people who come and go
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from server.export.json_views import moment_or_none, rounded
-from server.host.appearances import Found, unseen
+from server.host.appearances import Found, Index, unseen
 from server.host.grouping import frozen
 from server.host.versions import Rated, Version, versions
 from server.http.head import HttpError
@@ -24,7 +24,8 @@ async def career(call: Look, name: str) -> Response:
     by_game: dict[str, Found] = {}
     for each in mine:
         by_game.setdefault(each[0].opened.game, []).append(each)
-    work = (partial(_career, name, game, by_game[game], rated.get(game, {})) for game in by_game)
+    index = call.view.versions.index
+    work = (partial(_career, name, game, by_game[game], rated.get(game, {}), index) for game in by_game)
     games = [await call.view.boards.run(each) for each in work]
     return json_response(200, {"name": name, "games": games})
 
@@ -36,8 +37,9 @@ async def named(call: Look) -> Response:
     return await career(call, name)
 
 
-def _career(name: str, game: str, mine: Found, rated: Rated) -> dict[str, Any]:
-    shown, theirs = [_shown(each) for each in versions(name, mine, rated)], [record for record, _ in mine]
+def _career(name: str, game: str, mine: Found, rated: Rated, index: Index) -> dict[str, Any]:
+    shown = [_shown(each) for each in versions(name, index.sums(name, mine), rated)]
+    theirs = [record for record, _ in mine]
     latest = shown[0] if shown else {"version": None, "rating": None, "interval": None}
     said = [record.affiliations[name] for record in theirs if name in record.affiliations]
     return {

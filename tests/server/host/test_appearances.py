@@ -3,16 +3,19 @@
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from random import Random
 from threading import Barrier
 
 import pytest
 
+from server.host import appearances
 from server.host.appearances import Index
 from server.pages import bot
 from tests.tournament.test_score_sheet import NAMES, event, play
+from tournament import archive
 from tournament.events import Ending
-from tournament.facts import Concluded, Drew, Opened
+from tournament.facts import Concluded, Drew, Opened, State, Turned, Voided
 from tournament.format import Pairing
 from tournament.kinds import Kind
 from tournament.record import Record
@@ -61,3 +64,38 @@ def test_whoever_has_finished_a_match_without_entering_is_known(ending: Ending) 
         assert (seen is not None) == (ending is not Ending.VOID)
         assert seen is None or (seen["count"], seen["careers"][0].total.played) == (1, 0)
     assert index.of("bob", [record]) == []
+
+
+def test_what_a_bot_has_done_in_a_tournament_that_is_long_over_is_added_up_once() -> None:
+    """Catches a page of a bot that takes all of its tournaments out of the archive, each time."""
+    random, record, index = Random(2), event("round-robin"), Index()
+    for first, second in pairwise(NAMES):
+        play(record, random, first, second)
+    record.add(Turned(State.FINISHED))
+    record.archive()
+    for name in NAMES[1:3]:
+        first = index.sums(name, index.of(name, [record]))
+        record.put_back()
+        assert index.sums(name, index.of(name, [record])) == first
+        assert sum(tally.played for tally in first[0].opponents.values()) == 2
+        assert archive.PARTS.isdisjoint(vars(record)), "it is still in the archive"
+
+
+@pytest.mark.parametrize("kind", ["round-robin", "open"])
+def test_what_a_bot_has_done_is_what_its_matches_add_up_to_whoever_asked_before(kind: str) -> None:
+    random, record, index = Random(3), event(kind), Index()
+    for _ in range(60):
+        match = play(record, random, *random.sample(NAMES, 2))
+        if random.random() < 0.2:
+            record.add(Voided(match, "so", record.matches[match].players, record.matches[match].score))
+        for name in random.sample(NAMES, 3):
+            known, anew = (each.sums(name, each.of(name, [record])) for each in (index, Index()))
+            assert known == anew
+
+
+def test_sums_of_as_many_bots_are_remembered_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(appearances, "SUMMED", 2)
+    record, index = event("round-robin"), Index()
+    for name in NAMES:
+        index.sums(name, index.of(name, [record]))
+    assert len(index._summed) == 2

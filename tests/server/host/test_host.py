@@ -23,6 +23,7 @@ from tests.server.protocols.room import SlowToEnter
 from tests.server.protocols.table import Slow as SlowToKeep
 from tests.steps import steps_taken
 from tests.tournament.world import first, play
+from tests.turns import taking_turns
 from tournament.desk import Desk
 from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned
 from tournament.folding import kept_as
@@ -422,6 +423,17 @@ async def test_a_tournament_is_opened_as_soon_however_many_of_its_name_were_dele
         assert (await opening.open("cup", opened, (), 0.0)).kept_as == kept_as("cup", many + 1)
         assert (await opening.open("cap", opened, (), 0.0)).kept_as == "cap"
     assert steps[0] == steps[1]
+
+
+async def test_while_many_are_led_out_of_a_deleted_tournament_others_get_their_turns() -> None:
+    """Catches one step for all of them: with 10,000 it held up all moves for a tenth of a second."""
+    async with running() as (host, _):
+        cup = await host.open("cup", Opened(GAME, "round-robin"))
+        visits = [await host.arrive(f"bot-{number}", GAME, tournament="cup") for number in range(50)]
+        async with taking_turns() as turns:
+            await host.delete(cup, "somebody")
+        assert turns.taken >= len(visits)
+        assert {visit.player.place for visit in visits} == {OPEN + GAME}
 
 
 # What is kept was opened with another version of a game

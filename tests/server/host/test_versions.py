@@ -49,7 +49,8 @@ def extend(
 
 def of_ann(*records: Record) -> list[Version]:
     index = Index()
-    return versions("ann", [(each, index.find(each, "ann")) for each in records], rated(records))
+    found = [(each, index.find(each, "ann")) for each in records]
+    return versions("ann", index.sums("ann", found), rated(records))
 
 
 @pytest.mark.slow
