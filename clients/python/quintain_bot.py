@@ -60,7 +60,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from typing import IO, Any, NamedTuple, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 __all__ = ["Leave", "Refused", "Unreachable", "run"]
 
@@ -78,6 +78,26 @@ SECRET = ("token", "session")  # what no record has: whoever knows it speaks for
 UNTRUSTED = "its certificate is not trusted here"
 NO_TLS = "no TLS comes about"
 LEADS = "whatever answers there leads to "  # as from http:// to https://; nobody follows with a token
+TEXT, MAYBE = (str,), (str, type(None))
+FIELDS: dict[str, dict[str, tuple[type, ...]]] = {  # what is read of messages, and of which types it is
+    "welcome": {"name": TEXT, "tournament": MAYBE, "token": TEXT},
+    "begin": {"match": TEXT, "you": TEXT, "players": (list,)},
+    "turn": {"match": TEXT, "ply": (int,), "turn": MAYBE, "clock": (list,)},
+    "end": {"winner": MAYBE},
+}
+OPTIONAL: dict[str, tuple[type, ...]] = {
+    "options": (dict,),
+    "moves": (list,),
+    "cause": (list,),
+    "rows": (list,),
+}
+ITEMS: dict[str, tuple[type, ...]] = {  # of these lists
+    "players": TEXT,
+    "clock": (int, float, type(None)),
+    "cause": (dict,),
+    "rows": (dict,),
+}
+PAIRS = ("players", "clock")  # lists that have an item for each seat
 FOR_GOOD = (  # what the host says to whoever is not to come back
     "has taken over",  # somebody else plays with our token: that would be a fight without end
     "ask its organiser",  # who has withdrawn or disqualified us
@@ -236,6 +256,7 @@ class _Bot:
                     if not self.here:  # the hello is not answered: whatever is there may be no host of ours
                         raise Lost("the host does not answer")
                     continue
+                _expect(message)
                 self.heard(message)
                 self.reason = ""
                 kind = message.get("type")
@@ -377,7 +398,7 @@ class _Teller:
 def _advice(end: Message, seat: int, game: str) -> str:
     """What a bot that has lost a match other than by the rules can do about it."""
     own: list[Message] = [cause for cause in end.get("cause") or () if cause.get("seat") == seat]
-    latest = {cause.get("kind"): cause for cause in own}
+    latest = {str(cause.get("kind")): cause for cause in own}
     refused, late = latest.get("refused"), latest.get("late")
     there = [cause for cause in own if cause.get("kind") in ("disconnected", "returned")]
     how = (str(end.get("ending")), str(end.get("fault")))
@@ -526,6 +547,22 @@ def _message(text: bytes) -> Message:
     if isinstance(message, dict):
         return cast(Message, message)
     raise Astray("what came is not a message")
+
+
+def _expect(message: Message) -> None:
+    """Raise `Astray` if something in a message is not as a host has it: no other is looked at."""
+    kind = str(message.get("type"))
+    wanted = dict(FIELDS.get(kind, {}))
+    wanted.update({name: types for name, types in OPTIONAL.items() if name in message})
+    for name, types in wanted.items():
+        value = message.get(name)
+        sound = isinstance(value, types)
+        if sound and name in ITEMS:
+            items = cast("list[Any]", value)
+            sound = all(isinstance(item, ITEMS[name]) for item in items)
+            sound = sound and (name not in PAIRS or len(items) == 2)
+        if not sound:
+            raise Astray(f"what came is not a message of a host: {kind!a} with {name} {value!a:.100}")
 
 
 def _read(text: bytes) -> Any:
@@ -745,8 +782,8 @@ class _Http(_Connection):
                 raise Lost(_error(status, answer))
         elif status in (201, 403):
             told = _message(answer)
-            self._session = f"{self._address.path}/{told.get('session')}"
-            self._after = told.get("seq", 0)
+            self._session = f"{self._address.path}/{quote(str(told.get('session')))}"
+            self._note_seq(told)
             self._heard.append(told)
         else:
             raise Astray(_error(status, answer))
@@ -770,8 +807,12 @@ class _Http(_Connection):
         if not self._heard:
             return None
         message = self._heard.popleft()
-        self._after = message.get("seq", self._after)
+        self._note_seq(message)
         return message
+
+    def _note_seq(self, message: Message) -> None:
+        seq = message.get("seq")
+        self._after = seq if isinstance(seq, int) else self._after
 
     def _ask(self, method: str, path: str, body: bytes | None, seconds: float) -> tuple[int, bytes]:
         """Ask, and ask once more if the connection turns out to have ended while it was idle.
@@ -846,11 +887,11 @@ def _words(error: Exception) -> str:
 
 def _error(status: object, answer: bytes) -> str:
     """What an answer that is none says went wrong."""
-    try:
-        return str(json.loads(answer)["error"])
-    except (ValueError, KeyError, TypeError):
-        line = _printable(answer)
-        return f"the answer is {status}" + (f" ({line})" if line else "")
+    told = _read(answer)
+    if isinstance(told, dict) and "error" in told:
+        return str(cast(Message, told)["error"])[:1000]
+    line = _printable(answer)
+    return f"the answer is {status}" + (f" ({line})" if line else "")
 
 
 def _printable(answer: bytes) -> str:

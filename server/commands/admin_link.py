@@ -2,6 +2,7 @@
 
 from server.commands.hosts import DeskOptions
 from server.exits import DONE
+from server.programs.answers import Link
 from server.programs.terminal import say
 
 
@@ -15,5 +16,5 @@ def admin_link(*, desk: DeskOptions | None = None) -> int:
         quintain admin-link --data friday --url http://127.0.0.1:9000
     """
     remote = (desk or DeskOptions()).remote()
-    say(remote.url + remote.post("admin-link")["path"])
+    say(remote.url + remote.post("admin-link", like=Link)["path"])
     return DONE

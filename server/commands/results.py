@@ -13,6 +13,7 @@ from server.commands.hosts import HostOptions
 from server.exits import DONE, Failure, Misuse
 from server.export.words import FAULTS, LAST, before_move, in_words, whose
 from server.net.escaping import json_line
+from server.programs.answers import Match
 from server.programs.report import rendered
 from server.programs.table import table
 from server.programs.terminal import say
@@ -73,7 +74,7 @@ def replay(match: str, *, host: HostOptions | None = None, json: Flag = False, t
     if text:
         say(remote.text("matches", match, query="?format=text").rstrip("\n"))
         return DONE
-    found = remote.get("matches", match)
+    found = remote.get("matches", match, like=Match)
     if found["game"] not in catalogue():
         raise Failure(f"{match} is a match of {found['game']}, which is not installed here")
     if json:

@@ -17,6 +17,7 @@ from server.commands.hosts import DeskOptions, HostOptions
 from server.commands.tournament_answers import COLUMNS, cells, order, shown, tell
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
+from server.programs.answers import Summary
 from server.programs.table import table
 from server.programs.terminal import expect_consent, note, say, say_unchanged
 
@@ -159,7 +160,7 @@ def create(
         wanted["pace"] = {"turn": turn, "bank": bank, "gain": gain}
     if option:
         wanted["options"] = dict(map(_option, option))
-    tell((desk or DeskOptions()).remote().post("tournaments", body=wanted), json)
+    tell((desk or DeskOptions()).remote().post("tournaments", body=wanted, like=Summary), json)
     return DONE
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from server.commands.hosts import DeskOptions
 from server.exits import DONE
 from server.net.escaping import json_line
+from server.programs import answers
 from server.programs.table import table
 from server.programs.terminal import say
 
@@ -16,8 +17,10 @@ COLUMNS = ("tournament ", "game ", "format ", "state ", "entrants", "played", "o
 
 
 def order(desk: DeskOptions | None, name: str, action: str, body: dict[str, Any], as_json: bool) -> int:
-    answer = (desk or DeskOptions()).remote().post("tournaments", name, action, body=body)
-    if "before" in answer and not as_json:
+    asked = body.get("preview", False)
+    like = answers.Preview if asked else answers.Summary
+    answer = (desk or DeskOptions()).remote().post("tournaments", name, action, body=body, like=like)
+    if asked and not as_json:
         say(preview(answer["before"], answer["after"], f"{name}: what it would change"))
     else:
         tell(answer, as_json)

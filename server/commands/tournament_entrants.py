@@ -16,6 +16,8 @@ from server.commands.tournament_answers import order, tell
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
 from server.net.hosts import is_oneself
+from server.programs.answers import Invited as Invitation
+from server.programs.answers import Summary, Whole
 from server.programs.interrupts import Interrupts, later
 from server.programs.terminal import note, say
 
@@ -65,7 +67,9 @@ def enter(
     remote, answers = (desk or DeskOptions()).remote(), list[Any]()
     for each in bot:
         try:
-            answers.append(remote.post("tournaments", name, "enter", body={"name": each, **said}))
+            answers.append(
+                remote.post("tournaments", name, "enter", body={"name": each, **said}, like=Summary)
+            )
         except Failure:
             if answers:
                 note(f"quintain: in {name} now: {', '.join(bot[: len(answers)])}; but not {each}")
@@ -81,9 +85,10 @@ def _invite_all(desk: DeskOptions, name: str, source: Path, folder: Path, json: 
 
     def ask(bot: Invited) -> str:
         said = _said_of(bot.affiliation or None, bot.contact or None)
-        return remote.post("tournaments", name, "invite", body={"name": bot.name, **said})["token"]
+        body = {"name": bot.name, **said}
+        return remote.post("tournaments", name, "invite", body=body, like=Invitation)["token"]
 
-    about = remote.get("tournaments", name)
+    about = remote.get("tournaments", name, like=Whole)
     written, letters = list[str](), invite(invited, folder, about, remote.url, ask)
     try:
         with Interrupts():
@@ -183,7 +188,7 @@ def invite(
         The name and the token as a JSON object.
     """
     body = {"name": bot, **_said_of(affiliation, contact)}
-    told = (desk or DeskOptions()).remote().post("tournaments", name, "invite", body=body)
+    told = (desk or DeskOptions()).remote().post("tournaments", name, "invite", body=body, like=Invitation)
     say(json_line(told) if json else told["token"])
     return DONE
 
@@ -211,7 +216,7 @@ def release(
     told = (
         (desk or DeskOptions())
         .remote()
-        .post("tournaments", name, "release", body={"name": bot, "bind": True})
+        .post("tournaments", name, "release", body={"name": bot, "bind": True}, like=Invitation)
     )
     say(json_line(told) if json else told["token"])
     return DONE

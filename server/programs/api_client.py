@@ -1,7 +1,8 @@
 """A running host, through its HTTP API: the commands for organisers use this.
 
 Errors are raised as a `Failure` in the host's own words. It is a `Failure`,
-too, if no host answers, or something else does.
+too, if no host answers, or something else does: whatever is read of an answer is
+what a host gives (`answers.py`), and no answer fills the memory or takes for ever.
 """
 
 import json
@@ -12,21 +13,29 @@ from http.client import HTTPException, HTTPMessage, HTTPResponse, IncompleteRead
 from math import inf
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
-from typing import IO, Any, cast
+from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
+import msgspec
+
 from server.exits import Failure, Misuse
 from server.net import causes
 from server.net.addresses import http_parts, is_loopback
+from server.net.escaping import safe
+from server.programs import answers
 from server.programs.terminal import note
 from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
 REDIRECTIONS = range(300, 400)
 TIMEOUT = 30.0  # seconds: a large export takes some
 SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
+LARGEST = 256_000_000  # bytes of an answer, or of all pages of a list: a page has some 300,000
+COMPLAINT = 100_000  # bytes of an answer that says what is wrong
+PATIENCE = 60.0  # seconds for an answer that has begun: something may send a byte now and then, for ever
 NAMED = {"rows": "name", "entrants": "name", "tournaments": "tournament"}  # by what is listed
+SHAPES = {"rows": answers.Standings, "entrants": answers.Whole, "tournaments": answers.Tournaments}
 READINGS = 10  # of a list that changes meanwhile
 FLAG = "--token"
 GIVEN = (FLAG, VARIABLE)  # where a token is from that was named for a command
@@ -46,6 +55,13 @@ class _Redirects(HTTPRedirectHandler):
 
 # A proxy of the environment knows nothing of 127.0.0.1.
 _open = build_opener(ProxyHandler({}), _Redirects).open
+
+
+Anything = dict[str, Any]  # the shape of an answer of which only the keys are looked at
+
+
+class _Endless(Exception):
+    """An answer has more than there is room for, or takes too long. The message says which."""
 
 
 class Answer(dict[str, Any]):
@@ -68,9 +84,9 @@ class Remote:
         self._token = token
         self._data = data
 
-    def get(self, *path: str) -> Any:
-        """The JSON at `/api/…`."""
-        return self._json(self._answer(Request(self._address(path))))  # noqa: S310 - the scheme is looked at
+    def get(self, *path: str, like: Any = Anything) -> Any:
+        """The JSON at `/api/…`, of that shape."""
+        return self._json(self._answer(Request(self._address(path))), like)  # noqa: S310 - the scheme is looked at
 
     def whole(self, listed: str, *path: str) -> Any:
         """The JSON at a path, with everything that it lists, from all pages.
@@ -84,13 +100,18 @@ class Remote:
         raise Failure(f"what {self.url} lists changes while it is being read: ask again")
 
     def _pages(self, listed: str, *path: str) -> Any:
-        found = self.get(*path)
-        while (after := found.get("next")) is not None:
-            asked = Request(f"{self._address(path)}?after={after}")  # noqa: S310
-            page = self._json(self._answer(asked))
-            found[listed] += page[listed]
-            found["next"] = page["next"]
-        return found
+        address, room, entries, after, query = self._address(path), LARGEST, list[Any](), 0, ""
+        while True:
+            answer = self._answer(Request(address + query), most=room)  # noqa: S310
+            room -= len(answer)
+            page = self._json(answer, SHAPES[listed])
+            entries += page[listed]
+            if (following := page.get("next")) is None:
+                page[listed] = entries
+                return page
+            if following <= after or not page[listed]:  # or the list would have no end
+                raise self._no_host(f"its {listed} go on from {after} at {following}")
+            after, query = following, f"?after={following}"
 
     def text(self, *path: str, query: str = "") -> str:
         return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS))  # noqa: S310
@@ -112,28 +133,32 @@ class Remote:
         self._answer(Request(self._address(("organiser",)), headers=headers), f"; it was taken from {origin}")  # noqa: S310
         return self._text(self._answer(Request(self._address(path), headers=headers), texts=TEXTS))  # noqa: S310
 
-    def post(self, *path: str, body: dict[str, Any] | None = None) -> Any:
-        """Give an order, with the organiser's token."""
+    def post(self, *path: str, body: dict[str, Any] | None = None, like: Any = Anything) -> Any:
+        """Give an order, with the organiser's token; returns the answer, which is of that shape."""
         token, origin = self._organiser()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         asked = Request(self._address(path), _written(body or {}), headers)  # noqa: S310
-        return self._json(self._answer(asked, f"; it was taken from {origin}"))
+        return self._json(self._answer(asked, f"; it was taken from {origin}"), like)
 
     def _address(self, path: tuple[str, ...]) -> str:
         if "" in path:  # what is left would lead to something else, such as a list
             raise Misuse("expected a name, and got an empty one")
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
-    def _answer(self, request: Request, credentials: str = "", texts: Sequence[str] = ()) -> bytes:
+    def _answer(
+        self, request: Request, credentials: str = "", texts: Sequence[str] = (), most: int = LARGEST
+    ) -> bytes:
         """The answer to a request; `credentials` is added to the message if they are refused.
 
-        If there are `texts`, it is of one of these types.
+        If there are `texts`, it is of one of these types, and as long as it is: an export has no bounds.
         """
         try:
             with _opened(request) as answer:
                 if texts and answer.headers.get_content_type() not in texts:
                     raise self._no_host()
-                return answer.read()
+                return answer.read() if texts else _body(answer, most)
+        except _Endless as endless:
+            raise self._no_host(str(endless)) from None
         except HTTPError as error:
             if error.code in REDIRECTIONS:
                 with error:
@@ -166,14 +191,17 @@ class Remote:
         except ValueError:  # of where it leads: our own address was looked at
             raise Failure(f"{self.url} leads to what is no address: name one with --url") from None
 
-    def _json(self, answer: bytes) -> Any:
+    def _json(self, answer: bytes, like: Any) -> Any:
+        """The answer, of which every part that `like` names is what it says."""
         try:
+            msgspec.json.decode(answer)  # takes neither numbers without a value nor halves of characters
+            msgspec.json.decode(answer, type=like)
             found: object = json.loads(answer, object_hook=lambda part: Answer(part, self.url))
+        except msgspec.ValidationError as error:
+            raise self._no_host(str(error)) from None
         except (ValueError, RecursionError):
             raise self._no_host() from None
-        if not isinstance(found, dict):
-            raise self._no_host()
-        return Answer(cast("dict[str, Any]", found), self.url)
+        return found
 
     def _text(self, answer: bytes) -> str:
         try:
@@ -181,7 +209,9 @@ class Remote:
         except UnicodeDecodeError:
             raise self._no_host() from None
 
-    def _no_host(self) -> Failure:
+    def _no_host(self, why: str = "") -> Failure:
+        if why:
+            return Failure(f"what answers at {self.url} is not a Quintain host: {why}")
         return Failure(f"what answers at {self.url} is not a Quintain host")
 
     def _organiser(self) -> tuple[str, str]:
@@ -246,7 +276,24 @@ def _soon(error: HTTPError) -> float:
 
 
 def _complaint(error: HTTPError) -> str:
+    """What a host says is wrong; only the status, if what answers is none."""
     try:
-        return " ".join(str(json.loads(error.read())["error"]).split())
-    except (ValueError, RecursionError, KeyError, TypeError, OSError, HTTPException):
-        return f"the host answers with {error.code} {error.reason}"
+        found = msgspec.json.decode(_body(error, COMPLAINT), type=answers.Wrong)
+    except (ValueError, RecursionError, OSError, HTTPException, _Endless):
+        return f"the host answers with {error.code} {safe(error.reason)}"
+    return " ".join(found.error.split())
+
+
+def _body(answer: HTTPResponse | HTTPError, most: int) -> bytes:
+    """What an answer has after its head; raises `_Endless`."""
+    parts, room, until = list[bytes](), most, time.monotonic() + PATIENCE
+    while part := answer.read1(min(room + 1, 65536)):
+        parts.append(part)
+        room -= len(part)
+        if room < 0:
+            raise _Endless(f"its answer has more than {most:,} bytes")
+        if time.monotonic() > until:
+            raise _Endless(f"its answer was not whole after {PATIENCE:.0f} s")
+    if answer.length:  # were promised, and did not come
+        raise IncompleteRead(b"")
+    return b"".join(parts)

@@ -762,7 +762,7 @@ def test_a_bot_that_thinks_while_another_takes_over_from_it_does_not_fight_for_i
         connection.recv(65536)
         welcome = {"type": "welcome", "name": "ann", "token": "t", "game": "quoridor", "tournament": None}
         begin = {"type": "begin", "match": "m", "you": "first", "players": ["ann", "bob"]}
-        turn = {"type": "turn", "match": "m", "ply": 0, "turn": "first", "last": None}
+        turn = {"type": "turn", "match": "m", "ply": 0, "turn": "first", "clock": [None, None]}
         connection.sendall(b"".join(json.dumps(each).encode() + b"\n" for each in (welcome, begin, turn)))
         assert thinks.wait(HANG)
         connection.sendall(b'{"type":"refused","reason":"another connection has taken over"}\n')
@@ -804,6 +804,40 @@ def test_what_is_no_message_ends_the_connection_and_not_the_bot(
     with pytest.raises(Refused, match="no room"):
         quintain_bot.run(first_free, game="quoridor", name="ann", url=f"{scheme}://127.0.0.1:{script.port}")
     script.join()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "begin", "match": "cup-1", "you": [], "players": ["ann", "bob"]},
+        {"type": "begin", "match": "cup-1", "you": "first", "players": None},
+        {"type": "begin", "match": "cup-1", "you": "first", "players": ["ann"]},
+        {"type": "begin", "match": "cup-1", "you": "first", "players": ["ann", "bob"], "moves": None},
+        {"type": "begin", "match": "cup-1", "you": "first", "players": ["ann", "bob"], "options": "x"},
+        {"type": "turn", "match": "cup-1", "turn": "first", "clock": [None, None]},
+        {"type": "turn", "match": "cup-1", "turn": "first", "ply": 0, "clock": {}},
+        {"type": "turn", "match": "cup-1", "turn": "first", "ply": 0, "clock": ["x", None]},
+        {"type": "end", "match": "cup-1", "winner": []},
+        {"type": "end", "match": "cup-1", "winner": None, "cause": ["x"]},
+        {"type": "standings", "final": True, "tournament": "cup", "rows": 5},
+    ],
+    ids=str,
+)
+def test_a_message_that_no_host_says_ends_the_connection_and_not_the_bot(odd: dict[str, Any]) -> None:
+    """Catches a bot that ended with a traceback, as if the fault were its author's."""
+    heard: list[Any] = []
+
+    def babble(connection: socket.socket) -> None:
+        connection.recv(65536)
+        welcome = {"type": "welcome", "name": "ann", "token": "t", "game": "quoridor", "tournament": None}
+        connection.sendall(json.dumps(welcome).encode() + b"\n" + json.dumps(odd).encode() + b"\n")
+
+    script = Script(babble, refuse_line)
+    way: dict[str, Any] = {"game": "quoridor", "name": "ann", "url": f"tcp://127.0.0.1:{script.port}"}
+    with pytest.raises(Refused, match="no room"):
+        quintain_bot.run(first_free, heard=heard.append, **way)
+    script.join()
+    assert odd not in heard
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_KEEPIDLE"), reason="this system has no such option")

@@ -151,8 +151,13 @@ def test_an_answer_without_what_was_asked_for_is_none_of_a_host() -> None:
 def test_whoever_changes_places_while_a_table_is_read_is_in_it_once() -> None:
     """Catches a bot that was on both pages, and another on neither."""
 
+    head = dict.fromkeys(("tournament", "game", "format", "state"), "") | {"frozen": False}
+    row = {"rank": 1, "points": 0.0, "played": 0, "wins": 0, "draws": 0, "losses": 0}
+    row |= {"rating": None, "interval": None}
+
     def page(*names: str, following: int | None) -> bytes:
-        body = json.dumps({"rows": [{"name": name} for name in names], "next": following}).encode()
+        rows = [row | {"name": name} for name in names]
+        body = json.dumps(head | {"rows": rows, "next": following}).encode()
         return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
 
     first, moved = page("ann", "bob", following=2), page("bob", following=None)
