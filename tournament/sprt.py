@@ -30,6 +30,7 @@ ITERATIONS = 10  # … which takes two to four rounds
 NUDGE = 0.1  # times the square of the interval: how far beyond the straight line the root is looked for
 WITHIN_LOGISTIC = 1e-3  # of a root: a finer one would differ from fastchess in the third digit
 WITHIN_NORMALISED = 1e-7
+FINE = 0.01  # times the least share: where that makes it finer still, the fit would be far off otherwise
 FARTHEST = 200.0  # normalised Elo: beyond about 230 the iteration has no solution to begin with
 
 
@@ -109,7 +110,7 @@ def at_normalised(seen: Sequence[float], nelo: float) -> list[float]:
         pulls = [
             score - 0.5 - target * deviation * (1 + ((score - mean) / deviation) ** 2) / 2 for score in SCORES
         ]
-        before, fitted = fitted, _tilted(seen, pulls, WITHIN_NORMALISED)
+        before, fitted = fitted, _tilted(seen, pulls, WITHIN_NORMALISED, FINE * min(seen))
         if max(abs(new - old) for new, old in zip(fitted, before, strict=True)) < CLOSE:
             break
     return fitted
@@ -122,22 +123,22 @@ def moments(shares: Sequence[float]) -> tuple[float, float]:
     return mean, sqrt(variance)
 
 
-def _tilted(seen: Sequence[float], pulls: Sequence[float], within: float) -> list[float]:
+def _tilted(seen: Sequence[float], pulls: Sequence[float], within: float, fine: float = inf) -> list[float]:
     """The likeliest distribution under which the expected pull is zero; some pull either way."""
 
     def expected(tilt: float) -> float:
         return sum(share * pull / (1 + tilt * pull) for share, pull in zip(seen, pulls, strict=True))
 
-    tilt = _root(expected, -1 / max(pulls), -1 / min(pulls), within)
+    tilt = _root(expected, -1 / max(pulls), -1 / min(pulls), within, fine)
     return [share / (1 + tilt * pull) for share, pull in zip(seen, pulls, strict=True)]
 
 
-def _root(falling: Callable[[float], float], low: float, high: float, within: float) -> float:
+def _root(falling: Callable[[float], float], low: float, high: float, within: float, fine: float) -> float:
     """The zero of a function that falls from +∞ at `low` to -∞ at `high`.
 
     Each step looks where the straight line between the ends crosses zero, moved somewhat towards the
     middle, so that both ends come nearer (I. Oliveira and R. Takahashi, "An enhancement of the bisection
-    method average performance preserving minmax optimality").
+    method average performance preserving minmax optimality"). Beyond `within` halves are taken.
     """
     above, below = inf, -inf
     while high - low > 2 * within:
@@ -153,4 +154,6 @@ def _root(falling: Callable[[float], float], low: float, high: float, within: fl
             high, below = at, value
         else:
             return at
+    while high - low > 2 * fine and low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
     return (low + high) / 2

@@ -85,6 +85,19 @@ def test_whoever_is_asked_about_gets_the_same_ratio_with_another_sign(
     assert turned == pytest.approx(-ratio, rel=1e-2, abs=1e-2 * (1 + sum(seen) ** 0.5))
 
 
+@pytest.mark.parametrize("seen", [(1, 0, 0, 0, 0), (0, 1, 0, 0, 0), (0, 0, 1, 0, 0), (0, 0, 0, 2, 1)])
+@pytest.mark.parametrize("elos", [(150, 200), (-200, 200), (0, 100), (0, 5)])
+def test_so_many_times_as_many_pairs_that_are_alike_say_so_many_times_as_much(
+    seen: tuple[int, ...], elos: tuple[float, float]
+) -> None:
+    """Also where what was not seen would be as rare as an iteration is exact."""
+    test = Sprt(elo0=elos[0], elo1=elos[1])
+    some = test.ratio([1_000 * count for count in seen])
+    for times in (17, 100, 1_000):
+        many = test.ratio([times * 1_000 * count for count in seen])
+        assert many / times == pytest.approx(some, rel=1e-2, abs=1e-2)
+
+
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
