@@ -16,6 +16,7 @@ from server.net.time_limits import within
 
 LONGEST = 4.0  # seconds for an answer to any question: the first is asked after a second of silence …
 EVERY = 1  # … and then there is one each second, which is as often as the kernel can be told to ask
+RECENT = 1000  # milliseconds: whoever has answered since then need not be asked, and nobody waits for it
 LOOK = 0.05  # seconds between two looks at what the kernel has heard
 INFO = struct.Struct("=56xI")  # of Linux's `struct tcp_info`: milliseconds since anything was acknowledged
 VANISHED = "its machine answers no more, and its name is wanted from the same address"  # for the log
@@ -24,14 +25,14 @@ OPTIONS = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL) if sys.platform == "linux"
 
 async def still_there(connected: socket.socket) -> bool:
     """Whether the peer's machine answers within some seconds; True where that cannot be found out."""
-    if (silent := _silence(connected)) is None:
+    if (silent := silence(connected)) is None or silent < RECENT:
         return True
     usual = [connected.getsockopt(socket.IPPROTO_TCP, option) for option in OPTIONS]
     _ask(connected, EVERY, EVERY)
     with within(LONGEST):
         while True:
             await trio.sleep(LOOK)
-            before, silent = silent, _silence(connected)
+            before, silent = silent, silence(connected)
             if silent is None:
                 break  # it was closed meanwhile
             if silent < before:
@@ -47,7 +48,7 @@ def _ask(connected: socket.socket, *seconds: int) -> None:
             connected.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
-def _silence(connected: socket.socket) -> int | None:
+def silence(connected: socket.socket) -> int | None:
     """Milliseconds since anything came from the peer's machine; None where that is not known."""
     if sys.platform != "linux":
         return None
