@@ -787,6 +787,25 @@ async def test_before_a_stop_a_match_comes_home_if_it_can_go_on_after_it() -> No
         assert len(first.begun) == len(second.begun) == 1, "they are told nothing"
 
 
+async def test_a_worker_is_not_drained_before_such_a_match_is_home() -> None:
+    """Catches moves that bots had been told, and that were not kept when the host stopped."""
+    async with playing() as (both, cup, *_):
+        (match,) = cup.matches
+        go_on, drained = both.delay_fetching(), list[bool]()
+
+        async def drain() -> None:
+            await both.holder.drain()
+            drained.append(isinstance(cup.matches[match], Lent))
+
+        both.drain()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(drain)
+            await trio.testing.wait_all_tasks_blocked()
+            assert not drained
+            go_on()
+        assert drained == [False]
+
+
 async def test_a_match_whose_bots_have_gone_before_its_result_is_known_here_is_over() -> None:
     """Catches a tournament that waits for its end, and deals nothing to them any more."""
     async with playing() as (both, cup, *_):
