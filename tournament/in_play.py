@@ -190,6 +190,11 @@ class InPlay:
         """Whether a match has a verdict that was not announced yet."""
         return any(match.verdict is not None for match in self.matches.values())
 
+    @property
+    def lends(self) -> bool:
+        """Whether another process plays a match of which the end was not heard."""
+        return any(match.elsewhere and match.verdict is None for match in self.matches.values())
+
     def epoch(self) -> float:
         """The wall clock's time when the event loop's was 0."""
         return self._wall() - trio.current_time()

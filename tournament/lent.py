@@ -260,32 +260,38 @@ class Lent(Match):
         return inf  # the process that plays it knows who has moved
 
     def hold(self, seat: int, until: float, at: float, *, lost: bool = False) -> None:
-        self.when_home(
-            lambda match: match.hold(seat, min(until, at + match.early_grace(seat)), at, lost=lost)
+        self._order(
+            at, lambda match, at: match.hold(seat, min(until, at + match.early_grace(seat)), at, lost=lost)
         )
 
     def away(self, seat: int, until: float, at: float, *, lost: bool = True) -> None:
-        self.when_home(
-            lambda match: match.away(seat, min(until, at + match.early_grace(seat)), at, lost=lost)
+        self._order(
+            at, lambda match, at: match.away(seat, min(until, at + match.early_grace(seat)), at, lost=lost)
         )
 
     def cut_off(self, seat: int, why: str, at: float) -> None:
-        self.when_home(lambda match: match.cut_off(seat, why, at))
+        self._order(at, lambda match, at: match.cut_off(seat, why, at))
 
     def leave(self, seat: int, at: float, *, out: bool = False) -> None:
-        self.when_home(lambda match: match.leave(seat, at, out=out))
+        self._order(at, lambda match, at: match.leave(seat, at, out=out))
 
     def here(self, seat: int, at: float) -> None:
-        self.when_home(lambda match: match.here(seat, at))
+        self._order(at, lambda match, at: match.here(seat, at))
 
     def resign(self, seat: int, at: float) -> None:
-        self.when_home(lambda match: match.resign(seat, at))
+        self._order(at, lambda match, at: match.resign(seat, at))
 
     def forfeit(self, seat: int, sent: object, why: str, at: float) -> None:
-        self.when_home(lambda match: match.forfeit(seat, sent, why, at))
+        self._order(at, lambda match, at: match.forfeit(seat, sent, why, at))
 
     def void(self, why: str, at: float, fault: Fault | None = None) -> None:
-        self.when_home(lambda match: match.void(why, at, fault))
+        self._order(at, lambda match, at: match.void(why, at, fault))
+
+    def _order(self, at: float, order: Callable[[Match, float], None]) -> None:
+        """Have the match come home, and carry out an order of that time, or of when the last of what was
+        played until then happened.
+        """
+        self.when_home(lambda match: order(match, max(at, match.log.events[-1].at)))
 
     def has_moved(self, seat: int) -> bool:
         return self._report is not None and self._report.moved[seat]

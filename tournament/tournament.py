@@ -287,7 +287,9 @@ class Tournament:
 
     def come_home(self, lent: Lent, course: Course) -> tuple[Seat, Seat] | None:
         """Go on here with a match that another process has played; returns its seats, if it is not over."""
-        return self._play.come_home(lent, course)
+        seats = self._play.come_home(lent, course)
+        self.wake()
+        return seats
 
     async def lose(self, lent: Lent) -> None:
         """Go on with a match whose process is gone, from what was heard of it, as after a restart."""
@@ -313,9 +315,10 @@ class Tournament:
             await self.changed()
 
     async def quiet(self) -> None:
-        """Wait until no match is about to end, and all that are played can go on after a restart."""
+        """Wait until no match is about to end, all can go on after a restart, and none is lent."""
+        record, play = self.record, self._play
         while (
-            self._keeper.waits or self._play.ending or not self.record.keys.keys() >= self.record.dealt.keys()
+            self._keeper.waits or play.ending or play.lends or not record.keys.keys() >= record.dealt.keys()
         ):
             await self.changed()
 

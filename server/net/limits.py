@@ -142,9 +142,10 @@ class Bucket:
 
     def take(self, now: float, cost: float = 1.0) -> bool:
         """Spend `cost` credits if there are that many; else spend nothing and return False."""
-        most, seconds = self._rate.credits, self._rate.seconds
-        self._credits = min(most, self._credits + (now - self._at) * most / seconds)
-        self._at = now
+        if now > self._at:  # what came long before it is looked at may come before a bucket was made
+            most, seconds = self._rate.credits, self._rate.seconds
+            self._credits = min(most, self._credits + (now - self._at) * most / seconds)
+            self._at = now
         if self._credits < cost:
             return False
         self._credits -= cost

@@ -271,6 +271,7 @@ class Spread:
         self._teller = teller
         self._spread = spread
         self._pairs: dict[int, Pair] = {}
+        self._draining = False
         self.hear_now: Callable[[], None] = lambda: None  # takes in what worker 0 has said, if this is not it
         host.lend = self.lend
 
@@ -290,6 +291,8 @@ class Spread:
             self._each(lambda pair: pair.guests.say_moves())
 
     def drain(self) -> None:
+        """Lend nothing more, and have all matches come home that can go on after a restart."""
+        self._draining = True
         self._each(lambda pair: pair.fetch_all())
 
     def stop(self) -> None:
@@ -303,7 +306,13 @@ class Spread:
         decided: Decide,
     ) -> Lent | None:
         """Have another worker play a match; None: it is played here."""
-        if not self._pairs or self._host.draining or not self._is_large(tournament) or not _may_go(players):
+        if (
+            not self._pairs
+            or self._draining
+            or self._host.draining
+            or not self._is_large(tournament)
+            or not _may_go(players)
+        ):
             return None
         lent = Counter({pair: len(pair.lent) for pair in self._pairs.values()})
         pair = min(self._pairs.values(), key=lent.__getitem__)

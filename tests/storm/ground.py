@@ -31,7 +31,12 @@ wrong_tokens = { credits = 100000, seconds = 1.0 }
 new_names = { credits = 100000, seconds = 1.0 }
 takeovers = { credits = 100000, seconds = 1.0 }
 """
-FORMS = {"alone": ("--show", "0"), "shown": ("--show", "1"), "workers": ("--show", "1", "--workers", "2")}
+FORMS = {
+    "alone": ("--show", "0"),
+    "shown": ("--show", "1"),
+    "workers": ("--show", "1", "--workers", "2"),
+    "spread": ("--show", "1", "--workers", "3", "--spread", "2"),
+}
 ENVIRONMENT = {"QUINTAIN_TOKEN": TOKEN, "QUINTAIN_GRADING": "false", "QUINTAIN_RESERVE_BYTES": "0"}
 
 
@@ -103,6 +108,12 @@ class Ground:
                 host.send(signal.SIGSTOP)
                 await trio.sleep(chance.uniform(*STOPPED))
                 host.send(signal.SIGCONT)
+            case "stop a child":
+                with suppress(ProcessLookupError, IndexError):
+                    stopped = chance.choice(host.children())
+                    os.kill(stopped, signal.SIGSTOP)
+                    await trio.sleep(chance.uniform(*STOPPED))
+                    os.kill(stopped, signal.SIGCONT)
             case "kill a child":
                 with suppress(ProcessLookupError, IndexError):
                     os.kill(chance.choice(host.children()), signal.SIGKILL)

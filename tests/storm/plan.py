@@ -5,13 +5,16 @@ from random import Random
 
 from msgspec import Struct
 
-KINDS = ("alone", "shown", "workers", "hosts")
-"""One process, one with another for its pages, one with two workers, and two hosts on one database."""
-STOP, KILL, TERM, KILL_A_CHILD = "stop", "kill", "term", "kill a child"
+KINDS = ("alone", "shown", "workers", "spread", "hosts")
+"""One process, one with another for its pages, one with two workers, one whose three workers lend each other
+most matches, and two hosts on one database.
+"""
+STOP, KILL, TERM, KILL_A_CHILD, STOP_A_CHILD = "stop", "kill", "term", "kill a child", "stop a child"
 FAULTS = {
     "alone": (STOP, KILL, TERM),
     "shown": (STOP, KILL, TERM, KILL_A_CHILD),
     "workers": (STOP, KILL, TERM, KILL_A_CHILD),
+    "spread": (TERM, KILL_A_CHILD, STOP_A_CHILD, STOP_A_CHILD),
     "hosts": (STOP, KILL, TERM, KILL_A_CHILD),
 }
 

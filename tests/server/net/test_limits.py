@@ -51,6 +51,12 @@ def test_the_whole_burst_can_be_spent_at_once_and_what_is_refused_costs_nothing(
     assert bucket.take(7.5, cost=4.0)
 
 
+def test_what_came_before_a_bucket_was_made_takes_no_more_than_it_costs() -> None:
+    bucket = Bucket(RATE, 1000.0)
+    assert [bucket.take(at) for at in (0.0, 500.0, 1.0)] == [True] * 3
+    assert [bucket.take(1000.0) for _ in range(RATE.credits - 2)] == [True] * (RATE.credits - 3) + [False]
+
+
 def test_limits_are_read_from_an_organisers_file_and_a_wrong_name_is_named() -> None:
     assert msgspec.convert({"line_bytes": 100, "junk": {"credits": 1, "seconds": 2.0}}, Limits) == Limits(
         line_bytes=100, junk=Rate(1, 2.0)

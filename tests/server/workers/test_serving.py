@@ -48,15 +48,21 @@ class Hosting:
         return {player.name for player in self.host.lobby.players(GAME) if player.present}
 
     async def hand(
-        self, number: int, said: bytes, path: str | None = None, *, secure: bool = False
+        self,
+        number: int,
+        said: bytes,
+        path: str | None = None,
+        *,
+        secure: bool = False,
+        waited: float = 0.0,
     ) -> socket.socket:
-        """Have it serve a connection, over which a bot has said this; returns the bot's end.
+        """Have it serve a connection, over which a bot has said this, and `waited`; returns the bot's end.
 
         With a `path` it is a websocket's.
         """
         ours, theirs = socket.socketpair()
         self._stack.enter_context(ours).setblocking(False)
-        pieces = ((said, trio.current_time()),)
+        pieces = ((said, trio.current_time() - waited),)
         door = ("tcp", "") if path is None else ("websocket", path)
         self.serving.serve(Hand(number, door[0], door[1], "", secure, pieces), theirs.detach())
         await trio.testing.wait_all_tasks_blocked()
@@ -101,6 +107,18 @@ async def test_worker_0_is_told_once_that_a_bot_is_known_and_once_that_it_has_go
         await trio.testing.wait_all_tasks_blocked()
         assert count_of(here.said, Known(7), Gone(7)) == [1, 1]
         assert not here.names
+
+
+@only_on_linux
+@pytest.mark.parametrize("path", [None, "/play"])
+async def test_whoever_has_waited_for_this_worker_to_start_is_let_in(path: str | None) -> None:
+    """Catches bots that were told that they had said too much, by how long they had waited."""
+    async with hosting() as here:
+        waited = here.host.limits.messages.seconds
+        for number, name in enumerate(NAMES):
+            said = hello(name) if path is None else masked(hello(name))
+            bot = await here.hand(number, said, path, waited=number * waited)
+            assert b'"welcome"' in bot.recv(65536)
 
 
 @only_on_linux

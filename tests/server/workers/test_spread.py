@@ -54,6 +54,7 @@ from tournament.desk import Desk
 from tournament.events import HOST_FAILED, Ending, Fault
 from tournament.facts import Concluded, Opened, State
 from tournament.lent import Lent
+from tournament.match import Match
 from tournament.refusals import Refusal
 from tournament.timekeeper import LATE, Timekeeper
 from tournament.tournament import Tournament
@@ -223,6 +224,25 @@ class Both:
 
         guests.take = receive
         return fetched
+
+    def delay_fetching(self) -> Callable[[], None]:
+        """Have what the first worker wants back be heard by the other one only when this is called."""
+        guests, late = self.guests, list[FromHolder]()
+        take = guests.take
+
+        def receive(message: FromHolder, descriptor: int | None) -> None:
+            if isinstance(message, Fetch):
+                late.append(message)
+            else:
+                take(message, descriptor)
+
+        def go_on() -> None:
+            guests.take = take
+            for message in late:
+                take(message, None)
+
+        guests.take = receive
+        return go_on
 
     def hang(self) -> Guests:
         """The other worker neither hears nor says anything any more; returns what it plays."""
@@ -722,6 +742,23 @@ async def test_moves_that_were_played_until_a_worker_ended_are_not_lost() -> Non
             assert (await back.until("begin"))["moves"] == [0, 1, 0]
 
 
+async def test_an_order_comes_after_all_that_was_played_before_it_was_heard() -> None:
+    """Catches records that are void before their last moves, which nobody could verify."""
+    async with playing() as (both, cup, first, second):
+        (name,) = cup.matches
+        let_go_on, come_home = both.delay_fetching(), list[Match]()
+        both.holder.on_begun.append(lambda _, match: come_home.append(match))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Desk(cup, "alice").void, name, "the board had fallen")
+            await trio.testing.wait_all_tasks_blocked()
+            await first.move(2)
+            await second.asked(3)
+            let_go_on()
+        times = [event.at for event in come_home[0].log.events]
+        assert times == sorted(times)
+        assert (await cup.concluded(name)).moves == (0, 1, 0)
+
+
 async def test_when_the_holder_is_gone_nobody_goes_on_with_its_matches() -> None:
     """Catches bots that play on where nobody keeps what they play."""
     async with playing() as (both, _, first, _):
@@ -748,6 +785,25 @@ async def test_before_a_stop_a_match_comes_home_if_it_can_go_on_after_it() -> No
         assert both.elsewhere == 2
         assert [end["ending"] for end in ends] == ["played", "played"]
         assert len(first.begun) == len(second.begun) == 1, "they are told nothing"
+
+
+async def test_a_worker_is_not_drained_before_such_a_match_is_home() -> None:
+    """Catches moves that bots had been told, and that were not kept when the host stopped."""
+    async with playing() as (both, cup, *_):
+        (match,) = cup.matches
+        go_on, drained = both.delay_fetching(), list[bool]()
+
+        async def drain() -> None:
+            await both.holder.drain()
+            drained.append(isinstance(cup.matches[match], Lent))
+
+        both.drain()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(drain)
+            await trio.testing.wait_all_tasks_blocked()
+            assert not drained
+            go_on()
+        assert drained == [False]
 
 
 async def test_a_match_whose_bots_have_gone_before_its_result_is_known_here_is_over() -> None:
