@@ -160,7 +160,8 @@ class Outbox:
         self._tried = True
         while self._queue is queue:
             sent = 0
-            with within(self._limits.outbox_seconds):
+            # A kernel has us wait until it has sent half of what it keeps: a minute, over a slow link.
+            with within(self._limits.outbox_seconds, Taking(self._wire)):
                 try:
                     sent = await self._wire.send_some(_piece(queue))
                 except Exception:
@@ -190,6 +191,18 @@ class Outbox:
         if self._drained is not None:
             self._drained.set()
             self._drained = None
+
+
+class Taking:
+    """Whether a peer has taken anything since this was asked last."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._taken = wire.taken()
+
+    def __call__(self) -> bool:
+        before, self._taken = self._taken, self._wire.taken()
+        return self._taken is not None and self._taken != before
 
 
 def _piece(queue: deque[Bytes]) -> Bytes:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from server.net.readiness import Readiness
 from server.net.round_trip import round_trip
 from server.net.still_there import still_there
-from server.net.tcp_use import tcp_use
+from server.net.tcp_use import tcp_taken, tcp_use
 from server.net.wire import READ, Wire
 
 # How much the kernel keeps unsent for a peer. Without this limit it would keep up to 4 MiB for one that reads
@@ -235,6 +235,9 @@ class SocketWire(Wire):
             self._socket.close()
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
             self.unparked = None  # it refers to this wire
+
+    def taken(self) -> int | None:
+        return tcp_taken(self._socket)
 
     def round_trip(self) -> float | None:
         return round_trip(self._socket)

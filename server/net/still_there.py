@@ -20,7 +20,7 @@ RECENT = 1000  # milliseconds: whoever has answered since then need not be asked
 LOOK = 0.05  # seconds between two looks at what the kernel has heard
 INFO = struct.Struct("=56xI")  # of Linux's `struct tcp_info`: milliseconds since anything was acknowledged
 VANISHED = "its machine answers no more, and its name is wanted from the same address"  # for the log
-OPTIONS = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL) if sys.platform == "linux" else ()
+OPTIONS = [getattr(socket, name) for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL") if hasattr(socket, name)]
 
 
 async def still_there(connected: socket.socket) -> bool:

@@ -17,6 +17,7 @@ except ImportError:  # not a Unix
 
 # Of Linux's `struct tcp_info`: the state; bytes received, not yet sent, sent, and of these sent again.
 INFO = struct.Struct("=B127xQ8xI52xQQ")
+TAKEN = struct.Struct("=120xQ")  # of the same: bytes that the peer's kernel has acknowledged
 OPEN = (1, 8)  # the states in which this end may still write: established, and the peer has ended its side
 
 
@@ -31,3 +32,14 @@ def tcp_use(connected: socket.socket) -> tuple[int, int] | None:
     except (OSError, struct.error):  # not TCP, or a kernel from before 2018
         return None
     return (sent - again + unsent, received - unread) if state in OPEN else None
+
+
+def tcp_taken(connected: socket.socket) -> int | None:
+    """Bytes that the peer's machine has taken so far, whether or not they were read; None if not known."""
+    if sys.platform != "linux":
+        return None
+    try:
+        (taken,) = TAKEN.unpack(connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TAKEN.size))
+    except (OSError, struct.error):
+        return None
+    return taken

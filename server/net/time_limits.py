@@ -7,7 +7,7 @@ time back, and a little more, in which what came meanwhile is read.
 """
 
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from math import inf
 
@@ -24,11 +24,14 @@ class TimeLimits:
         # By their length, of which there are few: when each is over, by a clock that stands still whenever
         # the process does. Those of one length end in the order in which they begin.
         self._ends: dict[float, OrderedDict[trio.CancelScope, float]] = {}
+        self._going_on: dict[trio.CancelScope, Callable[[], bool]] = {}  # for the few that may begin anew
         self._stood_still = 0.0
         self._looking = False
 
-    def add(self, scope: trio.CancelScope, seconds: float) -> None:
-        """Cancel the scope after so many seconds, unless it is removed before."""
+    def add(self, scope: trio.CancelScope, seconds: float, goes_on: Callable[[], bool] | None = None) -> None:
+        """Cancel the scope after so many seconds, unless it is removed before, or `goes_on` then."""
+        if goes_on is not None:
+            self._going_on[scope] = goes_on
         ends = self._ends.setdefault(seconds, OrderedDict())
         ends[scope] = trio.current_time() - self._stood_still + seconds
         if not self._looking:
@@ -36,6 +39,7 @@ class TimeLimits:
             trio.lowlevel.spawn_system_task(self._look)
 
     def remove(self, scope: trio.CancelScope, seconds: float) -> None:
+        self._going_on.pop(scope, None)
         if (ends := self._ends.get(seconds)) is not None:
             ends.pop(scope, None)
             if not ends:
@@ -58,22 +62,29 @@ class TimeLimits:
         for seconds, ends in tuple(self._ends.items()):
             while ends and next(iter(ends.values())) + self._stood_still <= now:
                 scope = next(iter(ends))
+                goes_on = self._going_on.get(scope)
                 self.remove(scope, seconds)
-                scope.cancel()
+                if goes_on is not None and goes_on():
+                    self.add(scope, seconds, goes_on)
+                else:
+                    scope.cancel()
 
 
 _of_this_run: trio.lowlevel.RunVar[TimeLimits] = trio.lowlevel.RunVar("time limits")
 
 
 @contextmanager
-def within(seconds: float) -> Generator[trio.CancelScope]:
-    """Like `trio.move_on_after`, for what a peer has to do within that time."""
+def within(seconds: float, goes_on: Callable[[], bool] | None = None) -> Generator[trio.CancelScope]:
+    """Like `trio.move_on_after`, for what a peer has to do within that time.
+
+    When it is over, a peer for which `goes_on` returns True has as much time again.
+    """
     with trio.CancelScope() as scope:
         if seconds == inf:
             yield scope
             return
         limits = _limits()
-        limits.add(scope, seconds)
+        limits.add(scope, seconds, goes_on)
         try:
             yield scope
         finally:

@@ -62,6 +62,9 @@ class TlsWire(StreamWire):
         super().close()
         self._beneath.close()
 
+    def taken(self) -> int | None:
+        return self._beneath.taken()
+
     def round_trip(self) -> float | None:
         return self._beneath.round_trip()
 

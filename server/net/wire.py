@@ -122,6 +122,10 @@ class Wire(Protocol):
             self.finish()
         self.close()
 
+    def taken(self) -> int | None:
+        """How many bytes the peer's machine has taken so far; None where that is not known."""
+        return None
+
     def round_trip(self) -> float | None:
         """Seconds to the peer, or to the proxy before it, and back; None where that is not known."""
         return None

@@ -28,6 +28,7 @@ class Weather(Struct, frozen=True, kw_only=True):
     window: int = 65536  # sent and not yet read, in each direction
     latency: float = 0.0
     jitter: float = 0.0  # added to the latency, at most; order is kept
+    room: int = 1  # of the window, for which a writer waits when it was full: kernels wait until half is free
     piece: int | None = None  # the most that is read in one go, by chance less; None joins whatever is there
 
 
@@ -40,6 +41,7 @@ class Way:
         self.pieces = Random(f"{seed} pieces")
         self.flying: deque[tuple[float, bytes]] = deque()  # when it arrives, and what; b"" is the end
         self.taken = 0  # of the window
+        self.read_so_far = 0
         self.latest = 0.0  # nothing overtakes this
         self.pulled = False  # nothing arrives any more
         self.ended = False  # the end was sent
@@ -75,7 +77,8 @@ class Way:
             if content[fits:]:
                 self.flying.appendleft((when, content[fits:]))
         self.taken -= len(arrived)
-        if arrived:
+        self.read_so_far += len(arrived)
+        if arrived and self.weather.window - self.taken >= self.weather.room:
             self.room.unpark_all()
         return bytes(arrived) or None
 
@@ -201,6 +204,9 @@ class End(Wire, trio.abc.HalfCloseableStream):
         for way in (self._out, self._back):
             way.pulled = True
             way.flying.clear()
+
+    def taken(self) -> int:
+        return self._out.read_so_far
 
     async def still_there(self) -> bool:
         if self._back.pulled:

@@ -3,7 +3,8 @@
 import socket
 from contextlib import ExitStack, suppress
 
-from server.net.tcp_use import tcp_use
+from server.net.tcp_use import tcp_taken, tcp_use
+from tests.hang import wait_for
 from tests.server.connected import linux
 
 
@@ -46,10 +47,23 @@ def test_what_is_written_and_not_yet_sent_counts_as_well() -> None:
         assert tcp_use(server) == (written, 0)
 
 
+@linux
+def test_what_the_machine_of_a_peer_has_taken_counts_whether_or_not_it_was_read() -> None:
+    with ExitStack() as stack:
+        server, client = connected(stack)
+        before = tcp_taken(server)
+        assert before is not None
+        server.send(b"12345")
+        wait_for(lambda: tcp_taken(server) == before + 5, "an acknowledgement")
+        assert client.recv(5) == b"12345"
+        assert tcp_taken(server) == before + 5
+
+
 def test_nothing_is_known_of_what_is_not_an_open_tcp_connection() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert tcp_use(ours) is None
+        assert tcp_taken(ours) is None
     with ExitStack() as stack:
         server, _ = connected(stack)
         server.shutdown(socket.SHUT_WR)

@@ -66,6 +66,17 @@ async def test_many_limits_cost_no_more_tasks_than_one_and_nothing_is_left_of_th
     assert [scope() for scope in scopes] == [None] * len(scopes)
 
 
+@given(times=st.integers(0, 5), allowed=st.floats(0.1, 100.0))
+def test_whoever_goes_on_has_as_much_time_again(times: int, allowed: float) -> None:
+    @on_virtual_time
+    async def _() -> None:
+        answers = iter([True] * times + [False])
+        begun = trio.current_time()
+        with within(allowed, lambda: next(answers)):
+            await trio.sleep_forever()
+        assert trio.current_time() - begun == pytest.approx((times + 1) * allowed)
+
+
 async def test_there_may_be_no_limit(autojump_clock: MockClock) -> None:
     with within(float("inf")) as limit:
         await trio.sleep(50_000)
