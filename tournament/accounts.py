@@ -54,6 +54,8 @@ class Accounts:
         self.results: list[Result] | History = History() if compact else []
         self.of: dict[str, Account] = {}
         self.rounds = 0  # that have results
+        # What the points of those who have gone count as for their opponents, as far as somebody has asked
+        self.for_others: dict[str, float] = {}
         self._skilled = 0  # results that the skills include
         self._won = 0, Counter[str]()  # results counted, and rounds of a knockout won by then
         for entrant in entrants:
@@ -71,6 +73,7 @@ class Accounts:
 
     def enter(self, result: Result) -> None:
         index = len(self.results)
+        self.for_others.clear()
         self.results.append(result)
         self.rounds = max(self.rounds, result.pairing.round)
         names = result.pairing.names

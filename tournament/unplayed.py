@@ -48,13 +48,18 @@ def opposition(name: str, accounts: "Accounts") -> list[Faced]:
 
 def points_for_others(name: str, accounts: "Accounts") -> float:
     """The points of an entrant as they count for its opponents."""
-    points = accounts.of[name].points
     if not accounts.entrants[name].gone:
-        return points
+        return accounts.of[name].points
+    if name not in accounts.for_others:  # once: they may have met in each of thousands of rounds
+        accounts.for_others[name] = _points_of_gone(name, accounts)
+    return accounts.for_others[name]
+
+
+def _points_of_gone(name: str, accounts: "Accounts") -> float:
     entries = accounts.entries(name)
     last = max((entry.round for entry in entries if not _forfeited(entry)), default=0)
     missed = set(range(last + 1, accounts.rounds + 1)) - {entry.round for entry in entries}
-    return points + DRAW * len(missed)
+    return accounts.of[name].points + DRAW * len(missed)
 
 
 def _forfeited(entry: "OwnResult") -> bool:

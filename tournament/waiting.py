@@ -19,6 +19,7 @@ from tournament.paged import Paged
 
 Sought = dict[str, int]  # players, each with a pairing's number before which there is nothing for it
 START = 0  # before the number of any pairing
+FEW = 32  # opponents of a player that are remembered; it may meet each of them thousands of times
 
 
 class Waiting(Mapping[int, Pairing]):
@@ -34,6 +35,8 @@ class Waiting(Mapping[int, Pairing]):
         self._last = START  # the highest number that there has been
         # For each player, numbers in the order of drawing. The garbage collector need not look at an array.
         self._of: dict[str, array[int]] = {}
+        # Of each player, those in these pairings, and perhaps others in earlier ones; None: there are many
+        self._few: dict[str, set[str] | None] = {}
         for pairing in pairings:
             self.add(pairing)
 
@@ -63,6 +66,7 @@ class Waiting(Mapping[int, Pairing]):
         self._later = {round: dict(pairings) for round, pairings in other._later.items()}
         yield
         self._of = {name: mine[:] for name, mine in other._of.items()}
+        self._few = {name: None if few is None else {*few} for name, few in other._few.items()}
         yield
 
     def add(self, pairing: Pairing) -> None:
@@ -117,7 +121,7 @@ class Waiting(Mapping[int, Pairing]):
                 mine = self._of[name]
                 del mine[bisect_left(mine, number)]
                 if not mine:
-                    del self._of[name]
+                    del self._of[name], self._few[name]
 
     def of(self, names: Iterable[str], most: int) -> list[Pairing]:
         """The pairings of these players, in the order of drawing: the first ones, if there are more."""
@@ -172,9 +176,13 @@ class Waiting(Mapping[int, Pairing]):
                 yield pairing
 
     def _enlist(self, pairing: Pairing) -> None:
-        number = pairing.number
-        for name in pairing.names:
+        number, names = pairing.number, pairing.names
+        for name, other in zip(names, reversed(names), strict=True):
             mine = self._numbers(name)
+            if (few := self._few[name]) is not None:
+                few.add(other)
+                if len(few) > FEW:
+                    self._few[name] = None
             if not mine or mine[-1] < number:
                 mine.append(number)
             else:
@@ -184,14 +192,17 @@ class Waiting(Mapping[int, Pairing]):
         numbers = self._of.get(name)
         if numbers is None:
             numbers = self._of[name] = array("q")
+            self._few[name] = set()
         return numbers
 
     def _first(
         self, name: str, start: int, available: Container[str], taken: Container[str]
     ) -> Pairing | None:
         """The first pairing that a player can play, from a number on."""
-        mine = self._of.get(name)
-        for number in () if mine is None else mine[bisect_left(mine, start) :]:
+        mine, few = self._of.get(name), self._few.get(name)
+        if mine is None or (few is not None and not any(o in available and o not in taken for o in few)):
+            return None
+        for number in mine[bisect_left(mine, start) :]:
             pairing = self._pairings[number]
             other = pairing.second if pairing.first == name else pairing.first
             if other is not None and other in available and other not in taken:

@@ -18,7 +18,10 @@ from tournament.record import Record
 
 PIECE = 10_000  # endings of a record, read at a time
 OWN = 20_000  # the latest matches of a bot in a tournament, which are added up
+MIXED = 500  # the latest of these, which are listed among those in other tournaments as they ended
 SUMMED = 10_000  # sums, each of a bot in a record, that are remembered: some 14 MiB
+
+NOTHING = array("I")
 
 Found = list[tuple[Record, Sequence[int]]]  # records, and which of their matches
 
@@ -41,7 +44,8 @@ class Appearances:
         self._read = last
 
     def of(self, name: str) -> Sequence[int]:
-        return self._of.get(name, ())
+        """As of now: another thread may follow the record meanwhile."""
+        return self._of.get(name, NOTHING)[:]
 
 
 class Tally(Struct):
@@ -69,6 +73,9 @@ class Sums(Struct, frozen=True):
 
     versions: Mapping[str | None, Tally]  # by the bot's version, in the order of their latest matches
     opponents: Mapping[str, Tally]
+    ends: Sequence[
+        float
+    ]  # when the latest `MIXED` of its matches ended, whether or not they count; 0: not known
 
 
 class Index:
@@ -118,9 +125,10 @@ class Index:
 
 
 def _summed(name: str, record: Record, numbers: Sequence[int]) -> Sums:
-    versions, opponents = dict[str | None, Tally](), dict[str, Tally]()
+    versions, opponents, ends = dict[str | None, Tally](), dict[str, Tally](), array("d")
     for number in numbers[-OWN:]:
         match = record.matches[record.endings[number]]
+        ends.append(match.ended or 0.0)
         if match.score is None or match.match in record.voided:
             continue
         seat = match.players.index(name)
@@ -130,7 +138,7 @@ def _summed(name: str, record: Record, numbers: Sequence[int]) -> Sums:
         versions[version] = versions.pop(version, Tally())
         versions[version].add(own)
         opponents.setdefault(match.players[1 - seat], Tally()).add(own)
-    return Sums(versions, opponents)
+    return Sums(versions, opponents, ends[-MIXED:])
 
 
 def _finished(record: Record, matches: Sequence[int]) -> bool:

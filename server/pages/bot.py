@@ -14,7 +14,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.host.appearances import Found, Index, Tally, shows
+from server.host.appearances import MIXED, Found, Index, Sums, Tally, shows
 from server.host.grading import GradedMoves
 from server.host.grouping import frozen
 from server.host.latest_first import latest_first
@@ -24,14 +24,13 @@ from server.pages import formatting
 from server.pages.fair_share import FairShare
 from server.pages.paging import page_of
 from server.pages.strength_over_time import Curves
-from tournament.facts import Concluded
 from tournament.record import Record
-from tournament.remembered import Remembered
 
 PAGE = 50  # matches on a page
-MIXED = 500  # the latest matches in a tournament, which are listed among those in others as they ended
 OPPONENTS = 30
 NOBODY: Mapping[str, Rated] = {}
+
+Ended = tuple[Record, int, float]  # a match by the number of its end, and when that was; 0: not known
 
 
 class OwnMatch(Struct, frozen=True):
@@ -76,11 +75,12 @@ def seen(
         by_game.setdefault(record.opened.game, []).append(record)
     careers: list[Career] = []
     found: Found = []
+    done: list[Sums] = []
     for game, theirs in by_game.items():
         if mine := index.of(name, theirs):
-            curve = curves.find(game, name, theirs)
-            careers.append(_career(name, game, curve, mine, rated.get(game, {}), index))
-            found += mine
+            sums, curve = index.sums(name, mine), curves.find(game, name, theirs)
+            careers.append(_career(name, game, curve, mine, sums, rated.get(game, {})))
+            found, done = found + mine, done + sums
     if not careers:
         return None
     careers.sort(key=lambda career: -career.total.played)
@@ -89,7 +89,7 @@ def seen(
     return {
         "name": name,
         "careers": careers,
-        "played": list(_latest_first(name, found, (page - 1) * PAGE, PAGE)),
+        "played": list(_latest_first(name, found, done, (page - 1) * PAGE, PAGE)),
         "count": count,
         "page": page,
         "pages": pages,
@@ -118,34 +118,38 @@ async def tournaments(host: View, name: str, turns: FairShare) -> list[HeldTourn
     return [each for each in held if each.record.kept_as in kept]
 
 
-def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[OwnMatch]:
+def _latest_first(name: str, found: Found, done: Sequence[Sums], skip: int, most: int) -> Iterator[OwnMatch]:
     """Some of the matches. The latest of all tournaments come in the order in which they ended.
 
-    Earlier ones come one tournament after another: those of them that are skipped cost nothing.
+    Earlier ones come one tournament after another. Those that are skipped are not looked at: most
+    tournaments are archived.
     """
-    each = ((record, _backwards(record, numbers[-MIXED:])) for record, numbers in reversed(found))
-    for record, match in islice(latest_first(each, _ended), skip, skip + most):
-        yield _played(record, match, name)
+    each = (
+        (record, _backwards(record, numbers[-MIXED:], sums.ends))
+        for (record, numbers), sums in zip(reversed(found), reversed(done), strict=True)
+    )
+    for record, number, _ in islice(latest_first(each, _ended), skip, skip + most):
+        yield _played(record, number, name)
         most -= 1
     skip = max(0, skip - sum(min(MIXED, len(numbers)) for _, numbers in found))
     for record, numbers in reversed(found):
         earlier = numbers[:-MIXED]
         chosen = earlier[max(0, len(earlier) - skip - most) : max(0, len(earlier) - skip)]
-        for _, match in _backwards(record, chosen):
-            yield _played(record, match, name)
+        for number in reversed(chosen):
+            yield _played(record, number, name)
         skip, most = max(0, skip - len(earlier)), most - len(chosen)
 
 
-def _backwards(record: Record, numbers: Sequence[int]) -> Iterator[tuple[Record, Remembered]]:
-    return ((record, record.matches[record.endings[number]]) for number in reversed(numbers))
+def _backwards(record: Record, numbers: Sequence[int], ends: Sequence[float]) -> Iterator[Ended]:
+    return ((record, number, end) for number, end in zip(reversed(numbers), reversed(ends), strict=True))
 
 
-def _ended(match: tuple[Record, Remembered]) -> float:
-    """When it ended; 0 for earlier matches, whose end is not known."""
-    return match[1].ended or 0.0
+def _ended(match: Ended) -> float:
+    return match[2]
 
 
-def _played(record: Record, match: Concluded, name: str) -> OwnMatch:
+def _played(record: Record, number: int, name: str) -> OwnMatch:
+    match = record.matches[record.endings[number]]
     seat = match.players.index(name)
     game = catalogue()[record.opened.game]
     counts = match.score is not None and match.match not in record.voided
@@ -156,9 +160,10 @@ def _played(record: Record, match: Concluded, name: str) -> OwnMatch:
     return OwnMatch(match.match, game.title, opponent, known, seat_called, score, ending, plies, ended)
 
 
-def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rated, index: Index) -> Career:
+def _career(
+    name: str, game: str, curve: Markup | None, mine: Found, done: Sequence[Sums], rated: Rated
+) -> Career:
     total, against = Tally(), dict[str, Tally]()
-    done = index.sums(name, mine)
     for sums in done:
         for opponent, tally in sums.opponents.items():
             total.add(tally)

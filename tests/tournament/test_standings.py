@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import tie_breaks as oracle
+from tests.steps import steps_taken
 from tests.tournament.holding import Held, field, toss
 from tournament.accounts import Accounts, crosstable
 from tournament.format import Entrant, Pairing, Result, Score, Terms, formats
@@ -313,6 +314,30 @@ def test_nobody_has_a_lower_buchholz_because_an_opponent_left_and_not_a_higher_o
     )
     assert left.tie_breaks[0] == 1.0 + 1.0 + 0.5  # bob's two draws, cyd's point, dan's half
     assert stayed.tie_breaks[0] == left.tie_breaks[0] + 1.0  # cyd's and dan's halves against bob
+
+
+def test_buchholz_costs_as_much_for_each_round_however_often_one_that_has_left_was_met() -> None:
+    """Catches a look at all of its rounds in each of its opponents' rounds."""
+
+    def effort(rounds: int) -> int:
+        played = numbered([(round, "ada", "bob", (1.0, 0.0), True) for round in range(1, rounds + 1)])
+        entrants = [ENTRANTS[0], Entrant("bob", gone=True)]
+        return steps_taken(lambda: standings(entrants, played, ("buchholz",)))
+
+    assert effort(200) < 3 * effort(100)
+
+
+def test_buchholz_of_a_table_that_is_kept_up_to_date_knows_what_one_that_has_left_has_missed_since() -> None:
+    played: list[Line] = [(1, "ada", "bob", (1.0, 0.0), True), (2, "ada", "cyd", (1.0, 0.0), True)]
+    accounts = Accounts(ENTRANTS[:3])
+    accounts.admit(gone := Entrant("bob", gone=True))
+    for number, result in enumerate(numbered(played), 1):
+        accounts.enter(result)
+        known, anew = (
+            CRITERIA["buchholz"].values(NAMES[:3], each)
+            for each in (accounts, Accounts([ENTRANTS[0], gone, ENTRANTS[2]], numbered(played[:number])))
+        )
+        assert known == anew
 
 
 @given(st.lists(st.sampled_from(SCORES[:3]), min_size=21, max_size=21))

@@ -21,7 +21,7 @@ from tournament.player import Player
 from tournament.presence import Presence
 from tournament.record import Record
 from tournament.timekeeper import Timekeeper
-from tournament.waiting import START, Waiting
+from tournament.waiting import FEW, START, Waiting
 
 GRACE = 30.0
 NAMES = tuple("abcdefgh")
@@ -122,11 +122,16 @@ def test_a_pairing_that_comes_back_does_not_have_all_others_sorted() -> None:
     assert compared(1000) == compared(10)
 
 
-@given(seed=seeds, count=st.integers(0, 40))
-def test_who_can_meet_is_what_a_look_at_every_pairing_finds(seed: int, count: int) -> None:
+@given(seed=seeds, count=st.integers(0, 40), few=st.sampled_from([0, 2, FEW]))
+def test_who_can_meet_is_what_a_look_at_every_pairing_finds(seed: int, count: int, few: int) -> None:
     random = Random(seed)
     pairings = drawn(random, count)
-    waiting = Waiting(pairings)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("tournament.waiting.FEW", few)
+        waiting = Waiting(pairings)
+    for pairing in random.sample(pairings, count // 3):
+        waiting.discard(pairing.number)
+        pairings.remove(pairing)
     available = {name for name in NAMES if random.random() < 0.6}
     sought = {name for name in available if random.random() < 0.6}
     found = list(waiting.meetings(available, dict.fromkeys(sought, START)))
@@ -189,6 +194,21 @@ def test_whoever_has_nothing_to_play_costs_nothing_where_pairings_are_looked_up(
         names = {"ann", *(f"p{number}" for number in range(out))}
         assert [pairing.number for pairing in waiting.of(names, 10)] == [1]
         return steps_taken(lambda: waiting.of(names, 10))
+
+    assert effort(400) == effort(100)
+
+
+def test_who_waits_for_one_opponent_costs_the_same_however_often_they_are_to_meet() -> None:
+    """Catches a look at all pairings of whoever is free again in a gauntlet of thousands of rounds."""
+
+    def effort(rounds: int) -> int:
+        waiting = Waiting(
+            Pairing(2 * round + place, round, "one", other)
+            for round in range(1, rounds + 1)
+            for place, other in enumerate(("ann", "bob"))
+        )
+        copied = waiting.__copy__()
+        return steps_taken(lambda: [*copied.meetings({"ann", "bob"}, {"ann": START, "bob": START})])
 
     assert effort(400) == effort(100)
 

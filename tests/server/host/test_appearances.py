@@ -8,11 +8,12 @@ from random import Random
 from threading import Barrier
 
 import pytest
+from msgspec import structs
 
 from server.host import appearances
 from server.host.appearances import Index
 from server.pages import bot
-from tests.tournament.test_score_sheet import NAMES, event, play
+from tests.tournament.test_score_sheet import NAMES, event, happened, play
 from tournament import archive
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Opened, State, Turned, Voided
@@ -91,6 +92,27 @@ def test_what_a_bot_has_done_is_what_its_matches_add_up_to_whoever_asked_before(
         for name in random.sample(NAMES, 3):
             known, anew = (each.sums(name, each.of(name, [record])) for each in (index, Index()))
             assert known == anew
+
+
+def test_a_page_far_back_takes_only_what_it_shows_out_of_the_archive() -> None:
+    """Catches a list of matches that looks at all which it passes over, in thousands of tournaments."""
+    random, records = Random(4), [event("round-robin") for _ in range(3 * bot.PAGE)]
+    for number, record in enumerate(records):
+        record.kept_as = f"cup-{number}"
+        drew, over = happened(record, random, *NAMES[:2])
+        for fact in (drew, structs.replace(over, ended=float(number)), Turned(State.FINISHED)):
+            record.add(fact)
+        record.archive()
+    index, curves = Index(), bot.Curves()
+    bot.seen(NAMES[0], records, 1, index, curves)
+    for page in (1, 2, 3):
+        for record in records:
+            record.put_back()
+        seen = bot.seen(NAMES[0], records, page, index, curves)
+        assert seen is not None
+        end = len(records) - bot.PAGE * (page - 1)
+        assert [match.ended for match in seen["played"]] == [*reversed(range(end - bot.PAGE, end))]
+        assert sum(not archive.PARTS.isdisjoint(vars(record)) for record in records) == bot.PAGE
 
 
 def test_sums_of_as_many_bots_are_remembered_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
