@@ -74,9 +74,13 @@ def test_one_that_follows_at_once_ends_nothing_that_is_being_cleared_away(number
         interrupted(number)
         done.append("too late")
 
-    with pytest.raises(KeyboardInterrupt), Interrupts(times.__next__), ExitStack() as ending:
-        ending.callback(clear_away)
-        interrupted(number)
+    def run() -> None:
+        with Interrupts(times.__next__), ExitStack() as ending:
+            ending.callback(clear_away)
+            interrupted(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
     assert done == ["cleared away"]
 
 
