@@ -729,6 +729,7 @@ async def test_a_monitor_is_told_how_things_are(autojump_clock: MockClock) -> No
         assert await here.read("/readyz", 503) == {"ready": False, "why": STOPPING}
         assert await here.read("/api/status") == {"trouble": "", "draining": True}
         refused = await here.tell("/api/tournaments", 503, name="cup", game=GAME, format="swiss")
+        assert await here.tell("/api/tournaments/open-quoridor/freeze", 503) == refused, "nobody came yet"
     assert refused == {"error": STOPPING}
     assert f'\nquintain_matches_playing{{game="{GAME}"}} 1\n' in figures
     assert f'\nquintain_players{{game="{GAME}"}} 2\n' in figures
