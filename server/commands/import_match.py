@@ -36,7 +36,7 @@ def import_match(file: File, /, *, json: Flag = False) -> int:
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     try:
-        match = read(content.decode("utf-8"))
+        match = read(content.decode("utf-8-sig"))  # some editors put a mark at the beginning
     except UnicodeDecodeError:
         raise Failure(f"{file}: expected UTF-8") from None
     except BadText as error:

@@ -19,6 +19,7 @@ def checked(match: ReadMatch) -> tuple[dict[str, Any], list[str]]:
     played, findings = replayed(opened, fact)
     if played is not None:
         findings += ending_objections(opened, played, fact, in_order=False)
+    findings += match.clocks
     record = Record(match.tournament, opened)
     for each in (*map(Entered, dict.fromkeys(fact.players)), Drew((Pairing(1, match.round, *fact.players),))):
         record.add(each)

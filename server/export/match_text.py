@@ -28,6 +28,8 @@ FIRST_LINE = "quintain match 1"  # what the file is, and the version of its form
 RESULTS = {0: "player 1 has won", 1: "player 2 has won"}
 NO_WINNER = "nobody has won"
 LONGEST = 4_000_000  # characters of a file that is read back
+LEFT = re.compile(r"([0-9]{1,12}\.[0-9]{3}) s left")
+ROUNDED = 0.002  # seconds by which what is left may be off, because it is written to the millisecond
 MOVE = re.compile(r" *[0-9]+ \|")
 PLAIN = re.compile(r"[^\s\"#|]([^#|\"]*[^\s\"#|])?")
 
@@ -45,6 +47,7 @@ class ReadMatch(Struct, frozen=True):
     round: int
     opened: Opened
     concluded: Concluded
+    clocks: list[str] = []  # what it says was left on one, and does not follow from what was spent
 
 
 def text(record: Record, match: Concluded) -> str:
@@ -87,15 +90,20 @@ def _moves(record: Record, match: Concluded) -> Iterator[str]:
         move = game.read(written, position)
         seat: int = position.turn
         fields = [f"{ply:>3}", f"player {seat + 1}", game.short(move), f"{spent:.6f} s"]
-        if (had := left[seat]) is not None:
-            left[seat] = max(0.0, had - spent) + pace.gain
-            fields.append(f"{left[seat]:.3f} s left")
+        if (now := _left(left[seat], spent, pace)) is not None:
+            fields.append(f"{now:.3f} s left")
+        left[seat] = now
         if (said := game.spelled(move, position)) != game.short(move):
             fields.append(said)
         yield " | ".join(fields)
         position = position.play(move)
     after = (each for each in causes if each["kind"] in LAST or each.get("ply") == len(match.moves))
     yield from (f"# {each['at']} {in_words(each, match.players)}" for each in after)
+
+
+def _left(had: float | None, spent: float, pace: Pace) -> float | None:
+    """What is left on a clock after a move; None if there is no bank."""
+    return None if had is None else max(0.0, had - spent) + pace.gain
 
 
 def _plain(said: str) -> str:
@@ -179,8 +187,16 @@ def _read(told: _Told, played: list[tuple[int, str]]) -> ReadMatch:
         position: Any = game.opening(options)
     except BadOption as error:
         raise BadText(f"options: {error}") from None
+    left: list[float | None] = [opened.pace.bank, opened.pace.bank] if opened.pace else [None, None]
+    clocks = list[str]()
     for number, line in played:
-        sent, spent = _played(line, number, len(moves) + 1, position.turn)
+        seat: int = position.turn
+        sent, spent, told_left = _played(line, number, len(moves) + 1, seat)
+        if opened.pace is not None:
+            left[seat] = _left(left[seat], spent, opened.pace)
+        if told_left is not None and not _agree(told_left, left[seat]):
+            expected = "no bank to be left" if (now := left[seat]) is None else f"{now:.3f} s left"
+            clocks.append(f"line {number}: expected {expected}, not {told_left:.3f} s")
         try:
             move = game.read(sent, position)
             position = position.play(move)
@@ -194,7 +210,7 @@ def _read(told: _Told, played: list[tuple[int, str]]) -> ReadMatch:
         began=told.when("began"), ended=told.when("ended"),
         versions=(told.optional("version 1"), told.optional("version 2")),
     )  # fmt: skip
-    return ReadMatch(told("tournament"), told.as_json("round", Round), opened, over)
+    return ReadMatch(told("tournament"), told.as_json("round", Round), opened, over, clocks)
 
 
 def _ending(told: _Told) -> Ending:
@@ -211,12 +227,17 @@ def _winner(told: _Told) -> int | None:
     return results[said]
 
 
-def _played(line: str, number: int, ply: int, seat: int) -> tuple[object, float]:
-    """The move of a line, and the seconds spent on it."""
+def _agree(told: float, left: float | None) -> bool:
+    return left is not None and abs(told - left) <= ROUNDED
+
+
+def _played(line: str, number: int, ply: int, seat: int) -> tuple[object, float, float | None]:
+    """The move of a line, the seconds spent on it, and what it says was left."""
     fields = [each.strip() for each in line.split("|")]
     if fields[:2] != [str(ply), f"player {seat + 1}"] or len(fields) < 4:
         raise BadText(f"line {number}: expected move {ply}, of player {seat + 1}, not {quoted(line.strip())}")
     found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) s", fields[3])
     if found is None:
         raise BadText(f"line {number}: expected the seconds spent, like 0.250000 s, not {quoted(fields[3])}")
-    return typed(fields[2]), float(found[1])
+    left = LEFT.fullmatch(fields[4]) if len(fields) > 4 else None
+    return typed(fields[2]), float(found[1]), None if left is None else float(left[1])

@@ -9,8 +9,9 @@ process stands still, nobody's clock runs.
 
 import sys
 from collections.abc import Generator, Iterable
+from contextlib import suppress
 from itertools import islice
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
@@ -25,6 +26,7 @@ from server.programs.running_time import Now, RunningTime
 from server.programs.tally import Played, first_seat, pair_of
 from tournament.events import Ending
 
+LOOK = 0.5  # seconds between two looks at whether a signal has come
 Job = tuple[int, Opening]  # the number of a match, and how it begins
 
 
@@ -64,7 +66,7 @@ def series(setting: Setting, numbers: Iterable[int], places: int) -> Generator[P
                 playing[job[0]] = place
                 place.give(job)
             while playing:
-                came = over.get()
+                came = _next(over)
                 if isinstance(came, BaseException):
                     raise came
                 place = playing.pop(came.match)
@@ -73,10 +75,18 @@ def series(setting: Setting, numbers: Iterable[int], places: int) -> Generator[P
                     place.give(job)
                 yield came
         finally:
-            for place in everywhere:
-                place.stop()
-            for place in everywhere:
-                place.join()
+            with later():  # or a second Ctrl-C, soon after the first, would leave programs running
+                for place in everywhere:
+                    place.stop()
+                for place in everywhere:
+                    place.join()
+
+
+def _next(over: SimpleQueue[Played | BaseException]) -> Played | BaseException:
+    """What comes next. A signal that comes just before a thread waits does not wake it."""
+    while True:
+        with suppress(Empty):
+            return over.get(timeout=LOOK)
 
 
 class _Place:

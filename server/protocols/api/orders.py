@@ -81,7 +81,7 @@ async def hold(call: Call, settings: TournamentSettings) -> Response:
     except NameTaken as taken:
         raise HttpError(409, str(taken)) from None
     except refusals.NotNow as refusal:
-        raise HttpError(503, str(refusal), RETRY_SOON) from None
+        raise _later(refusal) from None
     except refusals.Refusal as refusal:
         raise HttpError(400, str(refusal)) from None
     location = ("Location", f"/api/tournaments/{settings.name}")
@@ -212,8 +212,14 @@ def as_conflict() -> Generator[None]:
         raise HttpError(404, str(refusal)) from None
     except refusals.Senseless as refusal:
         raise HttpError(400, str(refusal)) from None
+    except refusals.NotNow as refusal:
+        raise _later(refusal) from None
     except refusals.Refusal as refusal:
         raise HttpError(409, str(refusal)) from None
+
+
+def _later(refusal: refusals.NotNow) -> HttpError:
+    return HttpError(503, str(refusal), RETRY_SOON)
 
 
 def _named(order: Order, tournament: Tournament, who: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from games.catalogue import catalogue
 from server.commands.import_match import import_match
-from server.exits import FAILED
+from server.exits import DONE, FAILED
 from server.export.match_import import checked
 from server.export.match_text import read, text
 from tests.server.export.test_match_text import played, record
@@ -41,3 +41,12 @@ def test_what_cannot_be_played_again_is_told_in_words(
         file.write_text(spoilt)
         assert import_match(str(file)) == FAILED
         assert "it does not follow: " in capsys.readouterr().out
+
+
+def test_a_text_may_have_passed_through_an_editor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Catches "expected 'quintain match 1' as the first line" of a file that began with it."""
+    game, file = catalogue()["tic-tac-toe"], tmp_path / "cup-1.txt"
+    written = text(record(game), played(game))
+    file.write_bytes(b"\xef\xbb\xbf" + written.replace("\n", "\r\n").encode())
+    assert import_match(str(file)) == DONE
+    assert "cup-1: ann" in capsys.readouterr().out

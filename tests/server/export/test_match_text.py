@@ -149,6 +149,22 @@ def test_what_is_no_match_is_refused_with_its_place(was: str, becomes: str, expe
         read(written.replace(was, becomes, 1))
 
 
+@pytest.mark.parametrize(
+    ("pace", "expected"), [(Pace(bank=3.0, gain=0.5), " s left"), (Pace(turn=9.0), "no bank")]
+)
+def test_what_was_left_on_a_clock_has_to_follow_from_what_was_spent(pace: Pace, expected: str) -> None:
+    """Catches a printed clock that nobody had looked at."""
+    game, names = catalogue()["connect-4"], ("ann", "bob")
+    match = msgspec.structs.replace(played(game, names, plies=3), times=(0.25, 1.0, 2.0))
+    lines = text(record(game, names, pace=pace), match).splitlines()
+    assert checked(read("\n".join(lines)))[1] == []
+    for number in (number for number, line in enumerate(lines) if " | " in line):
+        begin = lines[number].split(" | ")[:4]
+        spoilt = [*lines[:number], " | ".join((*begin, "2.345 s left")), *lines[number + 1 :]]
+        (finding,) = checked(read("\n".join(spoilt)))[1]
+        assert re.fullmatch(f"line {number + 1}: expected .*{expected}.*, not 2.345 s", finding)
+
+
 @pytest.mark.parametrize("ply", range(5))
 def test_a_move_that_cannot_be_played_is_refused_with_its_own_line(ply: int) -> None:
     """Catches a last move that had no line to be named, and ended in a traceback."""

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -58,6 +59,29 @@ def test_between_two_steps_it_comes_at_once(number: signal.Signals) -> None:
 
     ended_by_interrupt(run)
     assert done == ["undisturbed"]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_one_that_follows_at_once_ends_nothing_that_is_being_cleared_away(number: signal.Signals) -> None:
+    """Catches programs that ran on after two quick Ctrl-Cs. One that comes later is a wish of its own."""
+    done: list[str] = []
+    times = iter((10.0, 10.0, 10.5, 20.0))
+
+    def clear_away() -> None:
+        interrupted(number)
+        interrupted(number)
+        done.append("cleared away")
+        interrupted(number)
+        done.append("too late")
+
+    def run() -> None:
+        with Interrupts(times.__next__), ExitStack() as ending:
+            ending.callback(clear_away)
+            interrupted(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert done == ["cleared away"]
 
 
 def failing() -> None:

@@ -1,18 +1,27 @@
 """A series: pairs from one opening with the sides exchanged, several at a time, and no waiting for ever."""
 
+import os
+import signal
 import sys
 from contextlib import closing
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from games.catalogue import catalogue
 from games.game import Pace
 from server.exits import Failure
+from server.programs.contestant import Contestant
+from server.programs.interrupts import Interrupts
 from server.programs.openings import RandomOpenings, start
 from server.programs.program import MOST, Gone, Program
+from server.programs.running_time import Now
 from server.programs.series import Setting, series
 from server.programs.tally import Played, pair_of
+from tests.ending import signals_as_before
 from tests.hang import HANG, is_alive, wait_for
 from tests.server.example_programs import command
 from tournament.events import Ending
@@ -159,3 +168,44 @@ def test_a_program_that_vanishes_in_the_middle_is_said(tmp_path: Path) -> None:
 
 def test_matches_are_numbered_from_one_and_two_make_a_pair() -> None:
     assert [pair_of(number) for number in range(1, 7)] == [0, 0, 1, 1, 2, 2]
+
+
+class Impatient:
+    """A contestant that never moves. Whenever one is stopped, somebody presses Ctrl-C again."""
+
+    def __init__(self) -> None:
+        self.endings = ["it was stopped"]
+        self._stopped = Event()
+        self.ended = False
+
+    def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
+        self._stopped.wait(HANG)
+        raise Gone(self.endings[-1])
+
+    def stop(self) -> None:
+        self._stopped.set()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def test_however_often_somebody_presses_ctrl_c_no_program_is_left_behind() -> None:
+    hired: list[Impatient] = []
+
+    class Hiring(Setting, frozen=True, kw_only=True):
+        def contestants(self, now: Now) -> tuple[Contestant, Contestant]:
+            hired.extend((Impatient(), Impatient()))
+            if len(hired) == 8:
+                os.kill(os.getpid(), signal.SIGINT)
+            return hired[-2], hired[-1]
+
+    conditions = Hiring(**structs.asdict(setting("a", "b")))
+    with (
+        signals_as_before(),
+        pytest.raises(KeyboardInterrupt),
+        Interrupts(),
+        closing(series(conditions, range(1, 9), 4)) as results,
+    ):
+        next(results)
+    assert [each.ended for each in hired] == [True] * 8

@@ -21,11 +21,13 @@ from server.commands.tournament_answers import shown
 from server.export.verify import verify
 from server.host.host import STOPPING, Host
 from server.host.unwelcome import Unwelcome
+from server.http.head import HttpError
 from server.http.routes import routed
 from server.net.limits import Limits
 from server.programs.report import rendered
 from server.protocols.api.door import Api
 from server.protocols.api.giving import LARGE
+from server.protocols.api.orders import as_conflict
 from server.protocols.api.reading import AWAITED, PIECE
 from server.protocols.api.routes import Caller, Route
 from server.protocols.api.table import ROUTES
@@ -40,6 +42,7 @@ from tournament.events import Began, Disconnected, Moved, Refused
 from tournament.facts import Entered, Opened, Ordered
 from tournament.player import Seat
 from tournament.record import Record
+from tournament.refusals import NotNow, NotThere, Over, Refusal, Senseless
 from tournament.store import Memory
 
 GAME = "tic-tac-toe"
@@ -1154,3 +1157,17 @@ async def test_standings_say_who_no_longer_plays(autojump_clock: MockClock) -> N
     printed = rendered(told, as_json=False)
     assert "withdrawn" in next(line for line in printed.splitlines() if "ann" in line)
     assert " out" not in rendered(everybody, as_json=False)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "status"),
+    [(NotThere, 404), (Senseless, 400), (Over, 409), (Refusal, 409), (NotNow, 503)],
+)
+def test_the_status_of_a_refused_order_says_whether_to_give_it_again(
+    refusal: type[Refusal], status: int
+) -> None:
+    """Catches a conflict where a database does not answer for a moment, so that nobody tried again."""
+    with pytest.raises(HttpError) as refused, as_conflict():
+        raise refusal("why")
+    assert (refused.value.status, str(refused.value)) == (status, "why")
+    assert (dict(refused.value.headers).get("Retry-After") is not None) == (refusal is NotNow)
