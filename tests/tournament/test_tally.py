@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 import tournament.record
 import tournament.results
-from tests.tournament.histories import history
+from tests.tournament.histories import SCORES, history
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Disqualified, Opened, Voided
-from tournament.format import formats
+from tournament.format import Pairing, Result, formats
+from tournament.history import History
 from tournament.record import Record
-from tournament.tally import VALUES
+from tournament.tally import VALUES, Tallies
 
 pytestmark = pytest.mark.slow
 
@@ -54,6 +55,26 @@ def test_the_standings_of_a_table_without_an_end_are_exact_though_its_matches_ar
         assert other.public.standings() == one.public.standings()
         assert other.after().standings() == one.standings()
         assert other.voided == one.voided
+
+
+@given(seed=seeds, matches=st.integers(1, 40), piece=st.integers(1, 7))
+def test_a_history_adds_up_to_what_its_results_do_from_the_first_on(
+    seed: int, matches: int, piece: int
+) -> None:
+    """Nobody is disqualified and nothing is voided: the sums are never begun anew."""
+    random = Random(seed)
+    results = [
+        Result(Pairing(number, 0, *random.sample("abcd", 2)), random.choice([*SCORES.values()]))
+        for number in range(1, matches + 1)
+    ]
+    past, followed, counted = History(), Tallies(), Tallies()
+    for result in results:
+        past.append(result)
+        if random.random() < 0.5:
+            followed.follow(past, (), (), piece)
+    followed.follow(past, (), ())
+    counted.count(results)
+    assert followed.of == counted.of
 
 
 @given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDLESS))
