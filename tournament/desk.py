@@ -255,6 +255,11 @@ class Desk:
 
         return compared
 
+    def to_play(self, changes: list[AnyFact], name: str) -> int:
+        """How many pairings the opponents of somebody who would be out win as well, one after the other."""
+        annuls = any(isinstance(each, Withdrew) and each.annulled for each in changes)
+        return 0 if annuls else self._tournament.record.left_to_play(name)
+
     def withdrawal(self, name: str) -> list[AnyFact]:
         """Annul the results, if the format does that before half is played; else have the rest lost."""
         record, entered = self._tournament.record, self._expect_entrant(name)

@@ -25,13 +25,14 @@ DRAW: Score = (0.5, 0.5)
 
 def score(verdict: Ended) -> Score | None:
     """What both get for an ending; None if the match is to be played again."""
-    match verdict:
-        case Ended(ending=Ending.VOID):
-            return None
-        case Ended(winner=None, ending=Ending.PLAYED):
-            return DRAW
-        case Ended(winner=winner):
-            return POINTS[winner]
+    return came_to(verdict.winner, verdict.ending)
+
+
+def came_to(winner: int | None, ending: Ending) -> Score | None:
+    """What both have from a match as it was played, whether or not it counts; None if it is void."""
+    if ending is Ending.VOID:
+        return None
+    return DRAW if winner is None and ending is Ending.PLAYED else POINTS[winner]
 
 
 def settled(

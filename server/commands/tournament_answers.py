@@ -21,7 +21,8 @@ def order(desk: DeskOptions | None, name: str, action: str, body: dict[str, Any]
     like = answers.Preview if asked else answers.Summary
     answer = (desk or DeskOptions()).remote().post("tournaments", name, action, body=body, like=like)
     if asked and not as_json:
-        say(preview(answer["before"], answer["after"], f"{name}: what it would change"))
+        told = [preview(answer["before"], answer["after"], f"{name}: what it would change at once")]
+        say("\n".join([*told, *consequences(body.get("name", ""), answer)]))
     else:
         tell(answer, as_json)
     return DONE
@@ -122,6 +123,15 @@ def preview(before: list[dict[str, Any]], after: list[dict[str, Any]], title: st
     )
     left_out = len(pairs) - len(listed)
     return shown + (f"\nand {left_out:,} more; --json lists all of them" if left_out else "")
+
+
+def consequences(name: str, answer: dict[str, Any]) -> Iterator[str]:
+    """What the table of a preview does not show: what becomes of the matches of whoever would be out."""
+    if any(row["name"] == name and row.get("annulled") for row in answer["after"]):
+        yield f"{name} has not played half of its matches: all of them would count for nobody"
+    if to_play := answer.get("to_play"):  # hosts of earlier versions do not say it
+        pairings = "1 pairing" if to_play == 1 else f"{to_play:,} pairings"
+        yield f"{pairings} that {name} has yet to play would also go to its opponents, one after the other"
 
 
 def _change(was: dict[str, Any] | None, now: dict[str, Any] | None) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from msgspec.json import encode
 from server.export.json_views import moment as iso
 from tournament.events import Ending
 from tournament.skill import in_elo
+from tournament.verdicts import shut_out
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 FEW = 5  # tournaments that a sentence names, of any number
@@ -123,13 +124,15 @@ def pace(given: Any) -> str:
     return ", ".join(said) or "no limit"
 
 
-def headline(players: Sequence[str], winner: int | None, ending: Ending) -> str:
-    """How a match ended, in a few words."""
+def headline(players: Sequence[str], winner: int | None, ending: Ending, why: str = "") -> str:
+    """How a match ended, in a few words; `why` is what was said to its players."""
     if ending is Ending.VOID:
         return "Void: counts for nothing"
     if winner is None:
         return "A draw" if ending is Ending.PLAYED else "Both have lost"
     won, lost = players[winner], players[1 - winner]
+    if why == shut_out(lost):  # which may have been in the middle of the match
+        return f"{won} wins: {lost} was taken out"
     how = {
         Ending.ILLEGAL: f": {lost} played an illegal move",
         Ending.TIME: f" on time: {lost} ran out of it",

@@ -81,7 +81,8 @@ class Lately:
     def add(self, tournament: str, title: str, over: Concluded, *, void: bool = False) -> None:
         pair = tournament, frozenset(over.players)
         known = self._latest.pop(pair, None)
-        headline = formatting.headline(over.players, over.winner, Ending.VOID if void else over.ending)
+        ending = Ending.VOID if void else over.ending
+        headline = formatting.headline(over.players, over.winner, ending, over.why)
         before = 0 if known is None else known.before + 1
         self._latest[pair] = LatestMatch(
             over.match, tournament, title, over.players, headline, over.ended, before

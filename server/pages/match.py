@@ -25,6 +25,7 @@ from tournament.kinds import Kind
 from tournament.match import Match
 from tournament.notes import Note
 from tournament.record import Record
+from tournament.settling import came_to
 
 Causes = Sequence[Mapping[str, Any]]  # as the API has them
 
@@ -165,12 +166,10 @@ def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -
 
 
 def _score(story: Story, seat: int) -> float | None:
-    ended = story.ended
-    if ended is None or story.voided or ended.ending is Ending.VOID:
+    if (ended := story.ended) is None or story.voided:
         return None
-    if ended.winner is None:
-        return 0.5 if ended.ending is Ending.PLAYED else 0.0
-    return float(ended.winner == seat)
+    score = came_to(ended.winner, ended.ending)
+    return None if score is None else score[seat]
 
 
 def shown(record: Record, story: Story, ply: int | None = None) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from tournament.format import Pairing
 from tournament.record import Record
 from tournament.rounds import coming
 from tournament.score_sheet import ALL_CROSSED, Board
+from tournament.settling import came_to
 from tournament.standings import CRITERIA, UNPLAYED, Row
 
 ROWS = 40  # rows of the table on a page that is kept up to date; the table's own pages have all
@@ -72,6 +73,7 @@ class Meeting(Struct, frozen=True):
     known: Sequence[bool]  # whether they have pages
     match: str | None  # to link to
     score: tuple[float, float] | None
+    void: bool  # whether it is over without a result, where nothing is played again
     state: str  # "over", "live" or "open"
     ended: float | None  # wall time
 
@@ -179,10 +181,17 @@ def meetings(record: Record, pairings: Sequence[Pairing]) -> list[Meeting]:
 
 
 def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
-    result, name = record.public.results.came_to.get(pairing.number), record.match_of(pairing.number)
+    public, name = record.public, record.match_of(pairing.number)
+    result = public.results.came_to.get(pairing.number)
+    score = None if result is None else result.score
     state = "live" if live else "open" if pairing.number in record.open else "over"
     over = record.matches[name] if name is not None and state == "over" else None
     ending = None if over is None else over.ending
+    void = False
+    if over is not None and result is not None and pairing.number not in public.results.counted:
+        # Where nothing is played again, the result of a match that does not count is as if both had lost.
+        score = None if name in public.voided else came_to(over.winner, over.ending)
+        void = score is None
     return Meeting(
         pairing.number,
         pairing.round,
@@ -190,7 +199,8 @@ def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
         pairing.second,
         [shows(record, each, ending) for each in pairing.names],
         live or name,
-        None if result is None else result.score,
+        score,
+        void,
         state,
         None if over is None else over.ended,
     )

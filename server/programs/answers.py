@@ -91,11 +91,13 @@ class Place(Struct, kw_only=True):
     rank: int
     name: str
     points: float
+    annulled: bool = False
 
 
 class Preview(Struct):
     before: list[Place]
     after: list[Place]
+    to_play: int = 0
 
 
 class Row(Place, kw_only=True):
@@ -106,7 +108,6 @@ class Row(Place, kw_only=True):
     rating: float | None
     interval: tuple[float, float] | None
     out: str = ""
-    annulled: bool = False
     affiliation: str = ""
 
 

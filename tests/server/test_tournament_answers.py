@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from server.commands.tournament_answers import LISTED, cells, preview, shown
+from server.commands.tournament_answers import LISTED, cells, consequences, preview, shown
 
 
 def row(rank: int, name: str, points: float) -> dict[str, Any]:
@@ -30,6 +30,35 @@ def test_the_preview_of_a_large_one_is_the_top_of_its_table_and_whose_points_cha
     names = [line.split()[0] for line in lines[4:-1]]
     assert names == [*(f"bot-{rank}" for rank in range(2, LISTED + 2)), "bot-4000", "bot-1"]
     assert lines[-1] == f"and {5000 - len(names):,} more; --json lists all of them"
+
+
+@pytest.mark.parametrize(
+    ("out", "to_play", "told"),
+    [
+        (
+            {"annulled": True},
+            0,
+            ["ann has not played half of its matches: all of them would count for nobody"],
+        ),
+        ({}, 1, ["1 pairing that ann has yet to play would also go to its opponents, one after the other"]),
+        (
+            {},
+            2000,
+            ["2,000 pairings that ann has yet to play would also go to its opponents, one after the other"],
+        ),
+        ({}, 0, []),
+    ],
+)
+def test_a_preview_says_what_its_table_does_not_show(
+    out: dict[str, bool], to_play: int, told: list[str]
+) -> None:
+    """Catches an organiser who sees that nobody would get a point, and gives many away."""
+    after = [row(1, "bob", 1.0), row(2, "ann", 0.0) | out]
+    assert [*consequences("ann", {"before": [], "after": after, "to_play": to_play})] == told
+
+
+def test_a_host_of_before_has_nothing_to_say_of_what_is_to_play() -> None:
+    assert [*consequences("", {"before": [], "after": [row(1, "bob", 1.0)]})] == []
 
 
 def test_counts_are_written_as_on_the_pages() -> None:

@@ -219,7 +219,7 @@ class Inside:
             live=live,
             again=not (record.format.endless or record.ended_early),
             annulled=annulled,
-            left=0 if annulled else record.left_to_play(name),
+            left=desk.to_play(changes, name),
         )
 
     def nothing(self, exchange: Exchange) -> None:

@@ -395,10 +395,11 @@ class Invited(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """The standings as they are, and as they would be after the order."""
+    """The standings as they are, and as they would be at once after the order."""
 
     before: list[Unrated]
     after: list[Unrated]
+    to_play: int  # pairings of whoever would be out that go to its opponents as well, one after the other
 
 
 class Link(Struct, frozen=True):

@@ -25,6 +25,7 @@ from server.protocols.api.call import Look
 from tournament.facts import Concluded, State
 from tournament.record import Record
 from tournament.rounds import planned, rounds_of
+from tournament.settling import came_to
 
 ATOM = "application/atom+xml; charset=utf-8"
 CALENDAR = "text/calendar; charset=utf-8"
@@ -112,9 +113,8 @@ def _isolated(name: str) -> str:
 
 
 def _score(record: Record, match: Concluded) -> str:
-    if match.score is None or match.match in record.voided:
-        return "void"
-    return " – ".join(f"{score:g}" for score in match.score)
+    score = None if match.match in record.voided else came_to(match.winner, match.ending)
+    return "void" if score is None else " – ".join(f"{each:g}" for each in score)
 
 
 def _clean(text: str) -> str:

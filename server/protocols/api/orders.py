@@ -161,7 +161,7 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
     with as_conflict():
         why = reason(order.why)
         if order.preview:
-            return await _preview(call, desk, desk.withdrawal(name))
+            return await _preview(call, desk, desk.withdrawal(name), name)
         await desk.withdraw(name, why)
     return await _carried_out(tournament)
 
@@ -172,7 +172,7 @@ async def disqualify(call: Call, tournament: Tournament, order: Order) -> Respon
     with as_conflict():
         why = reason(order.why)
         if order.preview:
-            return await _preview(call, desk, desk.disqualification(name, why))
+            return await _preview(call, desk, desk.disqualification(name, why), name)
         await desk.disqualify(name, why)
     return await _carried_out(tournament)
 
@@ -234,9 +234,11 @@ def _named(order: Order, tournament: Tournament, who: str) -> str:
         raise HttpError(400, str(error)) from None
 
 
-async def _preview(call: Call, desk: Desk, changes: list[AnyFact]) -> Response:
+async def _preview(call: Call, desk: Desk, changes: list[AnyFact], name: str = "") -> Response:
+    """What it would change, and what would follow from it if an entrant of that `name` were out."""
+    to_play = desk.to_play(changes, name)
     before, after = await call.host.boards.previewed(partial(desk.preview, changes, _rows))
-    return json_response(200, {"before": before, "after": after})
+    return json_response(200, {"before": before, "after": after, "to_play": to_play})
 
 
 def _rows(record: Record, rows: Sequence[Row]) -> msgspec.Raw:

@@ -12,7 +12,7 @@ import pytest
 import trio
 from msgspec import structs
 from structlog.testing import capture_logs
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from games.catalogue import catalogue
 from games.game import Pace
@@ -38,6 +38,7 @@ from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Drew, Entered, State, Turned
 from tournament.format import Pairing
 from tournament.remembered import Abridged
+from tournament.verdicts import shut_out
 
 pytestmark = pytest.mark.slow
 
@@ -585,7 +586,7 @@ async def test_an_open_table_says_that_nobody_came_yet_only_while_nobody_did(
         table = await here.read(f"/tournaments/open-{GAME}")
         assert table.count('<article class="card') == 1
         assert "Nobody has entered" not in table
-        assert "No match is over yet." in table
+        assert "No match that counts is over yet." in table
         await trio.sleep(20.0)
         for visit in visits:
             visit.leave()
@@ -593,6 +594,23 @@ async def test_an_open_table_says_that_nobody_came_yet_only_while_nobody_did(
         home = await here.read("/")
     assert home.count("<em>nobody now</em>") == 1
     assert home.count("<em>nobody yet</em>") == len(catalogue()) - 1
+
+
+@pytest.mark.parametrize("address", ["/", "/matches/cup-1"])
+async def test_whoever_is_taken_out_in_the_middle_of_a_match_was_there(
+    address: str, autojump_clock: MockClock
+) -> None:
+    """Catches "bob was not there" over a match in which bob was playing."""
+    async with gallery() as here:
+        tournament = await here.hold(entrants=2)
+        await here.come("ann", "bob")
+        await trio.sleep(2.5)
+        assert 2 <= tournament.matches["cup-1"].ply < 5, "both have moved, and it is not over"
+        await Desk(tournament).disqualify("bob", "two bots in one")
+        await wait_all_tasks_blocked()
+        page = await here.read(address)
+    assert "ann wins: bob was taken out" in page
+    assert "was not there" not in page
 
 
 async def test_a_voided_match_says_so_and_what_it_was_before(autojump_clock: MockClock) -> None:
@@ -817,6 +835,11 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
         (lambda: formatting.chance(1.0), "> 99 %"),
         (lambda: formatting.headline(("ann", "bob"), None, Ending.LEFT), "Both have lost"),
         (lambda: formatting.headline(("ann", "bob"), 0, Ending.RESIGNED), "ann wins: bob resigned"),
+        (lambda: formatting.headline(("ann", "bob"), 0, Ending.LEFT), "ann wins: bob was not there"),
+        (
+            lambda: formatting.headline(("ann", "bob"), 0, Ending.LEFT, shut_out("bob")),
+            "ann wins: bob was taken out",
+        ),
         (lambda: formatting.reason("X is here", Ending.PLAYED, ("ann", "bob"), ("O", "X")), "bob is here"),
         (lambda: formatting.reason("X is here", Ending.ILLEGAL, ("ann", "bob"), ("O", "X")), "X is here"),
     ],

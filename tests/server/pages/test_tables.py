@@ -32,6 +32,7 @@ from tournament.facts import (
     Withdrew,
 )
 from tournament.format import Pairing
+from tournament.kinds import BOTS, Kind
 from tournament.record import Record
 from tournament.score_sheet import ALL_CROSSED, ScoreSheet, board_of
 
@@ -210,6 +211,36 @@ def test_a_pairing_that_is_to_be_played_again_has_not_ended() -> None:
     (_, after) = tables.schedule(record, 1)["meetings"]
     assert (before.state, before.ended) == ("over", 60.0)
     assert (after.state, after.ended) == ("open", None)
+
+
+@pytest.mark.parametrize("kind", ["open", "ladder"])
+def test_a_match_that_counts_for_nothing_is_not_shown_as_one_that_both_have_lost(kind: str) -> None:
+    """Catches a victory over one of the host's own opponents as 0 – 0, and a match that is void."""
+    record = event(kind, ("ann", "greedy"))
+    for number, (score, ending, kinds) in enumerate(
+        (
+            ((1.0, 0.0), Ending.PLAYED, BOTS),
+            (None, Ending.PLAYED, (Kind.BOT, Kind.HOUSE)),
+            (None, Ending.VOID, BOTS),
+            ((0.0, 0.0), Ending.LEFT, BOTS),
+        ),
+        start=1,
+    ):
+        drew, over = happened(record, Random(number), "ann", "greedy")
+        winner = None if ending is not Ending.PLAYED else 0
+        record.add(drew)
+        record.add(structs.replace(over, score=score, winner=winner, ending=ending, kinds=kinds))
+
+    def results() -> list[str]:
+        shown = part("schedule", tables.schedule(record, 1) | {"whole": True})
+        return re.findall(r'<td class="middle"><a href="[^"]*">([^<]*)</a>', shown)
+
+    assert results() == ["1 – 0", "1 – 0", "void", "0 – 0"]
+    record.add(Froze(True))
+    record.add(Voided(next(iter(record.endings)), "a cable", ("ann", "greedy"), (1.0, 0.0)))
+    assert results() == ["1 – 0", "1 – 0", "void", "0 – 0"], "what came after a freeze is not for everybody"
+    record.add(Froze(False))
+    assert results() == ["void", "1 – 0", "void", "0 – 0"]
 
 
 @pytest.mark.parametrize("cut", [False, True])

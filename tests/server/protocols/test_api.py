@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import trio
 from structlog.testing import capture_logs
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from games.catalogue import catalogue
 from games.game import Illegal, Quoted
@@ -276,6 +276,32 @@ async def test_what_an_order_would_change_can_be_seen_before(autojump_clock: Moc
             (row["name"], row["points"], row.get("out")) for row in seen["after"]
         ]
         assert (after[-1]["name"], after[-1]["out"]) == (leader, "disqualified")
+
+
+@pytest.mark.parametrize("format", ["round-robin", "decide"])
+async def test_a_preview_counts_what_would_go_to_the_opponents_as_well(
+    format: str, autojump_clock: MockClock
+) -> None:
+    """Catches a preview in which a leader stays first that is not first once its order is given."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, format=format)
+        for name in ("ann", "bob", "cas", "dot"):
+            await here.tell("/api/tournaments/cup/invite", 201, name=name)
+        await here.tell("/api/tournaments/cup/start")
+        await wait_all_tasks_blocked()
+        await here.tell("/api/tournaments/cup/pause")
+        record = here.host.tournaments["cup"].record
+        for action, annuls in (("withdraw", format == "round-robin"), ("disqualify", False)):
+            seen = await here.tell(f"/api/tournaments/cup/{action}", name="ann", why="x", preview=True)
+            assert seen["to_play"] == (0 if annuls else record.left_to_play("ann"))
+            assert seen["to_play"] > 0 or annuls
+        seen = await here.tell("/api/tournaments/cup/disqualify", name="ann", why="x", preview=True)
+        before = {row["name"]: row["wins"] for row in seen["after"]}
+        await here.tell("/api/tournaments/cup/disqualify", name="ann", why="x")
+        await here.tell("/api/tournaments/cup/resume")
+        await wait_all_tasks_blocked()
+        rows = (await here.read("/api/tournaments/cup/standings"))["rows"]
+        assert sum(row["wins"] - before[row["name"]] for row in rows) == seen["to_play"]
 
 
 @asynccontextmanager
@@ -628,7 +654,7 @@ async def test_a_stream_in_which_nothing_happens_gives_signs_of_life_as_often_as
 async def test_everything_that_begins_and_ends_can_be_followed(autojump_clock: MockClock) -> None:
     async with office() as here:
         feed = await here.listen("/api/events")
-        await trio.testing.wait_all_tasks_blocked()
+        await wait_all_tasks_blocked()
         await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
         await here.come("ann", "bob")
         await trio.sleep(40.0)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 import trio
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 from trio.testing import MockClock
 
 from server.export.match_text import read
@@ -15,6 +15,7 @@ from tests.server.protocols.test_api import GAME, office
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, EndedEarly, Entered, Opened, State, Turned, Voided
 from tournament.format import Pairing
+from tournament.kinds import Kind
 from tournament.record import Record
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -71,6 +72,20 @@ def test_a_feed_says_that_a_match_was_voided_after_its_end() -> None:
     assert feed.findtext(f"{ATOM}entry/{ATOM}summary") == "the organiser voided it; before that: won"
     for place in ("", f"{ATOM}entry/"):
         assert feed.findtext(f"{place}{ATOM}updated") == "1970-01-01T00:33:20.000Z"
+
+
+@pytest.mark.parametrize(("ending", "said"), [(Ending.PLAYED, "1 – 0"), (Ending.VOID, "void")])
+def test_only_a_match_that_is_void_is_called_so_in_a_feed(ending: Ending, said: str) -> None:
+    """One with an opponent of the host's own counts for nothing either, and somebody has won it."""
+    made, kinds = record(0), (Kind.BOT, Kind.HOUSE)
+    winner = None if ending is Ending.VOID else 0
+    match = structs.replace(
+        ended(1, ("ann", "greedy")), score=None, winner=winner, ending=ending, kinds=kinds
+    )
+    made.add(Drew((Pairing(1, 1, "ann", "greedy"),)))
+    made.add(match)
+    feed = ElementTree.fromstring(atom(made, [match]))  # noqa: S314 - ours
+    assert feed.findtext(f"{ATOM}entry/{ATOM}title") == f"ann – greedy: {said}"
 
 
 def test_a_calendar_has_the_planned_and_no_line_of_it_is_too_long() -> None:
