@@ -32,6 +32,7 @@ from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
 from server.host.names import bare, key
+from server.host.one_match_each import OneMatchEach
 from server.host.opening import OPEN, Opening, check, game_of, taken
 from server.host.pacing import Pacing
 from server.host.passing import Passing, after_hang_ups_of
@@ -119,6 +120,7 @@ class Host:
         self.wires = WireLog(self.limits)
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
+        self.one_match_each = OneMatchEach()
         self.pacing = Pacing(self.lobby, self.limits, self.tournaments, lambda: self.guard)
         self.claims = Claims(self.reception, self.roll, self.tournaments)
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)

@@ -15,10 +15,12 @@ from typing import Any, assert_never
 
 import msgspec
 import structlog
+import trio
 
 from games.game import Illegal
 from server.host.abroad import Wanted
 from server.host.names import BadName
+from server.host.reception import Visit
 from server.host.unwelcome import ComeAgain, Unwelcome
 from server.host.view import HeldTournament
 from server.net.limits import Limits
@@ -34,6 +36,7 @@ from tournament.verdicts import shut_out
 
 USUAL = Limits()
 DOOR = GAME = "santorini"  # the game of bots that say no more than a name
+HANGING_UP = 5.0  # seconds that a program which plays a single game may take to end after it
 NOT_NAMES = re.compile(r"[A-Z]+ \S+ HTTP/\d|SSH-\d")  # beginnings of first lines in other protocols
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -90,7 +93,21 @@ class Memo:
 
     def came_back(self, *, acknowledged: bool, over: bool) -> None:
         if over:
-            self.attendance.ended()
+            self._match_over()
+
+    def _match_over(self) -> None:
+        """The bot has been told. If it plays one match over a connection, it is about to hang up."""
+        visit, host = self.attendance.visit, self._channel.host
+        if visit is not None and host.one_match_each.is_known(visit.key):
+            visit.player.set_ready(False)
+            host.guard.start_soon(self._await_hang_up, visit)
+        self.attendance.ended()
+
+    async def _await_hang_up(self, visit: Visit) -> None:
+        await trio.sleep(HANGING_UP)
+        if visit.current:
+            self._channel.host.one_match_each.forget(visit.key)
+            visit.player.set_ready(True)
 
     def _come(self, line: bytes) -> None:
         """Let a bot in by its first line, or tell it in plain text why it may not have that name."""
@@ -152,7 +169,7 @@ class Memo:
                     self.attendance.ask_again()
             case Ended():
                 self._say(encode_once(event, final, match, event))
-                self.attendance.ended()
+                self._match_over()
             case Incident():
                 pass  # the memo is older than these events
             case _:

@@ -67,6 +67,7 @@ class Attendance(Taker):
         "_early",
         "_follower",
         "_grace",
+        "_has_played",
         "_host",
         "_moved",
         "_replaced",
@@ -140,6 +141,7 @@ class Attendance(Taker):
         self._successor: Attendance | None = None  # the same bot's next attendance, which is arriving
         self._grace = host.limits.away_seconds  # for which the bot may still be away in its match
         self._away_since = 0.0
+        self._has_played = False  # whether a match has ended
 
     @property
     def current(self) -> bool:
@@ -424,6 +426,7 @@ class Attendance(Taker):
         """The match has ended, and the bot has been told."""
         if self.state in (State.PLAYING, State.AWAY):
             self.happens(Happening.ENDED)
+        self._has_played = True
         self._let_go_of_match()
         self.taken_out()
 
@@ -471,8 +474,16 @@ class Attendance(Taker):
         """The connection is lost."""
         if self.visit is not None and not self.over:
             self._log("crashed" if self._on_its_turn else "left")
+            if self._has_played:
+                self._note_hang_up(self.visit)
         self.happens(Happening.LOST)
         self._let_go(for_good)
+
+    def _note_hang_up(self, visit: Visit) -> None:
+        """Note it of a bot that has moved in no match since the last one ended."""
+        seat = visit.player.seat
+        if visit.player.place and (seat is None or not seat.match.has_moved(seat.index)):
+            self._host.one_match_each.note(visit.key)
 
     def hand_back(self) -> None:
         """Hand the bot back to the process that let it in."""

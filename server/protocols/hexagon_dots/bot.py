@@ -85,6 +85,7 @@ class Bot(EnteredBot):
         self._tape = NO_TAPE  # of its match, even after the end: late requests belong there as well
         self._token: str | None = None  # of its present turn
         self._held: Exchange | None = None  # the request that has to be answered
+        self._misses_the_beginning = False  # it has hung up while its match was about to begin
         self._request = ("", b"")  # token and body of the last one; the join has none
         self._since: int | None = None  # the ply at which that request came; None: it was the join
         self._answer: Response | None = None  # the answer to it
@@ -106,7 +107,7 @@ class Bot(EnteredBot):
     @property
     def away(self) -> bool:
         """Whether it has hung up, and may come back."""
-        return self.attendance.state is State.AWAY
+        return self._misses_the_beginning or self.attendance.state is State.AWAY
 
     @property
     def home(self) -> Gate | None:
@@ -241,17 +242,24 @@ class Bot(EnteredBot):
         if self._held is None or not self._held.gone:
             return  # that was a request before
         self._held = None
-        if self.attendance.seat is None:
-            self._leave()
-        else:
+        visit = self.attendance.visit
+        if self.attendance.seat is not None:
             self.attendance.away()
             self._now_away(self)
+        elif visit is not None and visit.player.reserved:  # its match is about to begin
+            self._misses_the_beginning = True
+            self._now_away(self)
+        else:
+            self._leave()
 
     def _come_back(self, exchange: Exchange) -> None:
         if not exchange.gone:
             self.attendance.peer = exchange.request.peer
             self._hold(exchange)
-            self.attendance.back()
+            if self._misses_the_beginning:
+                self._misses_the_beginning = False
+            else:
+                self.attendance.back()
             self._ask()
 
     # What it is told
@@ -276,6 +284,9 @@ class Bot(EnteredBot):
         self._tape = self.attendance.tape
         if self._plays_here:
             self.gate.take()
+        if self._misses_the_beginning:
+            self._misses_the_beginning = False
+            self.attendance.away()
         self._ask()
         self.gate.begin(seat.match)
 

@@ -15,6 +15,7 @@ from tests.server.protocols.table import (
     SIDES,
     TURN,
     Dots,
+    Slow,
     Table,
     drawn,
     line,
@@ -28,6 +29,7 @@ from tests.server.protocols.table import (
     table,
 )
 from tournament.events import Ending
+from tournament.facts import Dealt
 from tournament.match import GRACE
 
 NO_TOKEN = b"a move needs the X-Turn-Token of the last answer"
@@ -525,6 +527,41 @@ async def test_a_bot_that_hangs_up_before_its_first_turn_holds_nobody_up(autojum
         assert scores(await ann.end()) == [0, 0], "nobody is disqualified"
         (result,) = await results(here)
         assert (result.winner, result.ending, result.score) == (None, Ending.VOID, None)
+
+
+@pytest.mark.parametrize("dealt", [True, False], ids=["that the host dealt", "that somebody made"])
+@pytest.mark.parametrize("seconds", [6.0, 13.0], ids=["at once", "when it has begun"])
+async def test_a_bot_that_hangs_up_as_its_match_is_being_kept_joins_again(
+    seconds: float, dealt: bool, autojump_clock: MockClock
+) -> None:
+    async with table(store=Slow(Dealt)) as here:
+        game = await (here.found() if dealt else here.made())
+        ann, bob = here.bot("ann"), here.bot("bob")
+        await ann.join(game)
+        await bob.join(game)
+        await bob.hang_up()
+        await trio.sleep(seconds)
+        await bob.join(await here.found() if dealt else game)
+        await trio.sleep(13.0 - seconds)
+        await ann.turn()
+        await ann.move(SIDES[0])
+        assert drawn(said(await bob.turn())) == SIDES[:1]
+
+
+async def test_a_bot_that_hangs_up_as_its_match_is_being_kept_and_stays_away_holds_nobody_up(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(store=Slow(Dealt)) as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        await ann.join(await here.found())
+        await bob.join(await here.found())
+        await bob.hang_up()
+        await trio.sleep(13.0)
+        await ann.turn()
+        await ann.move(SIDES[0])
+        await trio.sleep(5.0)
+        (result,) = await results(here)
+        assert (result.ending, result.why) == (Ending.VOID, "bob left before both had moved")
 
 
 @pytest.mark.parametrize("dealt", [True, False], ids=["that the host dealt", "that somebody made"])

@@ -273,6 +273,7 @@ async def test_nobody_is_in_two_matches_when_an_opponent_goes_as_they_begin(
         await trio.sleep(13.0)
         await ann.turn()
         await ann.move(SIDES[0])
+        await trio.sleep(5.0)
         assert scores(await ann.end()) == [0, 0]
         assert len(await results(here)) == 1
 

@@ -22,7 +22,7 @@ from server.protocols import catalogue
 from server.protocols.catalogue import dialects, lines
 from server.protocols.dialect import Channel
 from server.protocols.house.talk import HouseTalk
-from server.protocols.santorini_memo import Memo
+from server.protocols.santorini_memo import HANGING_UP, Memo
 from server.protocols.tcp import Connection, attend
 from tests.hang import HANG, SLOWLY
 from tests.server.cutting import cut, places
@@ -40,6 +40,7 @@ SWAPPED = ["placeWorker", "Bob", FLAT, ["Bob", []], ["Ann", []]]
 CUP = {"tournament": "cup", "game": "santorini", "format": "round-robin"}
 NO_LINE_END = "a line ends with \\n, and the end of the first one did not come in time"
 HELLOS = ("Ann", '{"type":"hello","name":"Ann","game":"santorini"}')
+LOST = (GAME.pace.turn or 0.0) + 0.5  # seconds after which whoever says nothing has lost for certain
 PLACING = ("0 0", "5 5", "2 3", "4 1")
 
 
@@ -138,6 +139,36 @@ async def test_a_name_is_free_again_when_its_bot_has_gone(autojump_clock: MockCl
         again = await hall.come("Ann")
         assert (await bob.states())[0] == ["gameOver", "Bob", *EMPTY[2:]]
         assert await again.states() == [SWAPPED]
+
+
+async def test_a_bot_that_hangs_up_after_each_match_is_dealt_the_next_when_it_has_come_again(
+    autojump_clock: MockClock,
+) -> None:
+    """As a program that plays a single game does. Catches that it loses matches that it never saw."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await trio.sleep(LOST)
+        assert [state[0] for state in await ann.states()] == ["gameOver", "placeWorker"]
+        await ann.close()  # as late as it could be: the host has yet to learn this
+        for _ in range(3):
+            ann = await hall.come("Ann")
+            await bob.lines()
+            await trio.sleep(LOST)
+            assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver"]
+            assert [state[0] for state in await bob.states()] == ["gameOver"]
+            await ann.close()
+
+
+async def test_a_bot_that_stays_after_a_match_is_not_waited_for_again(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, _ = await pair(hall)
+        await trio.sleep(LOST)
+        await ann.close()
+        ann = await hall.come("Ann")
+        await trio.sleep(LOST + HANGING_UP)
+        assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver", "placeWorker"]
+        await trio.sleep(LOST)
+        assert [state[0] for state in await ann.states()] == ["gameOver", "placeWorker"]
 
 
 @pytest.mark.parametrize(
