@@ -21,6 +21,7 @@ import trio.testing
 from games import connect4
 from games.catalogue import catalogue
 from server.host.host import Host
+from server.host.names import key
 from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE, Guard
 from server.net.limits import Limits, Rate
@@ -471,6 +472,35 @@ async def test_a_bot_without_a_token_that_has_hung_up_elsewhere_may_come_again_a
             other = both.connect("bob")
             await other.send(b"bob\n")
             assert await again.hear_state() == "placeWorker"
+            for bot in both.bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+        for conduit in both._conduits:
+            conduit.close()
+        for host in (both.holder, both.other):
+            assert not host.guard.caught
+
+
+async def test_a_bot_that_hangs_up_after_a_match_is_known_for_that_wherever_it_was_played() -> None:
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            cup = await both.holder.open("cup", Opened("santorini", "double-round-robin", entrants=2))
+            ann, bob = bots = both.connect("ann"), both.connect("bob")
+            for bot in bots:
+                await bot.send(f"{bot.name}\n".encode())
+            (turn,) = {json.loads(await bot.line())[1] for bot in bots}
+            assert all(isinstance(match, Lent) for match in cup.matches.values())
+            await (ann if turn == "ann" else bob).send(b"9 9\n" * LIMITS.refusals)  # so it has lost
+            for bot in bots:
+                while await bot.hear_state() != "gameOver":
+                    pass
+                assert await bot.hear_state() == "placeWorker"
+            await ann.close()
+            while not both.holder.one_match_each.is_known(("santorini", key("ann"))):  # noqa: ASYNC110
+                await trio.sleep(0.001)
+            assert not both.holder.one_match_each.is_known(("santorini", key("bob")))
             for bot in both.bots:
                 await bot.close()
             nursery.cancel_scope.cancel()
