@@ -391,6 +391,10 @@ class Host:
             # It may be the same bot, which has just hung up.
             await after_hang_ups_of(other.player for other in held)
             await self.let_go_of_vanished(name, game, shared=shared, peer=peer)
+        elif token is not None and self.reception.is_contested(name, game, token):
+            # Not by two who have the same token, if one of them has vanished each time.
+            for other in self.reception.held(name, game):
+                await _has_vanished(other)
         if self._stopped or (self.draining and not self.reception.is_playing(name, game, token)):
             raise ComeAgain(STOPPING)
         against = None if against is None else bare(against)
@@ -453,10 +457,8 @@ class Host:
     async def let_go_of_vanished(self, name: str, game: str, *, shared: bool, peer: str) -> None:
         """Let go of whoever has a name of which a bot comes that may be the same, if its network is gone."""
         for other in self.reception.held(name, game):
-            if self._is_in_its_way(other, shared=shared, peer=peer):
-                connection = cast("Passing | None", other.player.connection)
-                if not await (other.vanished() if connection is None else connection.vanished()):
-                    return
+            if self._is_in_its_way(other, shared=shared, peer=peer) and not await _has_vanished(other):
+                return
 
     def _is_in_its_way(self, other: Visit, *, shared: bool, peer: str) -> bool:
         """Whether somebody who is here has the name in place of a bot that comes from there without a token.
@@ -640,6 +642,12 @@ class Host:
         """Have bots called to their matches again that were called there before."""
         if tournament.record.called:
             self.guard.start_soon(self.returning.tell_called, tournament)
+
+
+async def _has_vanished(visit: Visit) -> bool:
+    """Whether somebody's network is gone, as far as can be found out; then it has hung up."""
+    connection = cast("Passing | None", visit.player.connection)
+    return await (visit.vanished() if connection is None else connection.vanished())
 
 
 def _unwelcome(why: Refusal | Unwelcome) -> Unwelcome:

@@ -285,6 +285,13 @@ class Reception:
         claim = self._claims.get((player.game, key(player.name)))
         return None if claim is None or claim.player is not player else claim.digest.hex()
 
+    def is_contested(self, name: str, game: str, token: str) -> bool:
+        """Whether whoever has this token has taken over so often that it has to wait, if somebody is here."""
+        claim = self._claims.get((game, key(name)))
+        if claim is None or claim.takeovers is None or not claim.goes_with(token):
+            return False
+        return not claim.takeovers.has_one(trio.current_time())
+
     def is_playing(self, name: str, game: str, token: str | None) -> bool:
         """Whether a bot that comes like that comes back to a match."""
         claim = self._claims.get((game, key(name)))

@@ -140,6 +140,10 @@ class Bucket:
         """When the credits were last counted, and how many there were: another bucket goes on from that."""
         return self._at, self._credits
 
+    def has_one(self, now: float) -> bool:
+        """Whether there is a credit."""
+        return self.take(now, 0.0) and self._credits >= 1.0
+
     def take(self, now: float, cost: float = 1.0) -> bool:
         """Spend `cost` credits if there are that many; else spend nothing and return False."""
         if now > self._at:  # what came long before it is looked at may come before a bucket was made

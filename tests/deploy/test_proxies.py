@@ -19,6 +19,7 @@ from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
 
+FEW = 256  # files that a process may have open at first: fewer than Debian gives nginx, to need fewer clients
 DEBIANS = 150  # requests that Apache has under way at once, unless a configuration says otherwise
 PATIENT = {  # how each proxy says how long it waits for a host that says nothing
     "nginx.conf": r"proxy_read_timeout (\w+);",
@@ -128,5 +129,22 @@ def test_apache_has_a_thread_for_more_clients_than_it_has_by_itself(
     with running(tmp_path, command, web), ExitStack() as stack:
         proxied = Proxied([], web, None, host.tcp)
         for _ in range(DEBIANS + 2):
+            stream = stack.enter_context(proxied.asked("GET", "/api/events"))
+            assert stream.status == 200
+
+
+@linux
+def test_nginx_opens_as_many_files_as_its_clients_need(
+    tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches bots that are told that the server has an error, as Debian gives nginx 1024 files by itself."""
+    monkeypatch.setenv("QUINTAIN_PROXIES", '["127.0.0.1"]')
+    host = serve("--log-level", "error")
+    command, web, _ = nginx(tmp_path, host)
+    own = command[-1].replace("master_process off;", "user root;")  # only a master gives its workers more
+    few = ["sh", "-c", f'ulimit -S -n {FEW}; exec "$@"', "sh", *command[:-1], own]
+    with running(tmp_path, few, web), ExitStack() as stack:
+        proxied = Proxied([], web, None, host.tcp)
+        for _ in range(FEW // 2):
             stream = stack.enter_context(proxied.asked("GET", "/api/events"))
             assert stream.status == 200

@@ -8,6 +8,7 @@ from trio.testing import MockClock
 from server.host.host import Host
 from server.host.reception import Visit
 from server.host.unwelcome import Unwelcome
+from server.net.limits import Limits, Rate
 from tests.server.transcripts import hosting
 
 HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
@@ -20,6 +21,7 @@ class Vanished:
 
     def __init__(self, visit: Visit) -> None:
         self.asked = False
+        self.vanishes = True
         self._visit = visit
 
     async def hung_up(self) -> bool:
@@ -27,8 +29,9 @@ class Vanished:
 
     async def vanished(self) -> bool:
         self.asked = True
-        self._visit.leave()
-        return True
+        if self.vanishes:
+            self._visit.leave()
+        return self.vanishes
 
 
 @pytest.mark.parametrize(
@@ -75,3 +78,20 @@ async def come(host: Host, **wishes: Any) -> Vanished:
         visit.acknowledge()
     connection = visit.player.connection = Vanished(visit)
     return connection
+
+
+@pytest.mark.parametrize("vanishes", [True, False])
+async def test_only_whoever_takes_over_from_somebody_who_is_there_may_not_do_so_often(
+    vanishes: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that has to wait for a minute of its match, as its network is gone again and again."""
+    limits = Limits(takeovers=Rate(2, 60.0))
+    async with hosting({}, limits) as (host, _):
+        for number in range(6):
+            wish = come(host, token="t" * 22)
+            if vanishes or number <= limits.takeovers.credits:
+                connection = await wish
+                connection.vanishes = vanishes
+            else:
+                with pytest.raises(Unwelcome, match="too often"):
+                    await wish
