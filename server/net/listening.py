@@ -137,7 +137,7 @@ async def serve(
     `headers`, a proxy of ours may say first for whom it connects, in the PROXY protocol.
     """
     full = False
-    secured = None if tls is None else (lambda wire: TlsWire(wire, tls(), guard, before_passing_on))
+    secured = None if tls is None else partial(_over_tls, tls, guard, before_passing_on)
     set_options(listener)
     watcher = readiness()
     accepted: Waiting = deque()
@@ -170,6 +170,12 @@ async def serve(
                         log.error("no room for a connection", why=error.strerror, here=len(admission))
                     full = True
                     await trio.sleep(PAUSE)
+
+
+def _over_tls(
+    tls: Callable[[], ssl.SSLContext], guard: Guard, before_passing_on: Callable[[], None], beneath: Wire
+) -> TlsWire:
+    return TlsWire(beneath, tls(), guard, before_passing_on)
 
 
 async def _attended(
