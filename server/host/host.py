@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
-from typing import Protocol
+from typing import Protocol, TypeVar
+from weakref import ref
 
 import trio
 from msgspec import structs
@@ -69,6 +70,7 @@ from tournament.tournament import Tournament
 STOPPING = "the host is about to stop: come again later"
 ELSEWHERE = "that is held by another process of this host: come again later, over a new connection"
 
+T = TypeVar("T")
 Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
 
 
@@ -563,6 +565,7 @@ class Host:
         game = game_of(record)
 
         def tell(fact: AnyFact) -> None:
+            tournament = _alive(held)
             if isinstance(fact, Ordered):
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
@@ -582,7 +585,7 @@ class Host:
             if match.interrupted:
                 self.claims.gone_on(match)
             for each in tuple(self.on_begun):
-                each(tournament, match)
+                each(_alive(held), match)
 
         tournament = Tournament(
             record,
@@ -605,6 +608,7 @@ class Host:
             random_bits=self.random_bits,
             failed=lambda error: self.guard.report(error),
         )
+        held = ref(tournament)  # what it calls must not keep it alive when it is deleted
         if (last := self.tournaments.get(record.name)) is not None:  # that it is deleted is yet to be heard
             self._drop(last.record)
         if self.draining:  # it was being opened when the host was told to stop
@@ -619,6 +623,13 @@ class Host:
         """Have bots called to their matches again that were called there before."""
         if tournament.record.called:
             self.guard.start_soon(self.returning.tell_called, tournament)
+
+
+def _alive(held: ref[T]) -> T:
+    """What calls this, and is therefore there."""
+    if (found := held()) is None:
+        raise ReferenceError
+    return found
 
 
 def _unwelcome(why: Refusal | Unwelcome) -> Unwelcome:
