@@ -9,11 +9,11 @@ record, which may be empty, and `run`. `tournament/presence.py` knows who is her
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from math import inf
 from typing import Any
+from weakref import proxy
 
 import trio
 from msgspec import UNSET
@@ -38,9 +38,9 @@ from tournament.facts import (
 )
 from tournament.forecast import Forecast
 from tournament.format import Entrant, Pairing
-from tournament.in_play import InPlay, Lend, Together, play_here
+from tournament.in_play import Both, InPlay, Lend, Together, play_here
 from tournament.keeping import Keeper
-from tournament.lent import Course, Lent
+from tournament.lent import Beginning, Course, Decided, Lent
 from tournament.lobby import Lobby
 from tournament.match import GRACE, REFUSALS, Match
 from tournament.player import Player, Seat
@@ -103,7 +103,14 @@ class Tournament:
         self.game = game
         self._lobby = lobby
         self._newcomers: dict[str, Entrant] = {}  # entrants of whom nothing is kept yet
-        self._keeper = Keeper(record, store, wall, self._added)
+        # Its parts must not keep it alive when it is deleted: its record may have half a million pairings,
+        # and the collector hardly ever looks at old objects.
+        this = proxy(self)
+
+        def keep(*facts: AnyFact) -> Awaitable[Sequence[str]]:
+            return this.keep(*facts)
+
+        self._keeper = Keeper(record, store, wall, lambda fact: this._added(fact))
         self._play = InPlay(
             record,
             game,
@@ -115,17 +122,22 @@ class Tournament:
             grace=grace,
             refusals=refusals,
             begun=begun,
-            lend=partial(lend, self),
+            lend=lambda beginning, players, decided: this._lend(beginning, players, decided),
             together=together,
         )
         self.matches = self._play.matches
-        self._concluding = Concluding(record, self._play, self._newcomers, self.keep, self._over)
-        self._play.decided = self._concluding.decided
-        self._play.failed = lambda: self._dealing.back_off()
+        self._concluding = concluding = Concluding(
+            record, self._play, self._newcomers, keep, lambda match, verdict: this._over(match, verdict)
+        )
+        decided = proxy(concluding)
+        self._play.decided = lambda match, verdict: decided.decided(match, verdict)
+        self._play.failed = lambda: this._dealing.back_off()
         self._resuming = Resuming(record, game.name, lobby, self._play, awaited)
         self._at_once = inf if at_once is None else at_once
         self._grace = grace
         self._timekeeper = timekeeper
+        self._keep = keep
+        self._lend_to = lend
         self._elsewhere = elsewhere
         self._random_bits = random_bits
         self._store = store
@@ -141,7 +153,7 @@ class Tournament:
         self._waiting: trio.Event | None = None  # set at the next change, for the task that waits for one
         self._halted = False
         self.deciding = trio.Lock()  # held from reading the record until the facts decided from it are kept
-        self._entering = Entering(record, self.deciding, self.keep)
+        self._entering = Entering(record, self.deciding, keep)
         self.voiding = set[str]()  # matches of which somebody has ordered that, and waits until it is done
         self._checking_in = False  # whether entrants check in
         self._known_missing: list[Missing] | None = None  # as of the latest change
@@ -189,7 +201,7 @@ class Tournament:
         )
         self._draws = Draws(record, self._presence, self._elsewhere, self._random_bits)
         self._dealing = Dealing(
-            record, self._presence, self._play, self.keep, self._at_once, self._keeper.now, self._failed
+            record, self._presence, self._play, self._keep, self._at_once, self._keeper.now, self._failed
         )
         self._forecast = Forecast(record)
 
@@ -264,6 +276,9 @@ class Tournament:
     def _added(self, fact: AnyFact) -> None:
         self._presence.told(fact)
         self._told(fact)
+
+    def _lend(self, beginning: Beginning, players: Both, decided: Decided) -> Lent | None:
+        return self._lend_to(self, beginning, players, decided)
 
     def _heard(self, player: Player) -> None:
         """A player came, went or is free again."""

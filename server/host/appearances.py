@@ -73,9 +73,7 @@ class Sums(Struct, frozen=True):
 
     versions: Mapping[str | None, Tally]  # by the bot's version, in the order of their latest matches
     opponents: Mapping[str, Tally]
-    ends: Sequence[
-        float
-    ]  # when the latest `MIXED` of its matches ended, whether or not they count; 0: not known
+    ends: Sequence[float]  # of the latest `MIXED` of its matches, whether or not they count; 0: not known
 
 
 class Index:

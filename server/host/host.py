@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
+from weakref import ref
 
 import trio
 from msgspec import structs
@@ -70,6 +71,7 @@ from tournament.tournament import Tournament
 STOPPING = "the host is about to stop: come again later"
 ELSEWHERE = "that is held by another process of this host: come again later, over a new connection"
 
+T = TypeVar("T")
 Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
 
 
@@ -586,6 +588,7 @@ class Host:
         game = game_of(record)
 
         def tell(fact: AnyFact) -> None:
+            tournament = _alive(held)
             if isinstance(fact, Ordered):
                 self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
@@ -605,7 +608,7 @@ class Host:
             if match.interrupted:
                 self.claims.gone_on(match)
             for each in tuple(self.on_begun):
-                each(tournament, match)
+                each(_alive(held), match)
 
         tournament = Tournament(
             record,
@@ -628,6 +631,7 @@ class Host:
             random_bits=self.random_bits,
             failed=lambda error: self.guard.report(error),
         )
+        held = ref(tournament)  # what it calls must not keep it alive when it is deleted
         if (last := self.tournaments.get(record.name)) is not None:  # that it is deleted is yet to be heard
             self._drop(last.record)
         if self.draining:  # it was being opened when the host was told to stop
@@ -648,6 +652,13 @@ async def _has_vanished(visit: Visit) -> bool:
     """Whether somebody's network is gone, as far as can be found out; then it has hung up."""
     connection = cast("Passing | None", visit.player.connection)
     return await (visit.vanished() if connection is None else connection.vanished())
+
+
+def _alive(held: ref[T]) -> T:
+    """What calls this, and is therefore there."""
+    if (found := held()) is None:
+        raise ReferenceError
+    return found
 
 
 def _unwelcome(why: Refusal | Unwelcome) -> Unwelcome:
