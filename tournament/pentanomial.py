@@ -10,7 +10,7 @@ With fewer, a normal distribution claims too much: after ten pairs against a muc
 program its interval holds the truth six times in ten, and after one pair it has no width
 at all. There the interval and the LOS are those of the likelihood ratio, which claims a little
 too much of few results and is taken for less: the interval holds the truth 93 to 100 times in
-100 however few pairs there are.
+100 however few pairs there are, and at least 91 times where moving first is worth more than 400 Elo.
 """
 
 from math import copysign, erf, inf, log, log10, sqrt

@@ -158,6 +158,18 @@ def test_the_game_ends_when_no_line_is_left_though_some_were_never_drawn() -> No
         assert reason(position, GAME.short(line)) == "the game is over"
 
 
+@pytest.mark.parametrize("last", board(3, 4).lines)
+def test_any_line_may_be_the_last_and_the_game_goes_on_until_it_is_drawn(last: Line) -> None:
+    position = GAME.start(3, 4)
+    while others := [move for move in position.moves() if move != last]:
+        position = position.play(others[0])
+    if position.outcome is None:
+        position = position.play(last)
+    else:
+        assert any(end in board(3, 4).centres for end in last)  # a spoke: its hexagon was captured before
+    assert position.outcome is not None
+
+
 def test_under_hexagons_the_game_ends_when_no_hexagon_is_left_to_capture() -> None:
     """(1, 2) overlaps both others: with the first of these it is gone, with the second there is none."""
     *most, last = sides((1, 1)) + [side for side in sides((1, 3)) if side not in sides((1, 1))]

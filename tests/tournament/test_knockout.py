@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from math import ceil, log2
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.effort import tries
 from tests.tournament.holding import Held, better, by_round, field, imbalance, nobody_twice, sides, toss
 from tournament.format import Entrant, Pairing, Score, Terms, formats
 from tournament.standings import standings
@@ -197,14 +199,25 @@ def test_the_last_round_is_one_contest_and_nobody_who_is_out_comes_back(
     assert len(met) == 1 or all(contest & gone for contest in met)
 
 
+@settings(max_examples=tries(40, 3000))
 @given(count=st.integers(2, 32), seed=seeds)
-def test_whoever_has_been_first_less_often_is_first(count: int, seed: int) -> None:
+def test_whoever_has_been_first_less_often_is_first_and_of_equals_who_was_second_last(
+    count: int, seed: int
+) -> None:
     random = Random(seed)
-    held = Held(KNOCKOUT, field(count), Terms(seed=seed)).hold(random, lambda pairing: win(pairing, random))
-    for index, pairing in enumerate(held.drawn):
-        if pairing.second is not None:
-            rows = sides(held.drawn[:index])
-            assert sum(rows[pairing.first]) <= sum(rows[pairing.second])
+    held = Held(KNOCKOUT, field(count), Terms(seed=seed)).hold(random, toss(random))
+    for round in by_round(held.drawn):
+        rows = sides([pairing for pairing in held.drawn if pairing.round < round])
+        for first, second in (
+            contest[0].names for contest in contests(held.drawn, round).values() if contest[0].second
+        ):
+            one, other = rows[first], rows[second]
+            assert (sum(one), running(one)) <= (sum(other), running(other))
+
+
+def running(row: Sequence[int]) -> int:
+    """How often running up to the last it has been first; negative: second."""
+    return sum(takewhile(lambda side: side == row[-1], reversed(row)))
 
 
 def test_who_goes_on_is_found_without_looking_through_all_names_for_each_match() -> None:

@@ -4,10 +4,11 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from tests.effort import tries
 from tests.steps import steps_taken
 from tests.tournament.holding import Held, field, meetings, sides, toss
 from tournament.format import Entrant, Pairing, Result, Terms, formats
@@ -119,6 +120,39 @@ def test_whoever_is_away_or_gone_or_playing_is_not_drawn() -> None:
     entrants[2] = structs.replace(entrants[2], gone=True)
     (pairing,) = LADDER.draw(entrants, [Pairing(1, 1, "p0", "p5")], [], Terms())
     assert set(pairing.names) == {"p3", "p4"}
+
+
+@settings(max_examples=tries(60, 3000))
+@given(count=st.integers(3, 8), games=st.integers(0, 60), seed=seeds)
+def test_nobody_is_chosen_while_another_is_nearer_and_has_been_met_less_often(
+    count: int, games: int, seed: int
+) -> None:
+    """Both, or one of these and the other alike. All are free, and the first drawn is the least known."""
+    random, entrants = Random(seed), field(count)
+    names = [entrant.name for entrant in entrants]
+    drawn, results = story(
+        *((*random.sample(names, 2), random.choice((0.0, 0.5, 1.0))) for _ in range(games))
+    )
+    first, *_ = LADDER.draw(entrants, drawn, results, Terms(seed=seed))
+    known, met = skills(entrants, results), meetings(drawn)
+    last = {name: {*pairing.names} for pairing in drawn for name in pairing.names}
+    choices = {
+        one: [
+            other for other in names if other != one and {one, other} not in (last.get(one), last.get(other))
+        ]
+        for one in names
+    }
+    unsure = max(known[one].sigma for one in names if choices[one])
+
+    def costs(one: str, other: str) -> tuple[float, int]:
+        return distance(known[one], known[other]), met[frozenset((one, other))]
+
+    def chose_well(one: str, chosen: str) -> bool:
+        far, often = costs(one, chosen)
+        others = [costs(one, other) for other in choices[one] if costs(one, other) != (far, often)]
+        return known[one].sigma == unsure and not any(d <= far and t <= often for d, t in others)
+
+    assert chose_well(*first.names) or chose_well(*first.names[::-1])
 
 
 def test_whoever_is_least_known_chooses_first_and_somebody_near() -> None:
