@@ -25,6 +25,7 @@ from tournament.record import Record
 RECENT = 200  # matches whose length says how long the next ones will take
 PIECE = 250  # matches or entrants that are looked at in one go
 LOOKS = 5_000  # pairings in which it is looked up whether both can play; of more, the likely share is taken
+ALIKE = 4  # rounds to come, of those in which all play: each after these is waited for as long as the last
 STOPPED = 10  # times the median: a match that seems to have lasted longer went on after a stop of the host
 ONGOING = 0.25  # of the time so far: what a match that lasts longer than expected still takes
 
@@ -172,6 +173,7 @@ class Forecast:
         everybody, count = record.contestants, record.open.count
         here = 1 - len(absent) / max(1, everybody)
         lasted = sorted(self._lasted) or [length]
+        looks, wait = ALIKE, 0.0
         for ahead, (round, matches) in enumerate(self._later(), 1):
             played = matches * here**2  # as likely as both are here
             # The longest of so many matches usually takes:
@@ -179,7 +181,10 @@ class Forecast:
             longest += length * max(0.0, played / at_once - 1)
             waiting = 0.0
             if 2 * matches >= everybody - 1:  # all play, so the absent do too
-                waiting = yield from _longest_wait(absent, partial(_one_more, waits, count, ahead))
+                if looks:
+                    looks -= 1
+                    wait = yield from _longest_wait(absent, partial(_one_more, waits, count, ahead))
+                waiting = wait
             found.append((round, max(longest, waiting)))
             if ahead % PIECE == 0:
                 yield

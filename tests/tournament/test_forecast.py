@@ -19,7 +19,9 @@ from tournament.store import Memory
 GAME = catalogue()["tic-tac-toe"]
 
 
-def pieces(entrants: int, playing: int, waiting: int = 0, rounds: int | None = None) -> Iterator[int]:
+def pieces(
+    entrants: int, playing: int, waiting: int = 0, rounds: int | None = None, absent: int = 0
+) -> Iterator[int]:
     """The steps of each piece of a forecast for a round of which so many matches are left."""
     record = Record("cup", Opened("tic-tac-toe", "swiss", terms=Terms(rounds=rounds)))
     names = [f"bot-{number}" for number in range(entrants)]
@@ -34,7 +36,7 @@ def pieces(entrants: int, playing: int, waiting: int = 0, rounds: int | None = N
         record.add(Dealt(name := record.match_name(pairing.number), pairing.number))
         matches.append(Match(GAME, (pairing.first, pairing.second or ""), 0.0, name=name))
         forecast.note(pairing.names, 60.0)
-    making = forecast.left(matches, {}, lambda name, pairings: 0.0, inf, 20.0)
+    making = forecast.left(matches, names[-absent:] if absent else (), wait, inf, 20.0)
     found: list[float | None] = []
 
     def look() -> None:
@@ -46,6 +48,11 @@ def pieces(entrants: int, playing: int, waiting: int = 0, rounds: int | None = N
     while not found:
         yield steps_taken(look)
     assert found[0] is not None
+
+
+def wait(name: str, pairings: int) -> float:
+    """Two matches of somebody who is absent are waited for."""
+    return 10.0 * min(pairings, 2)
 
 
 def foreseen(
@@ -107,6 +114,13 @@ def test_a_forecast_for_thousands_is_made_in_pieces_of_which_none_takes_long() -
 def test_a_forecast_of_thousands_of_rounds_is_made_in_pieces_of_which_none_takes_long() -> None:
     steps = list(pieces(4, 2, rounds=8 * PIECE))
     assert max(steps) < sum(steps) / 4
+
+
+def test_each_of_thousands_of_rounds_costs_a_forecast_the_same_however_many_are_absent() -> None:
+    def effort(absent: int) -> int:
+        return sum(pieces(40, 2, rounds=200, absent=absent)) - sum(pieces(40, 2, rounds=100, absent=absent))
+
+    assert effort(30) == effort(3)
 
 
 class Slow(Memory):
