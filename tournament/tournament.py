@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from contextlib import nullcontext
 from math import inf
 from typing import Any
-from weakref import proxy
+from weakref import proxy, ref
 
 import trio
 from msgspec import UNSET
@@ -129,8 +129,7 @@ class Tournament:
         self._concluding = concluding = Concluding(
             record, self._play, self._newcomers, keep, lambda match, verdict: this._over(match, verdict)
         )
-        decided = proxy(concluding)
-        self._play.decided = lambda match, verdict: decided.decided(match, verdict)
+        self._play.decided = _decided(ref(concluding))
         self._play.failed = lambda: this._dealing.back_off()
         self._resuming = Resuming(record, game.name, lobby, self._play, awaited)
         self._at_once = inf if at_once is None else at_once
@@ -558,3 +557,13 @@ def _nothing() -> None:
 def _looking_again(seconds: float) -> float:
     """When to look at the wall clock again, for something that will happen in this many seconds."""
     return trio.current_time() + min(seconds, LOOK) if seconds < inf else inf
+
+
+def _decided(held: ref[Concluding]) -> Callable[[Match, Ended], None]:
+    """What a match calls that is decided; one that was lent may come home to a tournament that is dropped."""
+
+    def decided(match: Match, verdict: Ended) -> None:
+        if (concluding := held()) is not None:
+            concluding.decided(match, verdict)
+
+    return decided

@@ -30,6 +30,8 @@ from tournament.desk import Desk
 from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned
 from tournament.folding import kept_as
 from tournament.format import Pairing, Terms
+from tournament.in_play import Both
+from tournament.lent import Beginning, Decided, Lent, not_begun
 from tournament.match import Match
 from tournament.record import Record
 from tournament.refusals import Refusal
@@ -458,6 +460,30 @@ async def test_nothing_is_left_of_a_deleted_tournament_that_only_the_collector_c
             assert [each() for each in left] == [None, None]
     finally:
         gc.enable()
+
+
+async def test_a_match_that_comes_home_when_nobody_holds_its_tournament_is_passed_over(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches an error where it is heard of, which would end the link to the process that played it."""
+    lent: list[Lent] = []
+
+    def lend(tournament: Tournament, beginning: Beginning, players: Both, decided: Decided) -> None:
+        lent.append(Lent(beginning, 0.0, decided, lambda: None, lambda match: None))
+
+    async with running() as (host, nursery):
+        host.lend = lend
+        cup = await host.open("cup", Opened(GAME, "round-robin", 2))
+        for name in ("ann", "bob"):
+            await come(host, nursery, name, tournament="cup")
+        await cup.finished()
+        await host.delete(cup, "somebody")
+        left = ref(cup)
+        del cup
+        await trio.testing.wait_all_tasks_blocked()
+        gc.collect()
+        assert left() is None
+        lent[0].conclude(not_begun(0.0))
 
 
 # What is kept was opened with another version of a game
