@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from tournament.facts import NoShow, Opened
+from tournament.facts import NoShow, Opened, State
 from tournament.record import Record
 
 
@@ -26,6 +26,16 @@ def unchecked(record: Record) -> Iterator[str]:
         for name in record.entrants:
             if name not in record.checked_in and name not in record.out:
                 yield name
+
+
+def missed_check_in(record: Record, now: float) -> bool:
+    """Whether somebody may have had no chance to check in, because no host was there at that time.
+
+    `now` is the wall time at which there is one again.
+    """
+    opens = opens_at(record.opened)
+    registers = record.state is State.REGISTERING
+    return registers and opens is not None and opens < now and any(unchecked(record))
 
 
 def no_shows(record: Record) -> list[NoShow]:
