@@ -9,8 +9,10 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from tournament.facts import NoShow, Opened, State
+from tournament.facts import NoShow, Opened
 from tournament.record import Record
+
+PUNCTUAL = 1.0  # seconds by which a busy host may be late when entrants can begin to check in
 
 
 def opens_at(opened: Opened) -> float | None:
@@ -29,13 +31,12 @@ def unchecked(record: Record) -> Iterator[str]:
 
 
 def missed_check_in(record: Record, now: float) -> bool:
-    """Whether somebody may have had no chance to check in, because no host was there at that time.
+    """Whether somebody may have had no chance to check in, as the host was not there, or slept.
 
-    `now` is the wall time at which there is one again.
+    `now` is the wall time from which it has entrants check in.
     """
     opens = opens_at(record.opened)
-    registers = record.state is State.REGISTERING
-    return registers and opens is not None and opens < now and any(unchecked(record))
+    return opens is not None and now > opens + PUNCTUAL and any(unchecked(record))
 
 
 def no_shows(record: Record) -> list[NoShow]:

@@ -145,7 +145,7 @@ class Tournament:
         self._entering = Entering(record, self.deciding, self.keep)
         self.voiding = set[str]()  # matches of which somebody has ordered that, and waits until it is done
         self._checking_in = False  # whether entrants check in
-        self._back_by = -inf  # until when it waits, after a start of the host, for those still to check in
+        self._back_by = -inf  # until when those who may have had no chance to do so can come back
         self._known_missing: list[Missing] | None = None  # as of the latest change
         self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
 
@@ -161,8 +161,6 @@ class Tournament:
                 try:
                     async with self.deciding:
                         await self._go_on()
-                    if missed_check_in(self.record, self.wall()):
-                        self._back_by = self._unstalled() + self._resume_seconds
                     self._presence.heard_of_all()
                     self.wake()
                     await self._step_until_finished()
@@ -467,6 +465,8 @@ class Tournament:
         if not self._checking_in:
             came = record.entrants.keys() - self._presence.absent
             self._checking_in = True
+            if missed_check_in(record, self.wall()):
+                self._back_by = self._unstalled() + self._resume_seconds
         new = sorted(came - record.checked_in - record.out)
         await self.keep(*map(CheckedIn, new))
         return inf

@@ -163,6 +163,31 @@ async def test_it_does_not_wait_for_ever_for_those_who_stay_away_from_a_host_tha
         assert record.no_shows == {"dee"}
 
 
+async def test_a_host_that_slept_over_the_start_waits_for_those_who_have_to_come_back(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a laptop that was opened again, and a tournament of the two that were heard of first."""
+    slept = 0.0
+    opened = Opened("tic-tac-toe", "knockout", start_at=60 * MINUTE, check_in=CHECK_IN)
+    here = World(opened, wall=lambda: trio.current_time() + slept)
+    await here.store.keep("cup", 0.0, [opened])
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        nursery.start_soon(here.tournament.run)
+        for name in ("ann", "bob", "cas"):
+            await here.tournament.enter(name)
+        for name in ("ann", "bob"):
+            nursery.start_soon(play, here.come(name), first)
+        await wait_all_tasks_blocked()
+        slept = 61 * MINUTE
+        await trio.sleep(MINUTE + GRACE / 2)
+        assert here.tournament.record.state is State.REGISTERING
+        nursery.start_soon(play, here.come("cas"), first)
+        await wait_all_tasks_blocked()
+        assert drawn(here.tournament.record) == {"ann", "bob", "cas"}
+        nursery.cancel_scope.cancel()
+
+
 async def test_where_nobody_checks_in_nobody_is_checked_in() -> None:
     here = World(Opened("tic-tac-toe", "round-robin"))
     await here.tournament.enter("ann")
