@@ -12,6 +12,8 @@ from msgspec import UNSET
 from tournament.facts import NoShow, Opened
 from tournament.record import Record
 
+PUNCTUAL = 1.0  # seconds by which a busy host may be late when entrants can begin to check in
+
 
 def opens_at(opened: Opened) -> float | None:
     """The wall time from which entrants check in by being here; None: nobody checks in."""
@@ -26,6 +28,15 @@ def unchecked(record: Record) -> Iterator[str]:
         for name in record.entrants:
             if name not in record.checked_in and name not in record.out:
                 yield name
+
+
+def missed_check_in(record: Record, now: float) -> bool:
+    """Whether somebody may have had no chance to check in, as the host was not there, or slept.
+
+    `now` is the wall time from which it has entrants check in.
+    """
+    opens = opens_at(record.opened)
+    return opens is not None and now > opens + PUNCTUAL and any(unchecked(record))
 
 
 def no_shows(record: Record) -> list[NoShow]:

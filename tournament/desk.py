@@ -31,6 +31,7 @@ from tournament.facts import (
     Withdrew,
 )
 from tournament.format import OPEN, Pairing
+from tournament.kinds import with_the_house
 from tournament.record import Record
 from tournament.refusals import NotThere, Refusal, expect_room, has_withdrawn
 from tournament.standings import Row
@@ -278,8 +279,11 @@ class Desk:
         if not record.is_over(match):
             raise NotThere(f"{record.name} has no match {match!r}")
         concluded = record.matches.get(match) or await self._tournament.concluded(match)
-        if match in record.voided or concluded.score is None:
+        if match in record.voided or concluded.ending is Ending.VOID:
             raise Refusal(f"{match} is void already")
+        if concluded.score is None:
+            house = ": one of the two is the host's own" if with_the_house(concluded.kinds) else ""
+            raise Refusal(f"{match} counts for nothing already{house}")
         if record.format.eliminates:
             self._expect_last(match, record.drawn[concluded.pairing])
         over = record.state is State.FINISHED and not record.ended_early

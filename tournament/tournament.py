@@ -19,7 +19,7 @@ import trio
 from msgspec import UNSET
 
 from games.game import Game
-from tournament.check_in import no_shows, opens_at
+from tournament.check_in import missed_check_in, no_shows, opens_at, unchecked
 from tournament.concluding import Concluding
 from tournament.dealing import AT_A_TIME, Dealing
 from tournament.draws import Draws, Elsewhere, RandomBits, as_drawn, draw_here
@@ -134,6 +134,7 @@ class Tournament:
         self._resuming = Resuming(record, game.name, lobby, self._play, awaited)
         self._at_once = inf if at_once is None else at_once
         self._grace = grace
+        self._resume_seconds = resume_seconds
         self._timekeeper = timekeeper
         self._keep = keep
         self._lend_to = lend
@@ -155,6 +156,7 @@ class Tournament:
         self._entering = Entering(record, self.deciding, keep)
         self.voiding = set[str]()  # matches of which somebody has ordered that, and waits until it is done
         self._checking_in = False  # whether entrants check in
+        self._back_by = -inf  # until when those who may have had no chance to do so can come back
         self._known_missing: list[Missing] | None = None  # as of the latest change
         self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
 
@@ -480,6 +482,8 @@ class Tournament:
         if not self._checking_in:
             came = record.entrants.keys() - self._presence.absent
             self._checking_in = True
+            if missed_check_in(record, self.wall()):
+                self._back_by = self._unstalled() + self._resume_seconds
         new = sorted(came - record.checked_in - record.out)
         await self.keep(*map(CheckedIn, new))
         return inf
@@ -515,9 +519,18 @@ class Tournament:
         if (start := record.opened.start) is not None:
             checks = record.opened.check_in is not UNSET
             ready = len(record.checked_in - record.out) if checks else record.contestants
-            return start - self.wall() if ready >= record.format.entrants else inf
+            return max(start - self.wall(), self._back_in()) if ready >= record.format.entrants else inf
         full = record.contestants == record.opened.entrants
         return 0.0 if full and not self.awaits_the_invited else inf
+
+    def _back_in(self) -> float:
+        """Seconds for which those who have yet to check in may still come back."""
+        wait = self._back_by - self._unstalled()
+        return wait if wait > 0 and any(unchecked(self.record)) else 0.0
+
+    def _unstalled(self) -> float:
+        """A time that stands still while the host does, or lets nobody in."""
+        return trio.current_time() - self._timekeeper.stalled
 
     def _over(self, match: Match, verdict: Ended) -> None:
         """The result of a match is safe."""

@@ -13,7 +13,7 @@ from msgspec.json import encode
 from server.export.json_views import moment as iso
 from tournament.events import Ending
 from tournament.skill import in_elo
-from tournament.verdicts import shut_out
+from tournament.verdicts import shut_out, stayed_away
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 FEW = 5  # tournaments that a sentence names, of any number
@@ -131,8 +131,12 @@ def headline(players: Sequence[str], winner: int | None, ending: Ending, why: st
     if winner is None:
         return "A draw" if ending is Ending.PLAYED else "Both have lost"
     won, lost = players[winner], players[1 - winner]
-    if why == shut_out(lost):  # which may have been in the middle of the match
-        return f"{won} wins: {lost} was taken out"
+    there = {  # reasons for which somebody has left who may have been there all the time
+        shut_out(lost): f"{lost} was taken out",
+        (sated := stayed_away(lost, been=True, sated=True)): sated,
+    }
+    if why in there:
+        return f"{won} wins: {there[why]}"
     how = {
         Ending.ILLEGAL: f": {lost} played an illegal move",
         Ending.TIME: f" on time: {lost} ran out of it",

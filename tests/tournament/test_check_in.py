@@ -5,13 +5,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 import trio
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.tournament.world import World, first, play
 from tournament.facts import Entered, NoShow, Opened, State, Turned
 from tournament.folding import fold
+from tournament.match import GRACE
 from tournament.record import Record
 from tournament.refusals import Refusal
+from tournament.store import Memory
 
 MINUTE = 60.0
 CHECK_IN = 10 * MINUTE
@@ -109,6 +111,81 @@ async def test_a_no_show_can_be_let_in_late_where_the_format_allows_it(autojump_
         assert ({*kept.out}, {*kept.drawn}) == ({"dee"}, {*here.tournament.record.drawn})
         with pytest.raises(Refusal, match="is an entrant of cup already"):
             await here.desk.enter("cas")
+
+
+@asynccontextmanager
+async def too_late() -> AsyncGenerator[tuple[World, trio.Nursery]]:
+    """A host that is there again only after the start, when nobody could check in."""
+    store, start = Memory(), trio.current_time() + 60 * MINUTE
+    opened = Opened("tic-tac-toe", "knockout", start_at=start, check_in=CHECK_IN)
+    await store.keep("cup", trio.current_time(), [opened, *map(Entered, ("ann", "bob", "cas", "dee"))])
+    await trio.sleep_until(start + MINUTE)
+    here = World(opened, store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        nursery.start_soon(here.tournament.run)
+        await wait_all_tasks_blocked()
+        yield here, nursery
+        nursery.cancel_scope.cancel()
+
+
+async def test_whoever_comes_back_to_a_host_that_was_away_in_that_time_is_drawn(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a start with the first two that have come back, and a cup that the others are not in."""
+    async with too_late() as (here, nursery):
+        record = here.tournament.record
+        for name in ("ann", "bob", "cas"):
+            nursery.start_soon(play, here.come(name), first)
+            await trio.sleep(GRACE / 4)
+            assert record.state is State.REGISTERING
+        nursery.start_soon(play, here.come("dee"), first)
+        await wait_all_tasks_blocked()
+        assert record.state is State.RUNNING, "it waits for nobody else"
+        assert drawn(record) == {"ann", "bob", "cas", "dee"}
+
+
+@pytest.mark.parametrize("shut", [0.0, 2 * GRACE])
+async def test_it_does_not_wait_for_ever_for_those_who_stay_away_from_a_host_that_is_back(
+    shut: float, autojump_clock: MockClock
+) -> None:
+    async with too_late() as (here, nursery):
+        record = here.tournament.record
+        here.timekeeper.pause()  # the host lets nobody in yet
+        await trio.sleep(shut)
+        here.timekeeper.resume()
+        for name in ("ann", "bob", "cas"):
+            nursery.start_soon(play, here.come(name), first)
+        await trio.sleep(GRACE - 0.1)
+        assert record.state is State.REGISTERING
+        await trio.sleep(0.2)
+        assert record.state is State.RUNNING
+        assert record.no_shows == {"dee"}
+
+
+async def test_a_host_that_slept_over_the_start_waits_for_those_who_have_to_come_back(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a laptop that was opened again, and a tournament of the two that were heard of first."""
+    slept = 0.0
+    opened = Opened("tic-tac-toe", "knockout", start_at=60 * MINUTE, check_in=CHECK_IN)
+    here = World(opened, wall=lambda: trio.current_time() + slept)
+    await here.store.keep("cup", 0.0, [opened])
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        nursery.start_soon(here.tournament.run)
+        for name in ("ann", "bob", "cas"):
+            await here.tournament.enter(name)
+        for name in ("ann", "bob"):
+            nursery.start_soon(play, here.come(name), first)
+        await wait_all_tasks_blocked()
+        slept = 61 * MINUTE
+        await trio.sleep(MINUTE + GRACE / 2)
+        assert here.tournament.record.state is State.REGISTERING
+        nursery.start_soon(play, here.come("cas"), first)
+        await wait_all_tasks_blocked()
+        assert drawn(here.tournament.record) == {"ann", "bob", "cas"}
+        nursery.cancel_scope.cancel()
 
 
 async def test_where_nobody_checks_in_nobody_is_checked_in() -> None:

@@ -30,7 +30,6 @@ from server.pages.site import Site
 from server.protocols.api import giving
 from tournament.check_in import opens_at
 from tournament.desk import AFFILIATION, CONTACT, Desk
-from tournament.events import Ending
 from tournament.facts import AnyFact, Kept, State, Withdrew
 from tournament.format import OPEN as OPEN_TABLE
 from tournament.format import offered
@@ -285,7 +284,7 @@ def enters(record: Record) -> bool:
 
 
 def voidable(record: Record, match: str) -> bool:
-    return match not in record.voided and record.matches[match].ending is not Ending.VOID
+    return match not in record.voided and record.matches[match].score is not None
 
 
 def _is_late(record: Record, board: Board | None) -> bool:

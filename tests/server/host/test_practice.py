@@ -1,5 +1,6 @@
 """The host's own opponents, whom any bot may ask for by name in any game, on a virtual clock."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,16 +18,19 @@ from server.host.opening import OPEN
 from server.host.practice import LAST, SPARRING
 from server.host.unwelcome import Unwelcome
 from server.net.limits import Limits
+from server.pages.desk.inside import voidable
 from tests.server.exports import exported
 from tests.server.host.inside import Inside
 from tests.server.protocols.room import Guest, Room, SlowToDeal, room
 from tests.tournament.world import kept_matches
 from tournament.causes import Disconnected, Refused, Returned
+from tournament.desk import Desk
 from tournament.entries import entry
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened
 from tournament.kinds import BOTS, Kind
 from tournament.record import Record
+from tournament.refusals import Refusal
 from tournament.store import Memory
 
 GAMES = sorted(catalogue())
@@ -94,6 +98,20 @@ async def test_every_brain_plays_every_game_with_whoever_asks_and_short_strings_
             assert fact.ending is Ending.PLAYED
         await ann.tell(type="bye")
         assert not list(hall.host.lobby.players()), "it is gone with its challenger"
+
+
+async def test_a_match_that_counts_for_nothing_is_not_said_to_be_void_and_cannot_be_voided(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a button at the desk for what is then refused, because of what the match's page denies."""
+    async with practice() as hall:
+        await played(hall, "first")
+        tournament = hall.host.tournaments[OPEN + "tic-tac-toe"]
+        (match,) = tournament.record.matches
+        assert not voidable(tournament.record, match)
+        said = f"{match} counts for nothing already: one of the two is the host's own"
+        with pytest.raises(Refusal, match=re.escape(said)):
+            await Desk(tournament).void(match, "a cable")
 
 
 async def test_whoever_is_told_of_a_match_after_the_first_move_is_told_how_it_began(

@@ -38,7 +38,7 @@ from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Drew, Entered, State, Turned
 from tournament.format import Pairing
 from tournament.remembered import Abridged
-from tournament.verdicts import shut_out
+from tournament.verdicts import shut_out, stayed_away
 
 pytestmark = pytest.mark.slow
 
@@ -839,6 +839,12 @@ def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) ->
         (
             lambda: formatting.headline(("ann", "bob"), 0, Ending.LEFT, shut_out("bob")),
             "ann wins: bob was taken out",
+        ),
+        (
+            lambda: formatting.headline(
+                ("ann", "bob"), 0, Ending.LEFT, stayed_away("bob", been=True, sated=True)
+            ),
+            "ann wins: bob wanted no more matches",
         ),
         (lambda: formatting.reason("X is here", Ending.PLAYED, ("ann", "bob"), ("O", "X")), "bob is here"),
         (lambda: formatting.reason("X is here", Ending.ILLEGAL, ("ann", "bob"), ("O", "X")), "X is here"),
