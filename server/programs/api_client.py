@@ -9,14 +9,28 @@ import json
 import time
 from collections.abc import Sequence
 from http import HTTPStatus
-from http.client import HTTPException, HTTPMessage, HTTPResponse, IncompleteRead
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPMessage,
+    HTTPResponse,
+    HTTPSConnection,
+    IncompleteRead,
+)
 from math import inf
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.request import (
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    ProxyHandler,
+    Request,
+    build_opener,
+)
 
 import msgspec
 
@@ -25,6 +39,7 @@ from server.net import causes
 from server.net.addresses import http_parts, is_loopback
 from server.net.escaping import safe
 from server.programs import answers
+from server.programs.hanging_up import hanging_up
 from server.programs.terminal import note
 from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
@@ -53,8 +68,30 @@ class _Redirects(HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+class _Bounded(HTTPConnection):
+    """A connection on which the head of an answer may take no longer than `TIMEOUT`, byte by byte too."""
+
+    def getresponse(self) -> HTTPResponse:
+        with hanging_up(time.monotonic() + TIMEOUT, self.sock):
+            return super().getresponse()
+
+
+class _BoundedTls(_Bounded, HTTPSConnection):
+    pass
+
+
+class _Http(HTTPHandler):
+    def http_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_Bounded, req)
+
+
+class _Https(HTTPSHandler):
+    def https_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_BoundedTls, req)
+
+
 # A proxy of the environment knows nothing of 127.0.0.1.
-_open = build_opener(ProxyHandler({}), _Redirects).open
+_open = build_opener(ProxyHandler({}), _Redirects, _Http, _Https).open
 
 
 Anything = dict[str, Any]  # the shape of an answer of which only the keys are looked at
