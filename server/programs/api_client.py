@@ -150,25 +150,26 @@ class Remote:
                 raise self._no_host(f"its {listed} go on from {after} at {following}")
             after, query = following, f"?after={following}"
 
-    def text(self, *path: str, query: str = "") -> str:
-        return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS))  # noqa: S310
+    def text(self, *path: str, query: str = "", most: int | None = LARGEST) -> str:
+        return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS, most=most))  # noqa: S310
 
     def text_for_organiser(self, *path: str) -> str:
-        """Like `text`, with the organiser's token, if there is one: an organiser is shown more.
+        """Like `text`, of any length, with the organiser's token, if there is one: they are shown more.
 
         What everybody may read comes with any token, so a wrong one would not be noticed: the host is asked.
         It needs none, so one that was only found in a data folder, which is of a host on this machine, goes
         to no other machine: whoever is there would have it.
         """
         if (found := self._token_found()) is None:
-            return self.text(*path)
+            return self.text(*path, most=None)
         token, origin = found
         if origin not in GIVEN and not is_loopback(urlsplit(self.url).hostname or ""):
             note(f"this is what everybody may see: the token in {origin} goes to hosts at 127.0.0.1 alone")
-            return self.text(*path)
+            return self.text(*path, most=None)
         headers = {"Authorization": f"Bearer {token}"}
         self._answer(Request(self._address(("organiser",)), headers=headers), f"; it was taken from {origin}")  # noqa: S310
-        return self._text(self._answer(Request(self._address(path), headers=headers), texts=TEXTS))  # noqa: S310
+        asked = Request(self._address(path), headers=headers)  # noqa: S310
+        return self._text(self._answer(asked, texts=TEXTS, most=None))
 
     def post(self, *path: str, body: dict[str, Any] | None = None, like: Any = Anything) -> Any:
         """Give an order, with the organiser's token; returns the answer, which is of that shape."""
@@ -183,17 +184,18 @@ class Remote:
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
     def _answer(
-        self, request: Request, credentials: str = "", texts: Sequence[str] = (), most: int = LARGEST
+        self, request: Request, credentials: str = "", texts: Sequence[str] = (), most: int | None = LARGEST
     ) -> bytes:
         """The answer to a request; `credentials` is added to the message if they are refused.
 
-        If there are `texts`, it is of one of these types, and as long as it is: an export has no bounds.
+        If there are `texts`, it is of one of these types. It has at most so many bytes, and comes soon,
+        unless `most` is None: an export is as long as it is.
         """
         try:
             with _opened(request) as answer:
                 if texts and answer.headers.get_content_type() not in texts:
                     raise self._no_host()
-                return answer.read() if texts else _body(answer, most)
+                return answer.read() if most is None else _body(answer, most)
         except _Endless as endless:
             raise self._no_host(str(endless)) from None
         except HTTPError as error:
