@@ -91,7 +91,7 @@ def listed(match: dict[str, Any]) -> str:
     What is said in it may come from strangers: none of it looks like another line of this.
     """
     game = catalogue()[match["game"]]
-    said = match | {name: _line(match[name]) for name in ("match", "why") if match[name] is not None}
+    said = match | {name: _line(match[name]) for name in ("match", "why") if match.get(name)}
     said["players"] = [_line(name) for name in match["players"]]
     return _listed(game, said, _positions(game, said))
 
