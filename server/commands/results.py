@@ -12,7 +12,7 @@ from server.commands.flags import Flag
 from server.commands.hosts import HostOptions
 from server.exits import DONE, Failure, Misuse
 from server.export.words import FAULTS, LAST, before_move, in_words, whose
-from server.net.escaping import json_line
+from server.net.escaping import json_line, safe
 from server.programs.answers import Match
 from server.programs.report import rendered
 from server.programs.table import table
@@ -86,9 +86,18 @@ def replay(match: str, *, host: HostOptions | None = None, json: Flag = False, t
 
 
 def listed(match: dict[str, Any]) -> str:
-    """A match as the API has it, as a table of its moves, and how it ended."""
+    """A match as the API has it, as a table of its moves, and how it ended.
+
+    What is said in it may come from strangers: none of it looks like another line of this.
+    """
     game = catalogue()[match["game"]]
-    return _listed(game, match, _positions(game, match))
+    said = match | {name: _line(match[name]) for name in ("match", "why") if match.get(name)}
+    said["players"] = [_line(name) for name in match["players"]]
+    return _listed(game, said, _positions(game, said))
+
+
+def _line(text: str) -> str:
+    return safe(text, cut=len(text))
 
 
 def _positions(game: Game[Any, Any], match: dict[str, Any]) -> list[Any]:
@@ -117,12 +126,12 @@ def _listed(game: Game[Any, Any], match: dict[str, Any], positions: list[Any]) -
             f"{spent:.2f}",
         ]
         if causes:
-            row.append("\n".join(in_words(cause, players) for cause in before_move(causes, ply)))
+            row.append("\n".join(_line(in_words(cause, players)) for cause in before_move(causes, ply)))
         rows.append(tuple(row))
     headings = ("ply", "player ", "move ", "seconds", "before it ")
     played = table(headings if causes else headings[:-1], rows, f"{match['match']}: {seats}")
     after = [cause for cause in causes if cause["kind"] in LAST or cause.get("ply") == len(rows)]
-    told = "".join(f"{cause['at']}  {in_words(cause, players)}\n" for cause in after)
+    told = "".join(f"{cause['at']}  {_line(in_words(cause, players))}\n" for cause in after)
     parts = (played, told.rstrip(), _ending(match), _graded(game, match))
     return "\n\n".join(part for part in parts if part)
 

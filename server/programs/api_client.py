@@ -9,14 +9,28 @@ import json
 import time
 from collections.abc import Sequence
 from http import HTTPStatus
-from http.client import HTTPException, HTTPMessage, HTTPResponse, IncompleteRead
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPMessage,
+    HTTPResponse,
+    HTTPSConnection,
+    IncompleteRead,
+)
 from math import inf
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.request import (
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    ProxyHandler,
+    Request,
+    build_opener,
+)
 
 import msgspec
 
@@ -25,6 +39,7 @@ from server.net import causes
 from server.net.addresses import http_parts, is_loopback
 from server.net.escaping import safe
 from server.programs import answers
+from server.programs.hanging_up import hanging_up
 from server.programs.terminal import note
 from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
@@ -53,8 +68,30 @@ class _Redirects(HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+class _Bounded(HTTPConnection):
+    """A connection on which the head of an answer may take no longer than `TIMEOUT`, byte by byte too."""
+
+    def getresponse(self) -> HTTPResponse:
+        with hanging_up(time.monotonic() + TIMEOUT, self.sock):
+            return super().getresponse()
+
+
+class _BoundedTls(_Bounded, HTTPSConnection):
+    pass
+
+
+class _Http(HTTPHandler):
+    def http_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_Bounded, req)
+
+
+class _Https(HTTPSHandler):
+    def https_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_BoundedTls, req)
+
+
 # A proxy of the environment knows nothing of 127.0.0.1.
-_open = build_opener(ProxyHandler({}), _Redirects).open
+_open = build_opener(ProxyHandler({}), _Redirects, _Http, _Https).open
 
 
 Anything = dict[str, Any]  # the shape of an answer of which only the keys are looked at
@@ -113,25 +150,26 @@ class Remote:
                 raise self._no_host(f"its {listed} go on from {after} at {following}")
             after, query = following, f"?after={following}"
 
-    def text(self, *path: str, query: str = "") -> str:
-        return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS))  # noqa: S310
+    def text(self, *path: str, query: str = "", most: int | None = LARGEST) -> str:
+        return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS, most=most))  # noqa: S310
 
     def text_for_organiser(self, *path: str) -> str:
-        """Like `text`, with the organiser's token, if there is one: an organiser is shown more.
+        """Like `text`, of any length, with the organiser's token, if there is one: they are shown more.
 
         What everybody may read comes with any token, so a wrong one would not be noticed: the host is asked.
         It needs none, so one that was only found in a data folder, which is of a host on this machine, goes
         to no other machine: whoever is there would have it.
         """
         if (found := self._token_found()) is None:
-            return self.text(*path)
+            return self.text(*path, most=None)
         token, origin = found
         if origin not in GIVEN and not is_loopback(urlsplit(self.url).hostname or ""):
             note(f"this is what everybody may see: the token in {origin} goes to hosts at 127.0.0.1 alone")
-            return self.text(*path)
+            return self.text(*path, most=None)
         headers = {"Authorization": f"Bearer {token}"}
         self._answer(Request(self._address(("organiser",)), headers=headers), f"; it was taken from {origin}")  # noqa: S310
-        return self._text(self._answer(Request(self._address(path), headers=headers), texts=TEXTS))  # noqa: S310
+        asked = Request(self._address(path), headers=headers)  # noqa: S310
+        return self._text(self._answer(asked, texts=TEXTS, most=None))
 
     def post(self, *path: str, body: dict[str, Any] | None = None, like: Any = Anything) -> Any:
         """Give an order, with the organiser's token; returns the answer, which is of that shape."""
@@ -146,17 +184,18 @@ class Remote:
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
     def _answer(
-        self, request: Request, credentials: str = "", texts: Sequence[str] = (), most: int = LARGEST
+        self, request: Request, credentials: str = "", texts: Sequence[str] = (), most: int | None = LARGEST
     ) -> bytes:
         """The answer to a request; `credentials` is added to the message if they are refused.
 
-        If there are `texts`, it is of one of these types, and as long as it is: an export has no bounds.
+        If there are `texts`, it is of one of these types. It has at most so many bytes, and comes soon,
+        unless `most` is None: an export is as long as it is.
         """
         try:
             with _opened(request) as answer:
                 if texts and answer.headers.get_content_type() not in texts:
                     raise self._no_host()
-                return answer.read() if texts else _body(answer, most)
+                return answer.read() if most is None else _body(answer, most)
         except _Endless as endless:
             raise self._no_host(str(endless)) from None
         except HTTPError as error:

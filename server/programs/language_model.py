@@ -11,11 +11,8 @@ import json
 import os
 import random
 import re
-import socket
-import threading
 import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from string import Template
 from typing import Annotated, Any
 
@@ -26,6 +23,7 @@ from games.game import Game, Illegal, typed
 from server.exits import Failure, Misuse
 from server.net.addresses import http_parts
 from server.net.escaping import safe
+from server.programs.hanging_up import hanging_up
 from server.store.data_folder import can_be_sent
 
 KEY = "OPENAI_API_KEY"  # in the environment, as other programs have it
@@ -107,33 +105,6 @@ class Endpoint:
             why = safe(said.decode("utf-8", "replace"), cut=SHOWN)
             raise Failure(f"the server of the model answers with {response.status}: {why}")
         return _read(said)
-
-
-@contextmanager
-def hanging_up(until: float, connected: socket.socket) -> Generator[None]:
-    """Raise `TimeoutError` at that moment of the monotonic clock, whatever the server says until then.
-
-    The time-out of a socket begins again with every byte: some servers send spaces while a model thinks.
-    """
-    late = threading.Event()
-
-    def hang_up() -> None:
-        late.set()
-        with suppress(OSError):  # the server was quicker
-            socket.socket.shutdown(connected, socket.SHUT_RDWR)  # the same for TLS, without its close_notify
-
-    timer = threading.Timer(max(0.0, until - time.monotonic()), hang_up)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    except (OSError, http.client.HTTPException):
-        if not late.is_set():
-            raise
-    finally:
-        timer.cancel()
-    if late.is_set():
-        raise TimeoutError("timed out")
 
 
 class ModelMessage(Struct):

@@ -27,7 +27,8 @@ from server.net.escaping import in_quotes, json_line
 from server.programs.running_time import Now
 
 SHOWN = 200  # bytes of a program's first line
-LONGEST = 65536  # bytes of a line: the longest move is below 200
+LONGEST = 65536  # bytes of a line, which may say more than a move
+LONGEST_MOVE = 300  # characters: moves have below 200, and hosts hang up over lines of 4096 bytes
 LAST_WORDS = 5  # lines of standard error that are kept, to show when it has ended …
 WIDEST = 200  # … and characters of each
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
@@ -267,16 +268,22 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 def move_in(line: bytes) -> object:
-    """The move in a line of a program: as JSON, as a `move` message, or as people write it."""
+    """The move in a line of a program: as JSON, as a `move` message, or as people write it.
+
+    What is far too long for a move is only its beginning, so that whoever is told it can say that it is none.
+    """
+    text = line.decode("utf-8", "replace").strip()
     try:
         said: Any = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return line.decode("utf-8", "replace").strip()
+        return text[:LONGEST_MOVE]
     match said:
         case {"type": "move", "move": move}:
-            return move
+            found = move
         case _:
-            return said
+            found = said
+    written = text if found is said else json_line(found)
+    return found if len(written) <= LONGEST_MOVE else written[:LONGEST_MOVE]
 
 
 def _written(descriptor: int, line: bytes) -> int:

@@ -166,7 +166,7 @@ def _line(value: Terms | Played) -> bytes:
 def _read(line: bytes, kind: Any, where: str) -> Any:
     try:
         return msgspec.json.decode(line, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Misuse(f"{where}: {error}") from None
 
 

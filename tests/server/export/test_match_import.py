@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from games.catalogue import catalogue
 from server.commands.import_match import import_match
@@ -50,3 +51,18 @@ def test_a_text_may_have_passed_through_an_editor(tmp_path: Path, capsys: pytest
     file.write_bytes(b"\xef\xbb\xbf" + written.replace("\n", "\r\n").encode())
     assert import_match(str(file)) == DONE
     assert "cup-1: ann" in capsys.readouterr().out
+
+
+def test_no_word_of_a_text_looks_like_another_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches a text from a stranger whose match was named by a result and a line break."""
+    forged = "\nA win: everything follows."
+    game, file = catalogue()["tic-tac-toe"], tmp_path / "cup-1.txt"
+    names = (f"ann{forged}", f"bob{forged}")
+    match = structs.replace(played(game, names), match=f"cup-1{forged}", why=f"so{forged}")
+    file.write_text(text(record(game, names), match))
+    import_match(str(file))
+    printed = capsys.readouterr().out
+    assert "A win: everything follows." in printed
+    assert not [line for line in printed.splitlines() if line.startswith("A win")]

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from select import select
 from typing import Any
 
 import pytest
@@ -162,3 +163,29 @@ def test_what_json_does_not_have_is_none_of_a_host(written: str) -> None:
         bodies[0] = f'{{"games":{written}}}'.encode("latin-1")
         with pytest.raises(Failure, match="is not a Quintain host"):
             Remote(url).get("games")
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "])
+def test_a_head_that_has_no_end_is_no_answer(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a command that waits for ever, because something says something again and again."""
+    monkeypatch.setattr(api_client, "TIMEOUT", 0.5)
+
+    def drip() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.settimeout(HANG)
+            rest = said
+            while True:
+                connection.sendall(rest)
+                if not said.endswith(b"\n\r\n"):
+                    rest = b"x"
+                select([connection], [], [], 0.01)
+                if select([connection], [], [], 0)[0] and not connection.recv(65536):
+                    return
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip)
+        thread.start()
+        with pytest.raises(Failure, match=r"no host answers at .*: timed out"):
+            Remote(f"http://127.0.0.1:{listener.getsockname()[1]}").get("games")
+        thread.join(HANG)

@@ -1,5 +1,6 @@
 """Programs that are bots, and what they are put through before they play for points."""
 
+import json
 import os
 import signal
 import sys
@@ -14,9 +15,10 @@ import pytest
 from games.catalogue import catalogue
 from games.game import Pace
 from server.exits import Failure
+from server.net.limits import Limits
 from server.programs.contestant import Hired, House, thinking
 from server.programs.local_match import local_match, question
-from server.programs.program import Gone, Program, move_in
+from server.programs.program import LONGEST, LONGEST_MOVE, Gone, Program, move_in
 from server.programs.trials import TRIALS, Broke, Ground
 from tests.hang import HANG, is_alive
 from tests.server.example_programs import command
@@ -143,11 +145,31 @@ def test_a_refused_move_is_asked_for_again_with_the_reason(tmp_path: Path) -> No
         (b"0,0 0,1\n", "0,0 0,1"),
         (b"NaN\n", "NaN"),
         (b"\xff\n", "\ufffd"),
-        (b"[" * 9000, "[" * 9000),
+        (b"[" * 9000, "[" * LONGEST_MOVE),
     ],
 )
 def test_a_line_is_a_move_in_any_of_its_forms(line: bytes, move: object) -> None:
     assert move_in(line) == move
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x" * LONGEST,
+        "[" * LONGEST,
+        "🎲" * 16_000,
+        "9" * 4000,
+        json.dumps(["\x00" * 9000]),
+        *(
+            json.dumps({"type": "move", "move": move})
+            for move in ("x" * 9000, ["🎲"] * 9000, {"x": "é" * 999})
+        ),
+    ],
+)
+def test_no_move_is_so_long_that_a_host_hangs_up_over_it(line: str) -> None:
+    """Catches a bot that was cut off for its answer, came back, and gave it again, until its time was up."""
+    message = {"type": "move", "match": "m" * 64, "ply": 10**9, "move": move_in(line.encode())}
+    assert len(json.dumps(message)) < Limits().json_line_bytes
 
 
 def test_a_program_that_has_gone_says_how(tmp_path: Path) -> None:

@@ -125,6 +125,8 @@ def test_nothing_that_is_there_already_is_overwritten(tmp_path: Path) -> None:
         (b'"match":1', b'"match":0', "line 2: "),
         (b'"match":2', b'"match":1', "line 3: match 1 is in an earlier line already"),
         (b'"winner":0', b'"winner":7', "line 2: "),
+        (b'"moves":[', b'"moves":' + b"[" * 100_000, "line 2: "),
+        (b'"plies":4', b'"handicap":4', "line 1: "),  # of a later version: nobody knows what it means
         (b'{"type":"series"', b"{", "line 1: "),
         (b'{"type":"match"', b"\n", "line 2: "),
         (b"connect-4", b"connect-\xff", "line 1: "),

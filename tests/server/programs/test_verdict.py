@@ -52,6 +52,15 @@ def test_whatever_claims_certainty_counts_a_pair_once() -> None:
     assert "49 of 50 pairs repeat an earlier one" in in_words("connect-4", NAMES, counted, TEST)
 
 
+def test_games_are_counted_as_people_count() -> None:
+    for points, said in (
+        ([FIRST], "1 game of"),
+        ([FIRST, DRAW], "2 games of"),
+        ([FIRST] * 1200, "1,200 games of"),
+    ):
+        assert f", {said} connect-4:" in in_words("connect-4", NAMES, tally(*points), None)
+
+
 def test_before_anything_is_over_nothing_is_claimed() -> None:
     told = as_json("connect-4", tally(), TEST)
     assert (told["games"], told["elo"], told["interval"], told["los"]) == (0, 0, [-1200, 1200], 0.5)
