@@ -20,7 +20,6 @@ class Head(Struct, kw_only=True):
     game: str
     format: str
     state: str
-    frozen: bool = False
     ended_early: bool = False
 
 
@@ -28,6 +27,7 @@ class Course(Head, kw_only=True):
     wanted: int | None
     played: int
     open: int
+    frozen: bool = False
 
 
 class Summary(Course, kw_only=True):

@@ -106,7 +106,10 @@ def saying() -> Generator[tuple[str, list[bytes]]]:
             connection, _ = listener.accept()
             with connection:
                 connection.settimeout(HANG)
-                connection.recv(65536)
+                with connection.makefile("rb") as request:  # all of it, or what is sent next may be lost
+                    head = [*iter(request.readline, b"\r\n")]
+                    sizes = [line.split()[1] for line in head if line.lower().startswith(b"content-length")]
+                    request.read(int(sizes[0]) if sizes else 0)
                 if not bodies[0]:
                     return
                 with suppress(OSError):  # whoever has asked takes no more
@@ -119,7 +122,7 @@ def saying() -> Generator[tuple[str, list[bytes]]]:
         yield f"http://127.0.0.1:{where[1]}", bodies
         bodies[0] = b""
         with socket.create_connection(where) as last:
-            last.sendall(b"the end\n")
+            last.sendall(b"the end\r\n\r\n")
         thread.join(HANG)
 
 
