@@ -107,7 +107,6 @@ ELSEWHERE = {
     "server/commands/match.py": "server/test_match_command.py",
     "server/commands/new.py": "clients/test_new.py",
     "server/commands/play.py": "server/test_commands_host.py",
-    "server/commands/playing.py": "server/test_commands_host.py",
     "server/commands/results.py": "server/test_commands_host.py",
     "server/commands/tournament.py": "server/test_commands_host.py",
     "server/commands/wire_check.py": "clients/test_wire_check.py",
@@ -190,6 +189,7 @@ ELSEWHERE = {
     # Programs that are bots
     "server/programs/child.py": "server/test_commands_host.py",
     "server/programs/contestant.py": "server/programs/test_program.py",
+    "server/programs/hanging_up.py": "server/programs/test_api_client.py",
     "server/programs/local_match.py": "server/programs/test_program.py",
     "server/programs/printing.py": "server/test_commands.py",
     "server/programs/report.py": "server/test_commands_host.py",

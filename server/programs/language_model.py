@@ -32,7 +32,7 @@ ENDLESS = 600.0  # seconds for an answer, if there is no clock
 RESERVE = 2.0  # seconds of the clock that are kept for the move itself …
 SHARE = 0.5  # … but no more than this share of what is left
 PAUSE = 1.0  # seconds until a server that could not answer is asked again, unless it wants more
-PATIENCE = 0.25  # of the clock, for a server that cannot answer: the moves after this one need time as well
+RETRYING = 0.25  # of the clock, for a server that cannot answer: the moves after this one need time as well
 LARGEST = 1 << 20  # bytes of an answer
 SHOWN = 200  # characters of a server's error message
 TEMPORARY = (408, 409, 429, 500, 502, 503, 504)  # after these, asking again may help
@@ -156,7 +156,7 @@ class ModelPlayer:
         begun, game = time.monotonic(), self._game
         left = question["clock"][game.seats.index(question["you"])]
         until = begun + (ENDLESS if left is None else left - min(RESERVE, left * SHARE))
-        patience = begun + PATIENCE * (ENDLESS if left is None else left)
+        give_up = begun + RETRYING * (ENDLESS if left is None else left)
         position, played = replayed(game, question)
         legal = {game.short(move): move for move in position.moves()}
         prompt = self._prompt(question, played, list(legal), left)
@@ -169,9 +169,9 @@ class ModelPlayer:
             except Unanswered as trouble:
                 self._say(str(trouble))
                 now = time.monotonic()
-                if tries >= TRIES and now > patience:
+                if tries >= TRIES and now > give_up:
                     break
-                wait = max(PAUSE, min(trouble.wait, patience - now))
+                wait = max(PAUSE, min(trouble.wait, give_up - now))
                 time.sleep(min(wait, max(0.0, until - now)))
                 continue
             answers += 1

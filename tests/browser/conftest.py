@@ -194,7 +194,7 @@ GAMES = {
     "tic-tac-toe": "random",
 }
 BOTS = ("ada", "bela", "coco")
-LIVE_TURN = 14_400.0  # seconds: however busy the machine is, nobody is to lose by the clock while somebody looks on
+LIVE_TURN = 14_400.0  # seconds: nobody loses by the clock, however busy the machine is
 BEGUN = 6  # moves in the match that goes on: the workers stand, and have been moved
 
 

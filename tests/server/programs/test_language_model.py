@@ -170,7 +170,7 @@ def test_a_server_in_trouble_is_asked_again_as_long_as_the_clock_bears_it(
     with saying(*[429] * (2 * TRIES), "MOVE: 9", "MOVE: 3") as server:
         found = asked(server, left=4 * HANG)
     assert (found["answer"], found["note"]["tries"]) == (3, 2 * TRIES + 2)
-    monkeypatch.setattr(language_model, "PATIENCE", 0.0)
+    monkeypatch.setattr(language_model, "RETRYING", 0.0)
     with saying(429) as server:
         found = asked(server, left=4 * HANG)
     assert (found["note"]["by_lot"], found["note"]["tries"]) == (1, TRIES)
