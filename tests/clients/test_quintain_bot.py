@@ -421,11 +421,9 @@ def answering(answer: bytes) -> Callable[[socket.socket], None]:
         with connection:
             connection.recv(65536)
             connection.sendall(answer)
-            connection.shutdown(socket.SHUT_WR)
-            with contextlib.suppress(OSError):
-                while connection.recv(
-                    65536
-                ):  # closed before the rest has come, it would take the answer back
+            with contextlib.suppress(OSError):  # whoever has heard enough is gone
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):  # closed sooner, it would take the answer back
                     pass
 
     return say
