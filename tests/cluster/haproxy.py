@@ -30,8 +30,10 @@ class HaProxy:
         text = re.sub(
             r"^    (user|group) haproxy\n", "", (DEPLOY / "haproxy.cfg").read_text(), flags=re.MULTILINE
         )
-        text = text.replace("bind :80\n", f"bind 127.0.0.1:{self.http}\n")
-        text = text.replace("bind :4000\n", f"bind 127.0.0.1:{self.tcp}\n")
+        for port, ours in ((80, self.http), (4000, self.tcp)):
+            text, found = re.subn(rf"(?<=^    bind ):{port}\b", f"127.0.0.1:{ours}", text, flags=re.MULTILINE)
+            if found != 1:
+                raise RuntimeError(f"haproxy.cfg binds port {port} {found} times")
         for name, place in PLACES.items():
             if place >= len(hosts):
                 text = re.sub(rf"^    server {name} .*\n", "", text, flags=re.MULTILINE)
