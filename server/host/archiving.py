@@ -20,9 +20,13 @@ async def archive_old(
     """Archive tournaments from now on, until cancelled; `run` does what would hold up matches."""
     while True:
         await trio.sleep(EVERY)
-        async for record in WithPauses(records(), AT_A_TIME):
-            if record.can_be_archived and wall() - (record.latest_end or 0.0) > AFTER:
-                facts = record.facts
-                archived = await run(record.after().for_the_archive)
-                if record.facts == facts:  # else it is another one by now, and may not be over
-                    record.keep_archived(archived)
+        await _archive(records(), run, wall)  # which lets go of the last record: it may be deleted next
+
+
+async def _archive(records: Iterable[Record], run: Run, wall: Callable[[], float]) -> None:
+    async for record in WithPauses(records, AT_A_TIME):
+        if record.can_be_archived and wall() - (record.latest_end or 0.0) > AFTER:
+            facts = record.facts
+            archived = await run(record.after().for_the_archive)
+            if record.facts == facts:  # else it is another one by now, and may not be over
+                record.keep_archived(archived)

@@ -13,7 +13,7 @@ import structlog
 import trio
 
 from server.host.passing import Passed
-from server.host.wire_log import TapeSnapshot
+from server.host.wire_log import Tape, TapeSnapshot
 from server.net.limits import BudgetLeft, Limits
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
@@ -29,7 +29,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Passable:
     """A `Passing`; the connection's own class knows how it reads."""
 
-    __slots__ = ("_ahead", "_called_back", "_outbox", "_parted", "_recall", "_talk", "_wire")
+    __slots__ = ("_ahead", "_called_back", "_outbox", "_parted", "_recall", "_talk", "_tape", "_wire")
 
     door: Literal["tcp", "websocket"]
 
@@ -41,6 +41,7 @@ class Passable:
         self._recall: Callable[[], None] | None = None  # calls it back, while another process serves it
         self._called_back = False  # whether it has been called back to where it came in
         self._parted: trio.Event | None = None  # set when the other process has said what became of it
+        self._tape: Tape | None = None  # of a bot that was let go of here while it was away
 
     @property
     def _unread(self) -> bytes:
@@ -140,6 +141,8 @@ class Passable:
             if for_good:
                 talk.attendance.leave(for_good=True)
             talk.attendance.lost()
+        elif self._tape is not None:
+            self._tape.repeat(tape)
 
     def close(self) -> None:
         self._is_not_away()
@@ -173,6 +176,8 @@ class Passable:
         """Serve nobody here any more. What is left to say is sent when the connection is back."""
         talk, self._talk = self._talk, None  # it talks through this, and they would keep each other alive
         if talk is not None:
+            if self._recall is not None:
+                self._tape = talk.attendance.tape
             if self._outbox.too_slow:
                 talk.attendance.note_cut(self._outbox.too_slow)
             talk.attendance.unread |= not self._outbox.empty or self._outbox.cut_reason is not None

@@ -195,6 +195,8 @@ class Workers:
         return answer
 
     def _whose(self, asked: Belonging) -> int:
+        if asked.moves or asked.needs:
+            self._hear_now()  # where a model has joined last, in the order in which it did
         if asked.tournament is not None:
             if asked.opens and (game := self._host.vacant(asked.tournament)) is not None:
                 return self._directory.table(game)

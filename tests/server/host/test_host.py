@@ -16,6 +16,7 @@ from trio.testing import MockClock
 
 from games.catalogue import BadCatalogue, catalogue
 from server.host.abroad import HeldAbroad, Wanted
+from server.host.archiving import EVERY
 from server.host.host import Host
 from server.host.names import key
 from server.host.opening import OPEN, Opening
@@ -453,6 +454,7 @@ async def test_nothing_is_left_of_a_deleted_tournament_that_only_the_collector_c
                 await come(host, nursery, name, tournament="cup")
             if played:
                 await cup.finished()
+                await trio.sleep(EVERY)  # until it was looked at whether it can be archived
             left = ref(cup), ref(cup.record)
             await host.delete(cup, "somebody")
             del cup

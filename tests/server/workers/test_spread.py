@@ -149,6 +149,13 @@ class Bot:
         await self._stream.aclose()
 
 
+class Unplugged(SocketWire):
+    """A connection of which the other end's machine answers no more, if anybody asks."""
+
+    async def still_there(self) -> bool:
+        return False
+
+
 class Both:
     """The worker that holds a tournament, and another one."""
 
@@ -284,7 +291,7 @@ class Both:
     def connect(self, name: str) -> Bot:
         """A connection of somebody who has yet to say so."""
         ours, theirs = socket.socketpair()
-        wire = SocketWire(ours, "192.0.2.1", readiness())
+        wire = Unplugged(ours, "192.0.2.1", readiness())
         self.holder.guard.start_soon(self._attend, wire)
         self.bots.append(bot := Bot(name, theirs))
         return bot
@@ -479,6 +486,15 @@ async def test_a_bot_without_a_token_that_has_hung_up_elsewhere_may_come_again_a
             conduit.close()
         for host in (both.holder, both.other):
             assert not host.guard.caught
+
+
+async def test_what_a_bot_said_elsewhere_is_known_after_its_network_was_gone() -> None:
+    """Catches an empty log of the match, for the author of the one bot that wants to know what happened."""
+    async with playing(token=False) as (both, cup, first, _):
+        (match,) = cup.matches
+        await both.come(first.name, token=False)
+        tape = both.holder.wires.of(match)[0]
+        assert [json.loads(each.text)["ply"] for each in tape.messages if each.by_bot] == [0]
 
 
 async def test_a_bot_that_hangs_up_after_a_match_is_known_for_that_wherever_it_was_played() -> None:

@@ -49,7 +49,7 @@ from server.workers.messages import (
     ToldEnd,
     Trouble,
 )
-from server.workers.requests import Reading
+from server.workers.requests import Belonging, Reading
 from server.workers.spread import Spread
 from server.workers.workers import Workers, facts_of
 from tests.crashes.world import at_once
@@ -243,6 +243,21 @@ async def test_a_request_goes_to_whoever_made_its_secret_also_if_that_has_not_be
             here.processes[number].say(KeyGone("made by 2"))
             here.workers._hear_now()
             assert asked("made by 2") == (2 if number == 1 else OWN), "only whoever has it can give it up"
+
+
+async def test_a_model_that_has_just_joined_elsewhere_is_led_there(tmp_path: Path) -> None:
+    """Catches a session that leads to where its model had joined before, if that is heard too late."""
+    async with beside(tmp_path) as here:
+        joins = Belonging(wanted=Wanted("ann", GAME, None), needs=("session",))
+        plays = Belonging(keys=("session",), moves=True)
+        for number in (1, 2, 1):
+            here.workers._whose(joins)
+            here.processes[number].say(Key("session"))
+            assert here.workers._whose(plays) == number
+        for number in (2, 1):
+            here.workers._whose(joins)
+            here.processes[number].say(Key("session"))
+        assert here.workers._whose(plays) == 1
 
 
 async def test_a_request_goes_to_whoever_holds_what_its_path_names(tmp_path: Path) -> None:
