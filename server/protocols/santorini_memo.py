@@ -98,6 +98,7 @@ class Memo:
     def _match_over(self) -> None:
         """The bot has been told. If it plays one match over a connection, it is about to hang up."""
         visit, host = self.attendance.visit, self._channel.host
+        self.attendance.hangs_up = True
         if visit is not None and host.one_match_each.is_known(visit.key):
             visit.player.set_ready(False)
             host.guard.start_soon(self._await_hang_up, visit)

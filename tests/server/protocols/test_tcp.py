@@ -16,6 +16,7 @@ from trio.testing import MockClock
 
 from games.santorini import GAME, start
 from server.host.host import Host
+from server.host.names import key
 from server.net.limits import Limits, Rate
 from server.net.still_there import LONGEST
 from server.protocols import catalogue
@@ -169,6 +170,20 @@ async def test_a_bot_that_stays_after_a_match_is_not_waited_for_again(autojump_c
         assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver", "placeWorker"]
         await trio.sleep(LOST)
         assert [state[0] for state in await ann.states()] == ["gameOver", "placeWorker"]
+
+
+@pytest.mark.parametrize("first", HELLOS, ids=["memo", "house"])
+async def test_it_is_noted_of_bots_of_the_memo_alone_that_they_hang_up_after_a_match(
+    first: str, autojump_clock: MockClock
+) -> None:
+    """Catches bots of other wires, all of which hang up some day, in whose favour those are forgotten."""
+    async with room() as hall:
+        ann = await hall.come(first)
+        await hall.come("Bob")
+        await trio.sleep(LOST)
+        await ann.close()
+        await trio.sleep(0.1)
+        assert hall.host.one_match_each.is_known(("santorini", key("Ann"))) == (first == "Ann")
 
 
 @pytest.mark.parametrize(
