@@ -9,6 +9,7 @@ import pytest
 import structlog
 import structlog.testing
 import trio
+import trio.testing
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -158,6 +159,23 @@ async def test_a_bot_that_hangs_up_after_each_match_is_dealt_the_next_when_it_ha
             assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver"]
             assert [state[0] for state in await bob.states()] == ["gameOver"]
             await ann.close()
+
+
+async def test_it_has_as_long_to_hang_up_where_the_host_stands_still(autojump_clock: MockClock) -> None:
+    """Catches a match that it never saw, and that is void although it has hung up in time."""
+    async with room() as hall:
+        ann, _ = await pair(hall)
+        await trio.sleep(LOST)
+        await ann.close()
+        ann = await hall.come("Ann")
+        await trio.sleep(LOST)
+        autojump_clock.jump(HANGING_UP)
+        await trio.testing.wait_all_tasks_blocked()
+        assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver"]
+        await ann.close()
+        ann = await hall.come("Ann")
+        await trio.sleep(LOST)
+        assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver"]
 
 
 async def test_a_bot_that_stays_after_a_match_is_not_waited_for_again(autojump_clock: MockClock) -> None:
