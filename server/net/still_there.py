@@ -2,7 +2,8 @@
 
 A machine that loses its power or its network does not say goodbye. By itself the kernel asks after half a
 minute of silence and gives up after two; here it asks at once. Every machine answers by itself, whatever
-the bot on it does meanwhile.
+the bot on it does meanwhile; only one with no more room for what its bot leaves unread is asked ever more
+rarely, and may count as gone.
 """
 
 import socket
