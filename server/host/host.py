@@ -458,9 +458,10 @@ class Host:
 
     async def let_go_of_vanished(self, name: str, game: str, *, shared: bool, peer: str) -> None:
         """Let go of whoever has a name of which a bot comes that may be the same, if its network is gone."""
-        for other in self.reception.held(name, game):
-            if self._is_in_its_way(other, shared=shared, peer=peer) and not await _has_vanished(other):
-                return
+        async with trio.open_nursery() as nursery:  # it may have lost many connections at once
+            for other in self.reception.held(name, game):
+                if self._is_in_its_way(other, shared=shared, peer=peer):
+                    nursery.start_soon(_has_vanished, other)
 
     def _is_in_its_way(self, other: Visit, *, shared: bool, peer: str) -> bool:
         """Whether somebody who is here has the name in place of a bot that comes from there without a token.

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from server.net.readiness import Readiness
 from server.net.round_trip import round_trip
-from server.net.still_there import still_there
+from server.net.still_there import USUAL, still_there
 from server.net.tcp_use import tcp_taken, tcp_use
 from server.net.wire import READ, Wire
 
@@ -32,9 +32,9 @@ OPTIONS = [
         (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
         (socket.IPPROTO_TCP, "TCP_NOTSENT_LOWAT", UNSENT),
         (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
-        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 30),
-        (socket.IPPROTO_TCP, "TCP_KEEPALIVE", 30),  # what macOS calls the same
-        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 15),
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", USUAL[0]),
+        (socket.IPPROTO_TCP, "TCP_KEEPALIVE", USUAL[0]),  # what macOS calls the same
+        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", USUAL[1]),
         (socket.IPPROTO_TCP, "TCP_KEEPCNT", 6),
         (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 120_000),  # milliseconds, after something was sent
     )

@@ -2,7 +2,8 @@
 
 A machine that loses its power or its network does not say goodbye. By itself the kernel asks after half a
 minute of silence and gives up after two; here it asks at once. Every machine answers by itself, whatever
-the bot on it does meanwhile.
+the bot on it does meanwhile; only one with no more room for what its bot leaves unread is asked ever more
+rarely, and may count as gone.
 """
 
 import socket
@@ -21,24 +22,26 @@ LOOK = 0.05  # seconds between two looks at what the kernel has heard
 INFO = struct.Struct("=56xI")  # of Linux's `struct tcp_info`: milliseconds since anything was acknowledged
 VANISHED = "its machine answers no more, and its name is wanted from the same address"  # for the log
 OPTIONS = [getattr(socket, name) for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL") if hasattr(socket, name)]
+USUAL = (30, 15)  # seconds of silence after which the kernel asks by itself, and between two questions
 
 
 async def still_there(connected: socket.socket) -> bool:
     """Whether the peer's machine answers within some seconds; True where that cannot be found out."""
     if (silent := silence(connected)) is None or silent < RECENT:
         return True
-    usual = [connected.getsockopt(socket.IPPROTO_TCP, option) for option in OPTIONS]
     _ask(connected, EVERY, EVERY)
-    with within(LONGEST):
-        while True:
-            await trio.sleep(LOOK)
-            before, silent = silent, silence(connected)
-            if silent is None:
-                break  # it was closed meanwhile
-            if silent < before:
-                _ask(connected, *usual)
-                return True
-    return False
+    try:
+        with within(LONGEST):
+            while True:
+                await trio.sleep(LOOK)
+                before, silent = silent, silence(connected)
+                if silent is None:
+                    break  # it was closed meanwhile
+                if silent < before:
+                    return True
+        return False
+    finally:
+        _ask(connected, *USUAL)  # and not as was found: others may be asking at the same time
 
 
 def _ask(connected: socket.socket, *seconds: int) -> None:

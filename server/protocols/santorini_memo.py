@@ -24,6 +24,7 @@ from server.host.reception import Visit
 from server.host.unwelcome import ComeAgain, Unwelcome
 from server.host.view import HeldTournament
 from server.net.limits import Limits
+from server.net.time_limits import within
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import OnceEncoder
 from server.protocols.common.states import State
@@ -98,13 +99,15 @@ class Memo:
     def _match_over(self) -> None:
         """The bot has been told. If it plays one match over a connection, it is about to hang up."""
         visit, host = self.attendance.visit, self._channel.host
+        self.attendance.hangs_up = True
         if visit is not None and host.one_match_each.is_known(visit.key):
             visit.player.set_ready(False)
             host.guard.start_soon(self._await_hang_up, visit)
         self.attendance.ended()
 
     async def _await_hang_up(self, visit: Visit) -> None:
-        await trio.sleep(HANGING_UP)
+        with within(HANGING_UP):
+            await trio.sleep_forever()
         if visit.current:
             self._channel.host.one_match_each.forget(visit.key)
             visit.player.set_ready(True)

@@ -67,7 +67,6 @@ class Attendance(Taker):
         "_early",
         "_follower",
         "_grace",
-        "_has_played",
         "_host",
         "_moved",
         "_replaced",
@@ -79,6 +78,7 @@ class Attendance(Taker):
         "asked",
         "budget",
         "connection",
+        "hangs_up",
         "lines",
         "over",
         "peer",
@@ -127,6 +127,7 @@ class Attendance(Taker):
         self.connection: Passing | None = None  # the connection over which its bot may be passed on
         self.wire: Wire | None = None  # to the bot, if it has a connection of its own
         self.lines: Lines | None = None  # of its connection, where it speaks in lines
+        self.hangs_up = False  # whether it is noted that the bot hangs up before it moves in another match
         self._host = host
         self._tell = tell
         self._dealt = dealt or _nobody
@@ -141,7 +142,6 @@ class Attendance(Taker):
         self._successor: Attendance | None = None  # the same bot's next attendance, which is arriving
         self._grace = host.limits.away_seconds  # for which the bot may still be away in its match
         self._away_since = 0.0
-        self._has_played = False  # whether a match has ended
 
     @property
     def current(self) -> bool:
@@ -426,7 +426,6 @@ class Attendance(Taker):
         """The match has ended, and the bot has been told."""
         if self.state in (State.PLAYING, State.AWAY):
             self.happens(Happening.ENDED)
-        self._has_played = True
         self._let_go_of_match()
         self.taken_out()
 
@@ -474,7 +473,7 @@ class Attendance(Taker):
         """The connection is lost."""
         if self.visit is not None and not self.over:
             self._log("crashed" if self._on_its_turn else "left")
-            if self._has_played:
+            if self.hangs_up:
                 self._note_hang_up(self.visit)
         self.happens(Happening.LOST)
         self._let_go(for_good)

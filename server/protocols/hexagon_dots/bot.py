@@ -124,6 +124,12 @@ class Bot(EnteredBot):
         """Whether it plays the game of its gate, and does not just pass through to a tournament."""
         return not (self.led and self.gate.fixed)
 
+    @property
+    def _is_about_to_play(self) -> bool:
+        """Whether its match begins as soon as it is kept, and not when both bots have rested."""
+        visit = self.attendance.visit
+        return visit is not None and visit.player.reserved and all(each.rested for each in self.gate.waiting)
+
     def is_at(self, gate: Gate) -> bool:
         return gate in (self.gate, self.home)
 
@@ -242,11 +248,10 @@ class Bot(EnteredBot):
         if self._held is None or not self._held.gone:
             return  # that was a request before
         self._held = None
-        visit = self.attendance.visit
         if self.attendance.seat is not None:
             self.attendance.away()
             self._now_away(self)
-        elif visit is not None and visit.player.reserved:  # its match is about to begin
+        elif self._is_about_to_play:
             self._misses_the_beginning = True
             self._now_away(self)
         else:

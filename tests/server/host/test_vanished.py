@@ -3,12 +3,14 @@
 from typing import Any
 
 import pytest
+import trio
 from trio.testing import MockClock
 
 from server.host.host import Host
 from server.host.reception import Visit
 from server.host.unwelcome import Unwelcome
 from server.net.limits import Limits, Rate
+from server.net.still_there import LONGEST
 from tests.server.transcripts import hosting
 
 HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
@@ -30,6 +32,7 @@ class Vanished:
     async def vanished(self) -> bool:
         self.asked = True
         if self.vanishes:
+            await trio.sleep(LONGEST)
             self._visit.leave()
         return self.vanishes
 
@@ -70,6 +73,19 @@ async def test_those_who_may_share_a_name_wait_for_nobody(autojump_clock: MockCl
         connection = await come(host, keeps=False, shared=True)
         await come(host, keeps=False, shared=True)
         assert not connection.asked
+
+
+async def test_it_takes_as_long_however_many_connections_a_bot_has_lost(autojump_clock: MockClock) -> None:
+    """Catches a bot in several games that asks for another one, and gives up waiting."""
+    waited: list[float] = []
+    for lost in (1, 4):
+        async with hosting({}) as (host, _):
+            for _ in range(lost):
+                await come(host, keeps=False, shared=True)
+            began = trio.current_time()
+            await come(host, keeps=False)
+            waited.append(trio.current_time() - began)
+    assert waited[0] == pytest.approx(waited[1])
 
 
 async def come(host: Host, **wishes: Any) -> Vanished:

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from server.net.sockets import OPTIONS, set_options
@@ -35,8 +36,31 @@ async def test_a_machine_that_is_there_answers_whether_or_not_its_program_reads(
         await silent_for_long(server)
         server.sendall(told)
         assert await still_there(server)
-    has = {(level, name): server.getsockopt(level, name) for level, name, _ in OPTIONS}
-    assert has == {(level, name): value for level, name, value in OPTIONS}
+    assert as_usual(server)
+
+
+@linux
+async def test_afterwards_it_is_asked_as_seldom_as_before_however_many_have_asked_at_once(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    """Catches a connection on which a packet goes each way every second, until its end."""
+    server, _ = ends
+    with trio.fail_after(HANG):
+        await silent_for_long(server)
+        async with trio.open_nursery() as nursery:
+            for _ in range(8):
+                nursery.start_soon(still_there, server)
+        assert as_usual(server)
+        await silent_for_long(server)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(still_there, server)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
+        assert as_usual(server)
+
+
+def as_usual(server: socket.socket) -> bool:
+    return all(server.getsockopt(level, name) == value for level, name, value in OPTIONS)
 
 
 @linux

@@ -10,6 +10,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
+from server.net.limits import Limits, Rate
 from tests.server.protocols.table import (
     AROUND,
     SIDES,
@@ -562,6 +563,27 @@ async def test_a_bot_that_hangs_up_as_its_match_is_being_kept_and_stays_away_hol
         await trio.sleep(5.0)
         (result,) = await results(here)
         assert (result.ending, result.why) == (Ending.VOID, "bob left before both had moved")
+
+
+async def test_nobody_stays_who_hangs_up_while_its_match_waits_until_its_bots_have_rested(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches any number of bots without a connection, and names that nobody else can have."""
+    async with table(limits=Limits(table_bytes=Rate(1, 3600.0))) as here:
+        ann, bob = await here.pair()
+        await sides_drawn(ann, bob, 1)
+        await ann.hang_up()
+        await bob.hang_up()
+        while not await results(here):  # noqa: ASYNC110 - its address has played too much from now on
+            await trio.sleep(1.0)
+        game, bots = await here.made(), [here.bot("cat"), here.bot("dan")]
+        for bot in bots:
+            await bot.join(game)
+        await trio.testing.wait_all_tasks_blocked()
+        for bot in bots:
+            await bot.hang_up()
+        await trio.sleep(1.0)
+        assert not [*here.host.lobby.players()]
 
 
 @pytest.mark.parametrize("dealt", [True, False], ids=["that the host dealt", "that somebody made"])

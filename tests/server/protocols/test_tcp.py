@@ -9,6 +9,7 @@ import pytest
 import structlog
 import structlog.testing
 import trio
+import trio.testing
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -16,6 +17,7 @@ from trio.testing import MockClock
 
 from games.santorini import GAME, start
 from server.host.host import Host
+from server.host.names import key
 from server.net.limits import Limits, Rate
 from server.net.still_there import LONGEST
 from server.protocols import catalogue
@@ -159,6 +161,23 @@ async def test_a_bot_that_hangs_up_after_each_match_is_dealt_the_next_when_it_ha
             await ann.close()
 
 
+async def test_it_has_as_long_to_hang_up_where_the_host_stands_still(autojump_clock: MockClock) -> None:
+    """Catches a match that it never saw, and that is void although it has hung up in time."""
+    async with room() as hall:
+        ann, _ = await pair(hall)
+        await trio.sleep(LOST)
+        await ann.close()
+        ann = await hall.come("Ann")
+        await trio.sleep(LOST)
+        autojump_clock.jump(HANGING_UP)
+        await trio.testing.wait_all_tasks_blocked()
+        assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver"]
+        await ann.close()
+        ann = await hall.come("Ann")
+        await trio.sleep(LOST)
+        assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver"]
+
+
 async def test_a_bot_that_stays_after_a_match_is_not_waited_for_again(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, _ = await pair(hall)
@@ -169,6 +188,20 @@ async def test_a_bot_that_stays_after_a_match_is_not_waited_for_again(autojump_c
         assert [state[0] for state in await ann.states()] == ["placeWorker", "gameOver", "placeWorker"]
         await trio.sleep(LOST)
         assert [state[0] for state in await ann.states()] == ["gameOver", "placeWorker"]
+
+
+@pytest.mark.parametrize("first", HELLOS, ids=["memo", "house"])
+async def test_it_is_noted_of_bots_of_the_memo_alone_that_they_hang_up_after_a_match(
+    first: str, autojump_clock: MockClock
+) -> None:
+    """Catches bots of other wires, all of which hang up some day, in whose favour those are forgotten."""
+    async with room() as hall:
+        ann = await hall.come(first)
+        await hall.come("Bob")
+        await trio.sleep(LOST)
+        await ann.close()
+        await trio.sleep(0.1)
+        assert hall.host.one_match_each.is_known(("santorini", key("Ann"))) == (first == "Ann")
 
 
 @pytest.mark.parametrize(
