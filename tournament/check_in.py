@@ -30,15 +30,6 @@ def unchecked(record: Record) -> Iterator[str]:
                 yield name
 
 
-def missed_check_in(record: Record, now: float) -> bool:
-    """Whether somebody may have had no chance to check in, as the host was not there, or slept.
-
-    `now` is the wall time from which it has entrants check in.
-    """
-    opens = opens_at(record.opened)
-    return opens is not None and now > opens + PUNCTUAL and any(unchecked(record))
-
-
 def no_shows(record: Record) -> list[NoShow]:
     """The facts to keep when a tournament starts by itself: who is not drawn."""
     return [NoShow(name) for name in unchecked(record)]

@@ -19,7 +19,7 @@ import trio
 from msgspec import UNSET
 
 from games.game import Game
-from tournament.check_in import missed_check_in, no_shows, opens_at, unchecked
+from tournament.check_in import PUNCTUAL, no_shows, opens_at, unchecked
 from tournament.concluding import Concluding
 from tournament.dealing import AT_A_TIME, Dealing
 from tournament.draws import Draws, Elsewhere, RandomBits, as_drawn, draw_here
@@ -157,6 +157,7 @@ class Tournament:
         self.voiding = set[str]()  # matches of which somebody has ordered that, and waits until it is done
         self._checking_in = False  # whether entrants check in
         self._back_by = -inf  # until when those who may have had no chance to do so can come back
+        self._ahead = inf  # seconds by which the wall clock is ahead of the time for which the host ran
         self._known_missing: list[Missing] | None = None  # as of the latest change
         self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
 
@@ -478,12 +479,13 @@ class Tournament:
             return inf
         if (wait := opens - self.wall()) > 0:
             return wait
-        came = self._presence.arrived()
+        came, slept = self._presence.arrived(), self._slept()
         if not self._checking_in:
             came = record.entrants.keys() - self._presence.absent
             self._checking_in = True
-            if missed_check_in(record, self.wall()):
-                self._back_by = self._unstalled() + self._resume_seconds
+            slept = self.wall() > opens + PUNCTUAL
+        if slept and any(unchecked(record)):  # who may have had no chance to do so
+            self._back_by = self._unstalled() + self._resume_seconds
         new = sorted(came - record.checked_in - record.out)
         await self.keep(*map(CheckedIn, new))
         return inf
@@ -527,6 +529,11 @@ class Tournament:
         """Seconds for which those who have yet to check in may still come back."""
         wait = self._back_by - self._unstalled()
         return wait if wait > 0 and any(unchecked(self.record)) else 0.0
+
+    def _slept(self) -> bool:
+        """Whether the host has slept or stood still since the last look, longer than it waits for bots."""
+        before, self._ahead = self._ahead, self.wall() - self._unstalled()
+        return self._ahead - before > self._resume_seconds
 
     def _unstalled(self) -> float:
         """A time that stands still while the host does, or lets nobody in."""

@@ -19,7 +19,7 @@ from tournament.record import Record
 PIECE = 10_000  # endings of a record, read at a time
 OWN = 20_000  # the latest matches of a bot in a tournament, which are added up
 MIXED = 500  # the latest of these, which are listed among those in other tournaments as they ended
-SUMMED = 10_000  # sums, each of a bot in a record, that are remembered: some 14 MiB
+SUMMED = 14 << 20  # bytes, roughly, of what is remembered: some ten thousand bots in small tournaments
 
 NOTHING = array("I")
 
@@ -75,6 +75,11 @@ class Sums(Struct, frozen=True):
     opponents: Mapping[str, Tally]
     ends: Sequence[float]  # of the latest `MIXED` of its matches, whether or not they count; 0: not known
 
+    @property
+    def size(self) -> int:
+        """Bytes, roughly: a bot may have met thousands of others."""
+        return 1000 + 100 * (len(self.versions) + len(self.opponents)) + 8 * len(self.ends)
+
 
 class Index:
     """The appearances in every record that was asked about. Several threads may ask."""
@@ -85,6 +90,7 @@ class Index:
         # By tournament and name, each with what it is from; what was asked for last is last
         self._summed: OrderedDict[tuple[str, str], tuple[tuple[int, int], Sums]] = OrderedDict()
         self._remembering = Lock()
+        self._size = 0  # of all sums together
 
     def follow(self, record: Record) -> Appearances:
         """The appearances in a record, up to now: the first time this takes as long as the record is."""
@@ -112,13 +118,17 @@ class Index:
     def _sums(self, name: str, record: Record, numbers: Sequence[int]) -> Sums:
         key, stamp = (record.kept_as, name), (record.facts, len(numbers))
         with self._remembering:
-            known = self._summed.pop(key, None)
+            known = self._summed.get(key)
         if known is None or known[0] != stamp:
             known = stamp, _summed(name, record, numbers)
         with self._remembering:
+            if (before := self._summed.pop(key, None)) is not None:
+                self._size -= before[1].size
             self._summed[key] = known
-            while len(self._summed) > SUMMED:
-                self._summed.popitem(last=False)
+            self._size += known[1].size
+            while self._size > SUMMED:
+                _, (_, oldest) = self._summed.popitem(last=False)
+                self._size -= oldest.size
         return known[1]
 
 

@@ -6,6 +6,7 @@ what becomes of its answers: a host, through `quintain play`, or our own referee
 """
 
 import contextlib
+import json
 import os
 import re
 import select
@@ -28,7 +29,8 @@ from server.programs.running_time import Now
 
 SHOWN = 200  # bytes of a program's first line
 LONGEST = 65536  # bytes of a line, which may say more than a move
-LONGEST_MOVE = 300  # characters: moves have below 200, and hosts hang up over lines of 4096 bytes
+LONGEST_MOVE = 3800  # bytes of a move as JSON: hosts hang up over lines of 4096, with all that goes with it
+BEGINNING = 300  # characters that are left of anything longer
 LAST_WORDS = 5  # lines of standard error that are kept, to show when it has ended …
 WIDEST = 200  # … and characters of each
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
@@ -272,18 +274,20 @@ def move_in(line: bytes) -> object:
 
     What is far too long for a move is only its beginning, so that whoever is told it can say that it is none.
     """
-    text = line.decode("utf-8", "replace").strip()
     try:
         said: Any = msgspec.json.decode(line)
+        written = json.dumps(said)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return text[:LONGEST_MOVE]
+        said = line.decode("utf-8", "replace").strip()
+        written = json.dumps(said)
     match said:
         case {"type": "move", "move": move}:
-            found = move
+            found, written = move, json.dumps(move)
         case _:
             found = said
-    written = text if found is said else json_line(found)
-    return found if len(written) <= LONGEST_MOVE else written[:LONGEST_MOVE]
+    if len(written) <= LONGEST_MOVE:
+        return found
+    return (found if isinstance(found, str) else written)[:BEGINNING]
 
 
 def _written(descriptor: int, line: bytes) -> int:

@@ -33,12 +33,16 @@ class World:
         store: Memory | None = None,
         wall: Callable[[], float] = trio.current_time,
         rules: Game[Any, Any] | None = None,
+        beat: float = inf,
         **options: Any,
     ) -> None:
-        """`rules` are those of a game that takes the place of the one of its name."""
+        """`rules` are those of a game that takes the place of the one of its name.
+
+        With a `beat` it is noticed when the host stands still.
+        """
         self.lobby = Lobby()
         self.store = store or Memory()
-        self.timekeeper = Timekeeper(inf)
+        self.timekeeper = Timekeeper(beat)
         self.told: list[AnyFact] = []
         game = rules or catalogue()[opened.game]
         record = fold(self.store.kept()).get("cup") or Record("cup", opened)

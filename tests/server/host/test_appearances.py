@@ -1,9 +1,10 @@
 """Who has played which matches, whoever asks, and however many at once."""
 
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 from threading import Barrier
 
@@ -115,9 +116,24 @@ def test_a_page_far_back_takes_only_what_it_shows_out_of_the_archive() -> None:
         assert sum(not archive.PARTS.isdisjoint(vars(record)) for record in records) == bot.PAGE
 
 
-def test_sums_of_as_many_bots_are_remembered_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(appearances, "SUMMED", 2)
-    record, index = event("round-robin"), Index()
-    for name in NAMES:
-        index.sums(name, index.of(name, [record]))
-    assert len(index._summed) == 2
+@pytest.mark.parametrize("many", [3, 60])
+def test_sums_of_as_many_bots_are_remembered_as_there_is_room_for(
+    many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a bound on how many there are, while each may be of a bot that has met a thousand others."""
+    monkeypatch.setattr(appearances, "SUMMED", 1 << 16)
+    names = [f"bot {number}" for number in range(many)]
+    random, records, index = Random(5), [event("round-robin", names) for _ in range(180 // many)], Index()
+    for number, record in enumerate(records):
+        record.kept_as = f"cup-{number}"
+        for both in combinations(names, 2):
+            play(record, random, *both)
+        index.follow(record)
+    tracemalloc.start()
+    try:
+        for name in names:
+            index.sums(name, index.of(name, records))
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert appearances.SUMMED / 2 < taken < 2 * appearances.SUMMED

@@ -18,7 +18,7 @@ from server.exits import Failure
 from server.net.limits import Limits
 from server.programs.contestant import Hired, House, thinking
 from server.programs.local_match import local_match, question
-from server.programs.program import LONGEST, LONGEST_MOVE, Gone, Program, move_in
+from server.programs.program import BEGINNING, LONGEST, Gone, Program, move_in
 from server.programs.trials import TRIALS, Broke, Ground
 from tests.hang import HANG, is_alive
 from tests.server.example_programs import command
@@ -145,7 +145,8 @@ def test_a_refused_move_is_asked_for_again_with_the_reason(tmp_path: Path) -> No
         (b"0,0 0,1\n", "0,0 0,1"),
         (b"NaN\n", "NaN"),
         (b"\xff\n", "\ufffd"),
-        (b"[" * 9000, "[" * LONGEST_MOVE),
+        (b"[" * 9000, "[" * BEGINNING),
+        (json.dumps([*range(700)]).encode(), [*range(700)]),  # of a game with long moves
     ],
 )
 def test_a_line_is_a_move_in_any_of_its_forms(line: bytes, move: object) -> None:
