@@ -18,7 +18,8 @@ from server.net.time_limits import within
 LONGEST = 4.0  # seconds for an answer to any question: the first is asked after a second of silence …
 EVERY = 1  # … and then there is one each second, which is as often as the kernel can be told to ask
 RECENT = 1000  # milliseconds: whoever has answered since then need not be asked, and nobody waits for it
-LOOK = 0.05  # seconds between two looks at what the kernel has heard
+LOOK = 0.05  # seconds between two looks at what the kernel has heard …
+AT_ONCE = 0.001  # … after the first ones: most answers come within a round trip
 INFO = struct.Struct("=56xI")  # of Linux's `struct tcp_info`: milliseconds since anything was acknowledged
 VANISHED = "its machine answers no more, and its name is wanted from the same address"  # for the log
 OPTIONS = [getattr(socket, name) for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL") if hasattr(socket, name)]
@@ -30,10 +31,12 @@ async def still_there(connected: socket.socket) -> bool:
     if (silent := silence(connected)) is None or silent < RECENT:
         return True
     _ask(connected, EVERY, EVERY)
+    pause = AT_ONCE
     try:
         with within(LONGEST):
             while True:
-                await trio.sleep(LOOK)
+                await trio.sleep(pause)
+                pause = min(2 * pause, LOOK)
                 before, silent = silent, silence(connected)
                 if silent is None:
                     break  # it was closed meanwhile
