@@ -48,7 +48,8 @@ TIMEOUT = 30.0  # seconds: a large export takes some
 SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
 LARGEST = 256_000_000  # bytes of an answer, or of all pages of a list: a page has some 300,000
 COMPLAINT = 100_000  # bytes of an answer that says what is wrong
-WHOLE_WITHIN = 60.0  # seconds for an answer that has begun: something may send a byte now and then, for ever
+WHOLE_WITHIN = 60.0  # seconds for an answer that has begun: something may send a byte now and then …
+SLOWEST = 10_000  # … and bytes of it for each second more: a large report takes long over a slow line
 NAMED = {"rows": "name", "entrants": "name", "tournaments": "tournament"}  # by what is listed
 SHAPES = {"rows": answers.Standings, "entrants": answers.Whole, "tournaments": answers.Tournaments}
 READINGS = 10  # of a list that changes meanwhile
@@ -329,10 +330,11 @@ def _body(answer: HTTPResponse | HTTPError, most: int) -> bytes:
     while part := answer.read1(min(room + 1, 65536)):
         parts.append(part)
         room -= len(part)
+        until += len(part) / SLOWEST
         if room < 0:
             raise _Endless(f"its answer has more than {most:,} bytes")
         if time.monotonic() > until:
-            raise _Endless(f"its answer was not whole after {WHOLE_WITHIN:.0f} s")
+            raise _Endless(f"its answer was not whole after {WHOLE_WITHIN:.0f} s, and comes too slowly")
     if answer.length:  # were promised, and did not come
         raise IncompleteRead(b"")
     return b"".join(parts)

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from math import inf
 from select import select
 from typing import Any
 
@@ -119,11 +120,13 @@ def saying() -> Generator[tuple[str, list[bytes]]]:
         thread = threading.Thread(target=serve)
         thread.start()
         where = listener.getsockname()
-        yield f"http://127.0.0.1:{where[1]}", bodies
-        bodies[0] = b""
-        with socket.create_connection(where) as last:
-            last.sendall(b"the end\r\n\r\n")
-        thread.join(HANG)
+        try:
+            yield f"http://127.0.0.1:{where[1]}", bodies
+        finally:
+            bodies[0] = b""
+            with socket.create_connection(where) as last:
+                last.sendall(b"the end\r\n\r\n")
+            thread.join(HANG)
 
 
 @pytest.mark.parametrize("command", ASKED)
@@ -158,6 +161,17 @@ def test_no_answer_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         bodies[0] = json.dumps({"tournaments": [SUMMARY] * 10, "next": None}).encode()
         with pytest.raises(Failure, match="has more than 1,000 bytes"):
             Remote(url).whole("tournaments", "tournaments")
+
+
+def test_an_answer_may_take_as_long_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a report of ten million bytes that is no host's because it came over a slow line."""
+    monkeypatch.setattr(api_client, "WHOLE_WITHIN", 0.0)
+    with saying() as (url, bodies):
+        bodies[0] = json.dumps({"tournaments": [SUMMARY] * 1000, "next": None}).encode()
+        assert len(Remote(url).get("tournaments")["tournaments"]) == 1000
+        monkeypatch.setattr(api_client, "SLOWEST", inf)
+        with pytest.raises(Failure, match="comes too slowly"):
+            Remote(url).get("tournaments")
 
 
 @pytest.mark.parametrize("written", ["NaN", "Infinity", "1e999", '"\\ud800"', '"\xff"'])
