@@ -140,6 +140,7 @@ ELSEWHERE = {
     "server/http/loan.py": "server/show/test_lending.py",
     "server/http/undecided.py": "server/peers/test_asking.py",
     "server/http/service.py": "server/http/test_http_endings.py",
+    "server/net/tcp_info.py": "server/net/test_round_trip.py",
     "server/net/readiness.py": "server/net/test_sockets.py",
     "server/net/elsewhere.py": "server/peers/test_channel.py",
     "server/net/relay.py": "server/show/test_lending_tls.py",

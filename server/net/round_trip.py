@@ -7,7 +7,8 @@ may delay an acknowledgement.
 
 import socket
 import struct
-import sys
+
+from server.net.tcp_info import tcp_info
 
 INFO = struct.Struct("=148xI")  # of Linux's `struct tcp_info`: the shortest round trip, in microseconds
 UNKNOWN = 2**32 - 1
@@ -15,10 +16,7 @@ UNKNOWN = 2**32 - 1
 
 def round_trip(connected: socket.socket) -> float | None:
     """Seconds; None where that is not known."""
-    if sys.platform != "linux":
+    if (info := tcp_info(connected, INFO)) is None:
         return None
-    try:
-        (shortest,) = INFO.unpack(connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO.size))
-    except (OSError, struct.error):  # not TCP, or closed
-        return None
+    (shortest,) = info
     return None if shortest == UNKNOWN else shortest / 1e6

@@ -8,11 +8,11 @@ rarely, and may count as gone.
 
 import socket
 import struct
-import sys
 from contextlib import suppress
 
 import trio
 
+from server.net.tcp_info import tcp_info
 from server.net.time_limits import within
 
 LONGEST = 4.0  # seconds for an answer to any question: the first is asked after a second of silence …
@@ -56,10 +56,5 @@ def _ask(connected: socket.socket, *seconds: int) -> None:
 
 def silence(connected: socket.socket) -> int | None:
     """Milliseconds since anything came from the peer's machine; None where that is not known."""
-    if sys.platform != "linux":
-        return None
-    try:
-        (silent,) = INFO.unpack(connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO.size))
-    except (OSError, struct.error):  # not TCP, or closed
-        return None
-    return silent
+    info = tcp_info(connected, INFO)
+    return None if info is None else info[0]

@@ -7,7 +7,8 @@ heard.
 
 import socket
 import struct
-import sys
+
+from server.net.tcp_info import tcp_info
 
 try:
     import fcntl
@@ -23,23 +24,17 @@ OPEN = (1, 8)  # the states in which this end may still write: established, and 
 
 def tcp_use(connected: socket.socket) -> tuple[int, int] | None:
     """Bytes written and bytes read so far; None if that is not known, or nothing more can be written."""
-    if sys.platform != "linux" or fcntl is None or termios is None:
+    if fcntl is None or termios is None or (info := tcp_info(connected, INFO)) is None:
         return None
+    state, received, unsent, sent, again = info
     try:
-        info = connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO.size)
-        state, received, unsent, sent, again = INFO.unpack(info)
         (unread,) = struct.unpack("=i", fcntl.ioctl(connected, termios.FIONREAD, bytes(4)))
-    except (OSError, struct.error):  # not TCP, or a kernel from before 2018
+    except OSError:
         return None
     return (sent - again + unsent, received - unread) if state in OPEN else None
 
 
 def tcp_taken(connected: socket.socket) -> int | None:
     """Bytes that the peer's machine has taken so far, whether or not they were read; None if not known."""
-    if sys.platform != "linux":
-        return None
-    try:
-        (taken,) = TAKEN.unpack(connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TAKEN.size))
-    except (OSError, struct.error):
-        return None
-    return taken
+    info = tcp_info(connected, TAKEN)
+    return None if info is None else info[0]
