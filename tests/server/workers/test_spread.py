@@ -327,34 +327,41 @@ class Visitor:
 
 
 @asynccontextmanager
-async def playing(
-    format: str = "double-round-robin", limits: Limits = LIMITS, *, token: bool = True
-) -> AsyncIterator[tuple[Both, Tournament, Bot, Bot]]:
-    """Two bots in the middle of a match that another worker plays: both know of ply 2."""
+async def two_workers(limits: Limits = LIMITS) -> AsyncIterator[Both]:
+    """Two that lend each other matches; all bots that came to them hang up at the end."""
     both = Both(limits)
     with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             await both.run(nursery)
-            cup = await both.holder.open("cup", Opened(GAME, format, entrants=2))
-            bots = [await both.come(name, token=token) for name in ("ann", "bob")]
-            for bot in bots:
-                await bot.until("begin")
-                await bot.until("turn")
-            assert all(isinstance(match, Lent) for match in cup.matches.values())
-            first, second = sorted(bots, key=lambda bot: bot.you)
-            await first.move(0)
-            await second.asked(1)
-            await second.move(1)
-            await first.asked(2)
-            await second.asked(2)
-            yield both, cup, first, second
+            yield both
             for bot in both.bots:
                 await bot.close()
             nursery.cancel_scope.cancel()
-        for conduit in both._conduits:
-            conduit.close()
-        for host in (both.holder, both.other):
-            assert not host.guard.caught
+    for conduit in both._conduits:
+        conduit.close()
+
+
+@asynccontextmanager
+async def playing(
+    format: str = "double-round-robin", limits: Limits = LIMITS, *, token: bool = True
+) -> AsyncIterator[tuple[Both, Tournament, Bot, Bot]]:
+    """Two bots in the middle of a match that another worker plays: both know of ply 2."""
+    async with two_workers(limits) as both:
+        cup = await both.holder.open("cup", Opened(GAME, format, entrants=2))
+        bots = [await both.come(name, token=token) for name in ("ann", "bob")]
+        for bot in bots:
+            await bot.until("begin")
+            await bot.until("turn")
+        assert all(isinstance(match, Lent) for match in cup.matches.values())
+        first, second = sorted(bots, key=lambda bot: bot.you)
+        await first.move(0)
+        await second.asked(1)
+        await second.move(1)
+        await first.asked(2)
+        await second.asked(2)
+        yield both, cup, first, second
+    for host in (both.holder, both.other):
+        assert not host.guard.caught
 
 
 async def over(cup: Tournament, matches: int) -> list[Concluded]:
@@ -393,24 +400,16 @@ async def test_matches_are_played_elsewhere_and_kept_where_they_are_dealt() -> N
 
 async def test_a_worker_plays_one_match_for_each_two_that_it_lends_in_however_many_tournaments() -> None:
     """Catches a worker that plays nearly all matches of its second large tournament."""
-    both = Both()
-    with trio.fail_after(HANG):
-        async with trio.open_nursery() as nursery:
-            await both.run(nursery)
-            for cup in ("one", "two"):
-                await both.holder.open(cup, Opened(GAME, "round-robin", entrants=8))
-                bots = [await both.come(f"{cup}-{number}") for number in range(8)]
-                for bot in bots:
-                    await bot.until("begin")
-            played = [match for cup in both.holder.tournaments.values() for match in cup.matches.values()]
-            home = sum(not isinstance(match, Lent) for match in played)
-            assert len(played) == 8
-            assert home == ceil(8 / (1 + HOME))
-            for bot in both.bots:
-                await bot.close()
-            nursery.cancel_scope.cancel()
-    for conduit in both._conduits:
-        conduit.close()
+    async with two_workers() as both:
+        for cup in ("one", "two"):
+            await both.holder.open(cup, Opened(GAME, "round-robin", entrants=8))
+            bots = [await both.come(f"{cup}-{number}") for number in range(8)]
+            for bot in bots:
+                await bot.until("begin")
+        played = [match for cup in both.holder.tournaments.values() for match in cup.matches.values()]
+        home = sum(not isinstance(match, Lent) for match in played)
+        assert len(played) == 8
+        assert home == ceil(8 / (1 + HOME))
 
 
 async def both_play_on(first: Bot, second: Bot, ply: int = 2) -> list[dict[str, Any]]:
@@ -457,35 +456,27 @@ async def test_a_bot_that_loses_its_connection_comes_back_to_its_match_as_it_sto
 
 async def test_a_bot_without_a_token_that_has_hung_up_elsewhere_may_come_again_at_once() -> None:
     """Catches one whose name is taken by itself, until the other worker has said that it is gone."""
-    both = Both()
-    with trio.fail_after(HANG):
-        async with trio.open_nursery() as nursery:
-            await both.run(nursery)
-            cup = await both.holder.open("cup", Opened("santorini", "round-robin", entrants=2))
-            ann, bob = both.connect("ann"), both.connect("bob")
-            for bot in (ann, bob):
-                await bot.send(f"{bot.name}\n".encode())
-            for bot in (ann, bob):
-                assert await bot.hear_state() == "placeWorker"
-            assert all(isinstance(match, Lent) for match in cup.matches.values())
-            guests = both.hang()
-            await trio.testing.wait_all_tasks_blocked()
-            await ann.close()
-            again = both.connect("ann")
-            await again.send(b"ann\n")
-            await both.come("eve")  # by then that name was read
-            both.cut()  # so the connections of both are known to have ended
-            guests.end()
-            other = both.connect("bob")
-            await other.send(b"bob\n")
-            assert await again.hear_state() == "placeWorker"
-            for bot in both.bots:
-                await bot.close()
-            nursery.cancel_scope.cancel()
-        for conduit in both._conduits:
-            conduit.close()
-        for host in (both.holder, both.other):
-            assert not host.guard.caught
+    async with two_workers() as both:
+        cup = await both.holder.open("cup", Opened("santorini", "round-robin", entrants=2))
+        ann, bob = both.connect("ann"), both.connect("bob")
+        for bot in (ann, bob):
+            await bot.send(f"{bot.name}\n".encode())
+        for bot in (ann, bob):
+            assert await bot.hear_state() == "placeWorker"
+        assert all(isinstance(match, Lent) for match in cup.matches.values())
+        guests = both.hang()
+        await trio.testing.wait_all_tasks_blocked()
+        await ann.close()
+        again = both.connect("ann")
+        await again.send(b"ann\n")
+        await both.come("eve")  # by then that name was read
+        both.cut()  # so the connections of both are known to have ended
+        guests.end()
+        other = both.connect("bob")
+        await other.send(b"bob\n")
+        assert await again.hear_state() == "placeWorker"
+    for host in (both.holder, both.other):
+        assert not host.guard.caught
 
 
 async def test_what_a_bot_said_elsewhere_is_known_after_its_network_was_gone() -> None:
@@ -498,32 +489,24 @@ async def test_what_a_bot_said_elsewhere_is_known_after_its_network_was_gone() -
 
 
 async def test_a_bot_that_hangs_up_after_a_match_is_known_for_that_wherever_it_was_played() -> None:
-    both = Both()
-    with trio.fail_after(HANG):
-        async with trio.open_nursery() as nursery:
-            await both.run(nursery)
-            cup = await both.holder.open("cup", Opened("santorini", "double-round-robin", entrants=2))
-            ann, bob = bots = both.connect("ann"), both.connect("bob")
-            for bot in bots:
-                await bot.send(f"{bot.name}\n".encode())
-            (turn,) = {json.loads(await bot.line())[1] for bot in bots}
-            assert all(isinstance(match, Lent) for match in cup.matches.values())
-            await (ann if turn == "ann" else bob).send(b"9 9\n" * LIMITS.refusals)  # so it has lost
-            for bot in bots:
-                while await bot.hear_state() != "gameOver":
-                    pass
-                assert await bot.hear_state() == "placeWorker"
-            await ann.close()
-            while not both.holder.one_match_each.is_known(("santorini", key("ann"))):  # noqa: ASYNC110
-                await trio.sleep(0.001)
-            assert not both.holder.one_match_each.is_known(("santorini", key("bob")))
-            for bot in both.bots:
-                await bot.close()
-            nursery.cancel_scope.cancel()
-        for conduit in both._conduits:
-            conduit.close()
-        for host in (both.holder, both.other):
-            assert not host.guard.caught
+    async with two_workers() as both:
+        cup = await both.holder.open("cup", Opened("santorini", "double-round-robin", entrants=2))
+        ann, bob = bots = both.connect("ann"), both.connect("bob")
+        for bot in bots:
+            await bot.send(f"{bot.name}\n".encode())
+        (turn,) = {json.loads(await bot.line())[1] for bot in bots}
+        assert all(isinstance(match, Lent) for match in cup.matches.values())
+        await (ann if turn == "ann" else bob).send(b"9 9\n" * LIMITS.refusals)  # so it has lost
+        for bot in bots:
+            while await bot.hear_state() != "gameOver":
+                pass
+            assert await bot.hear_state() == "placeWorker"
+        await ann.close()
+        while not both.holder.one_match_each.is_known(("santorini", key("ann"))):  # noqa: ASYNC110
+            await trio.sleep(0.001)
+        assert not both.holder.one_match_each.is_known(("santorini", key("bob")))
+    for host in (both.holder, both.other):
+        assert not host.guard.caught
 
 
 async def test_a_connection_that_has_ended_elsewhere_is_not_here_any_more() -> None:
@@ -875,26 +858,17 @@ async def test_a_match_whose_bots_have_gone_before_its_result_is_known_here_is_o
 @pytest.mark.parametrize("hesitates", [0, 1])
 async def test_a_match_of_a_bot_that_is_just_saying_something_is_played_at_home(hesitates: int) -> None:
     """Its connection cannot be passed on. Catches an opponent that nobody hears any more."""
-    both, begun, rest = Both(), b'{"type":', b'"state"}\n'
-    with trio.fail_after(HANG):
-        async with trio.open_nursery() as nursery:
-            await both.run(nursery)
-            await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
-            bots = [
-                await both.come(name, begun * (hesitates == at)) for at, name in enumerate(("ann", "bob"))
-            ]
-            for bot in bots:
-                await bot.until("turn")
-            await bots[hesitates].send(rest)
-            first, second = sorted(bots, key=lambda bot: bot.you)
-            ends = await both_play_on(first, second, 0)
-            assert [end["ending"] for end in ends] == ["played", "played"]
-            assert both.elsewhere == 0
-            for bot in bots:
-                await bot.close()
-            nursery.cancel_scope.cancel()
-    for conduit in both._conduits:
-        conduit.close()
+    begun, rest = b'{"type":', b'"state"}\n'
+    async with two_workers() as both:
+        await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
+        bots = [await both.come(name, begun * (hesitates == at)) for at, name in enumerate(("ann", "bob"))]
+        for bot in bots:
+            await bot.until("turn")
+        await bots[hesitates].send(rest)
+        first, second = sorted(bots, key=lambda bot: bot.you)
+        ends = await both_play_on(first, second, 0)
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        assert both.elsewhere == 0
 
 
 async def test_a_bot_that_came_back_while_the_other_worker_hung_goes_on_when_that_is_gone() -> None:
@@ -950,19 +924,11 @@ async def test_a_match_for_whose_connections_the_other_worker_has_no_room_is_pla
     missing: tuple[int, ...],
 ) -> None:
     """Catches bots that are told nothing of their match, and lose it by their clocks."""
-    both = Both()
-    with trio.fail_after(HANG):
-        async with trio.open_nursery() as nursery:
-            await both.run(nursery)
-            both.lose_descriptors(*missing)
-            await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
-            bots = [await both.come(name) for name in ("ann", "bob")]
-            await play_where_it_was_dealt(both, bots)
-            for bot in bots:
-                await bot.close()
-            nursery.cancel_scope.cancel()
-    for conduit in both._conduits:
-        conduit.close()
+    async with two_workers() as both:
+        both.lose_descriptors(*missing)
+        await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
+        bots = [await both.come(name) for name in ("ann", "bob")]
+        await play_where_it_was_dealt(both, bots)
 
 
 async def test_a_bot_whose_dialect_fails_as_it_comes_back_is_hung_up_on_and_nobody_else_is(
@@ -977,26 +943,18 @@ async def test_a_bot_whose_dialect_fails_as_it_comes_back_is_hung_up_on_and_nobo
         came_back(talk, acknowledged=acknowledged, over=over)
 
     monkeypatch.setattr(HouseTalk, "came_back", fails_once)
-    both = Both()
-    with trio.fail_after(HANG):
-        async with trio.open_nursery() as nursery:
-            await both.run(nursery)
-            await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
-            bots = [await both.come(name) for name in ("ann", "bob")]
-            for bot in bots:
-                await bot.until("begin")
-            await both_play_on(*sorted(bots, key=lambda bot: bot.you), 0)
-            while both.connections == 2:
-                await trio.lowlevel.checkpoint()
-            assert both.connections == 1
-            assert [*both.holder.guard.caught.values()] == [1]
-            for again in [await both.come(bot.name) for bot in bots]:
-                await again.until("begin")
-            for bot in both.bots:
-                await bot.close()
-            nursery.cancel_scope.cancel()
-    for conduit in both._conduits:
-        conduit.close()
+    async with two_workers() as both:
+        await both.holder.open("cup", Opened(GAME, "double-round-robin", entrants=2))
+        bots = [await both.come(name) for name in ("ann", "bob")]
+        for bot in bots:
+            await bot.until("begin")
+        await both_play_on(*sorted(bots, key=lambda bot: bot.you), 0)
+        while both.connections == 2:
+            await trio.lowlevel.checkpoint()
+        assert both.connections == 1
+        assert [*both.holder.guard.caught.values()] == [1]
+        for again in [await both.come(bot.name) for bot in bots]:
+            await again.until("begin")
 
 
 async def test_a_bot_whose_opponent_s_dialect_fails_as_both_are_passed_on_is_heard_in_the_next_match(
@@ -1011,9 +969,7 @@ async def test_a_bot_whose_opponent_s_dialect_fails_as_both_are_passed_on_is_hea
         return remembered(talk)
 
     monkeypatch.setattr(HouseTalk, "remembered", fails_once)
-    both = Both()
-    async with trio.open_nursery() as nursery:
-        await both.run(nursery)
+    async with two_workers() as both:
         cup = await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
         bots = [await both.come(name) for name in ("ann", "bob")]
         while not cup.record.matches:
@@ -1023,11 +979,6 @@ async def test_a_bot_whose_opponent_s_dialect_fails_as_both_are_passed_on_is_hea
             await bot.until("begin")
         ends = await both_play_on(*sorted(bots, key=lambda bot: bot.you), 0)
         assert [end["ending"] for end in ends] == ["played", "played"]
-        for bot in bots:
-            await bot.close()
-        nursery.cancel_scope.cancel()
-    for conduit in both._conduits:
-        conduit.close()
 
 
 @pytest.mark.parametrize("failing", [(0,), (1,), (0, 1)])
@@ -1043,19 +994,11 @@ async def test_a_match_whose_dialect_fails_at_the_other_worker_is_played_at_home
         return seat(connection, dialect, words)
 
     monkeypatch.setattr(tcp.Connection, "seat", seated)
-    both = Both()
-    with trio.fail_after(HANG):
-        async with trio.open_nursery() as nursery:
-            await both.run(nursery)
-            await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
-            bots = [await both.come(name) for name in ("ann", "bob")]
-            await play_where_it_was_dealt(both, bots)
-            assert sum(both.other.guard.caught.values()) == len(failing)
-            for bot in bots:
-                await bot.close()
-            nursery.cancel_scope.cancel()
-    for conduit in both._conduits:
-        conduit.close()
+    async with two_workers() as both:
+        await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
+        bots = [await both.come(name) for name in ("ann", "bob")]
+        await play_where_it_was_dealt(both, bots)
+        assert sum(both.other.guard.caught.values()) == len(failing)
 
 
 async def test_a_match_whose_game_fails_at_the_other_worker_is_void_and_dealt_again(
@@ -1078,31 +1021,23 @@ async def test_a_match_whose_game_fails_at_the_other_worker_is_void_and_dealt_ag
 
     monkeypatch.setattr(connect4, "GAME", msgspec.structs.replace(connect4.GAME, start=start))
     catalogue.cache_clear()
-    both = Both()
-    with trio.fail_after(HANG):
-        async with trio.open_nursery() as nursery:
-            await both.run(nursery)
-            both.note_beginnings(begins)
-            cup = await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
-            bots = [await both.come(name) for name in ("ann", "bob")]
-            for bot in bots:
-                await bot.until("begin")
-            first, second = sorted(bots, key=lambda bot: bot.you)
-            ends = await both_play_on(first, second, 0)
-            assert [end["ending"] for end in ends] == ["played", "played"]
-            facts = [await cup.concluded(match) for match in cup.record.matches]
-            assert [(fact.ending, fact.fault) for fact in facts] == [
-                (Ending.VOID, Fault.HOST),
-                (Ending.PLAYED, None),
-            ]
-            assert both.elsewhere == len(WINS), "the other worker has played it after all"
-            assert [*both.other.guard.caught.values()] == [failures]
-            for bot in bots:
-                await bot.close()
-            nursery.cancel_scope.cancel()
+    async with two_workers() as both:
+        both.note_beginnings(begins)
+        cup = await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
+        bots = [await both.come(name) for name in ("ann", "bob")]
+        for bot in bots:
+            await bot.until("begin")
+        first, second = sorted(bots, key=lambda bot: bot.you)
+        ends = await both_play_on(first, second, 0)
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        facts = [await cup.concluded(match) for match in cup.record.matches]
+        assert [(fact.ending, fact.fault) for fact in facts] == [
+            (Ending.VOID, Fault.HOST),
+            (Ending.PLAYED, None),
+        ]
+        assert both.elsewhere == len(WINS), "the other worker has played it after all"
+        assert [*both.other.guard.caught.values()] == [failures]
     catalogue.cache_clear()
-    for conduit in both._conduits:
-        conduit.close()
 
 
 async def test_what_is_said_in_one_go_is_one_packet_and_a_bot_that_leaves_is_told_of_at_once() -> None:
