@@ -75,7 +75,7 @@ class Visit:
         # Called when another connection has taken over
         self.replaced: Callable[[str], None] = lambda why: None
         # Called when somebody comes who may be the same bot: as in `Passing`, for one without a connection
-        self.vanished: Callable[[], Awaitable[bool]] = is_there
+        self.vanished: Callable[[], Awaitable[bool]] = never
         self._reception = reception
         self._deciding = False  # its place is being decided
         self._decided: trio.Event | None = None  # set when it is, if somebody waits for that
@@ -527,8 +527,8 @@ class Reception:
             )
 
 
-async def is_there() -> bool:
-    """Nothing else is known of a bot that holds no connection."""
+async def never() -> bool:
+    """Whether a bot that holds no connection has vanished: it has none that could be gone."""
     return False
 
 
