@@ -146,6 +146,7 @@ async def playing(
             finally:
                 for client in both.clients:
                     await trio.aclose_forcefully(client.end)
+                both.guard.end()  # as `open_guard` does
             nursery.cancel_scope.cancel()
 
 
