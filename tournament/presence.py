@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 from tournament import rounds
 from tournament.absences import Absences
 from tournament.delays import Delays
+from tournament.deserted import Deserted
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -76,6 +77,8 @@ class Presence:
         self._absent: dict[str, AbsentEntrant] = {}  # whoever has been away longest first
         self._going_on = -inf  # since when nothing is put off: whoever was absent before was not waited for
         self._absences = Absences(grace) if record.opened.settles else Delays(grace)
+        self._deserted = Deserted(grace)
+        self._here: set[str] = set()  # entrants who are here and have not gone for good
         self._arrived: set[str] = set()  # those who have been here since this was last asked for
         self.been: set[str] = set()  # those who have been here since the host was started
         self._next: tuple[object, Set[str]] = None, frozenset()  # who plays in the next round, as of when
@@ -152,8 +155,10 @@ class Presence:
                 self.heard(*players)
             case Drew() | RoundBegan():
                 self._more_to_play()
-            case Concluded() | Dealt():
+            case Concluded():
                 pass
+            case Dealt():
+                self._deserted.renew()
             case Entered(name=name) | Admitted(name=name) | Withdrew(name=name) | Disqualified(name=name):
                 self.heard(name)
             case Voided(match=match):
@@ -230,7 +235,8 @@ class Presence:
 
     def wait_left(self, name: str, pairings: int) -> float:
         """Seconds for which this many pairings of an absent entrant hold up the others, if it stays away."""
-        return self._absences.wait_left(name, pairings, self._now())
+        wait = self._absences.wait_left(name, pairings, self._now())
+        return wait + self._deserted.left(self._unstalled()) if wait else wait
 
     def meetings(self) -> Iterator[tuple[Pairing, tuple[Player, Player]]]:
         """The pairings that can be played now, in the order of drawing, with nobody twice.
@@ -293,6 +299,10 @@ class Presence:
             self.been.add(name)
         elif name not in self._absent:
             self._absent[name] = AbsentEntrant(trio.current_time(), Missing(name, round(self._wall(), 3)))
+        if here and name not in self._record.out:
+            self._here.add(name)
+        else:
+            self._here.discard(name)
         if here:
             self._absences.came(name)
         else:
@@ -317,6 +327,9 @@ class Presence:
         self._timekeeper.catch_up(now)
         if self._timekeeper.paused or now < self._timekeeper.listens_until:
             return []
+        due = bool(self._record.open.due)
+        if self._deserted.look(self._unstalled(), deserted=due and not self._here):
+            return []
         return self._absences.settled(self._now(), self._free, self._record.open, length, playing=playing)
 
     def wait_for_nobody(self) -> None:
@@ -327,18 +340,26 @@ class Presence:
         """Wait for nobody until the tournament goes on, and then anew."""
         self._catch_up()  # with those who enter, a few at a time, and not with thousands when it begins
         self._absences.forget()
+        self._deserted.look(self._unstalled(), deserted=False)
+        self._deserted.renew()
 
     @property
     def waits_until(self) -> float:
         """When the next pairing is overdue, if nobody comes or goes."""
         now = trio.current_time()
-        until = -inf if self._absences.more else self._absences.until + self._timekeeper.stalled
+        stalled, deserted = self._timekeeper.stalled, self._deserted
+        until = -inf if self._absences.more else self._absences.until + deserted.stood + stalled
+        if deserted.until < inf:  # whoever is not waited for yet will be when the clock goes on
+            until = deserted.until + stalled
         if self._timekeeper.paused:
             return max(until, now + PAUSED)
         return self._timekeeper.listens_until if now < self._timekeeper.listens_until else until
 
     def _now(self) -> float:
-        """By a clock that stands still whenever the host does."""
+        """By a clock that stands still whenever the host does, and for a while if nobody is here."""
+        return self._deserted.now(self._unstalled())
+
+    def _unstalled(self) -> float:
         return trio.current_time() - self._timekeeper.stalled
 
     def _plays_here(self, player: Player) -> bool:

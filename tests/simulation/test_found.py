@@ -187,22 +187,33 @@ def test_whoever_left_for_good_while_time_stood_still_has_lost_when_it_goes_on()
 # Who is there
 
 
+async def drawn_beside_one_who_is_here(here: World) -> tuple[str, str]:
+    """Who meet in the first round of a cup of three. The third is here: otherwise all waits stand still."""
+    await trio.testing.wait_all_tasks_blocked()
+    (pairing,) = here.tournament.record.open.values()
+    (bystander,) = here.tournament.record.entrants.keys() - pairing.names
+    here.come(bystander)
+    return pairing.names
+
+
 async def test_if_both_are_absent_each_has_the_grace(autojump_clock: MockClock) -> None:
-    async with cup(2) as here:
-        bob = here.come("bot-2")
+    async with cup(3, "knockout") as here:
+        _, name = await drawn_beside_one_who_is_here(here)
+        bob = here.come(name)
         await trio.sleep(20.0)
         bob.away()
         await trio.sleep(20.0)
         assert not here.concluded()
         bob.back()
         await trio.sleep(1.0)
-        assert [fact.players[fact.winner or 0] for fact in here.concluded()] == ["bot-2"]
+        assert [fact.players[fact.winner or 0] for fact in here.concluded()] == [name]
 
 
 async def test_what_is_played_again_because_nobody_came_is_waited_for_again(
     autojump_clock: MockClock,
 ) -> None:
-    async with cup(2) as here:
+    async with cup(3, "knockout") as here:
+        await drawn_beside_one_who_is_here(here)
         await trio.sleep(1.5 * GRACE)
         assert [fact.ending for fact in here.concluded()] == [Ending.VOID]
         await trio.sleep(GRACE)

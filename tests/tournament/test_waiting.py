@@ -239,6 +239,8 @@ class Rival:
         self.lobby.listen(lambda player: self.presence.heard(player.name))
         self.players: dict[str, Player] = {}
         self.missing: dict[int, dict[str, float]] = {}
+        self.lobby.enter("zoe", "tic-tac-toe")  # who plays nothing: without anybody here, waits stand still
+        self.add(Entered("zoe"))
         self.add(Drew(()))
 
     def add(self, fact: AnyFact) -> None:
@@ -274,8 +276,8 @@ class Rival:
                 player.retire()
             case 4 if player is not None:
                 player.move_to(random.choice((None, "cup", "another")))
-            case 5 if len(record.entrants) > 1:
-                entrants = list(record.entrants)
+            case 5 if len(record.entrants) > 2:
+                entrants = [name for name in record.entrants if name != "zoe"]
                 pairs = [random.sample(entrants, 2) for _ in range(random.randint(1, 6))]
                 number = len(record.drawn)
                 self.add(Drew(tuple(Pairing(more, 1, *pair) for more, pair in enumerate(pairs, number + 1))))
