@@ -144,9 +144,12 @@ def _summed(name: str, record: Record, numbers: Sequence[int]) -> Sums:
         version, score = match.versions[seat], match.score[seat]
         moved = moved or match.plies > seat
         own = Tally(score == 1, score == 0.5, score == 0, match.ended)
-        # The order is that of the latest matches: the last one that is put in again is the latest.
-        versions[version] = versions.pop(version, Tally())
-        versions[version].add(own)
+        if (
+            match.plies or match.began is not None
+        ):  # otherwise nobody came who could say one
+            # The order is that of the latest matches: the last one that is put in again is the latest.
+            versions[version] = versions.pop(version, Tally())
+            versions[version].add(own)
         opponents.setdefault(match.players[1 - seat], Tally()).add(own)
     return Sums(versions, opponents, ends[-MIXED:], moved)
 
