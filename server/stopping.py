@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LINGER = 1.0  # seconds for bots to learn how it ended before their connections go
 LAST = 5.0  # seconds for a server to keep the last, after which nobody waits for it any longer
-PRINTING = 2.0  # seconds for printing standings, when the host was told to stop
+AGAIN = "quintain standings NAME, once the host runs again"  # where unprinted standings are
+PRINTING = 6.0  # seconds for printing standings, when the host was told to stop: containers wait 10 s in all
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -135,7 +136,7 @@ async def close(running: Running, until_done: str | None, as_json: bool, signals
         await _until_all_are_gone_or(until, running.admission)
         await until_webhooks_know(running.settings, running.last, signals)
     else:
-        printed = await print_meanwhile(host, until_done, as_json, running.admission, until)
+        printed = await print_meanwhile(host, until_done, as_json, running.admission, until, signals)
     return printed
 
 
@@ -178,12 +179,7 @@ async def until_webhooks_know(
     file = Path(settings.data) / positions.FILE
     with trio.move_on_after(SECONDS) as in_time:
         async with trio.open_nursery() as nursery:
-
-            async def stop() -> None:
-                await anext(signals)
-                in_time.cancel()
-
-            nursery.start_soon(stop)
+            nursery.start_soon(_cancel_at_the_next, signals, in_time)
             while any(positions.behind(file, settings.webhook, last())):  # noqa: ASYNC110 - a file tells nobody
                 await trio.sleep(LINGER / 20)
             nursery.cancel_scope.cancel()
@@ -204,26 +200,40 @@ async def print_standings(host: Host, until_done: str | None, as_json: bool) -> 
     except BrokenPipeError:  # whoever started the host read no more than the ready line
         return True
     except OSError as error:
-        log.error("standard output cannot be written", why=error.strerror, see="quintain standings NAME")
+        log.error("standard output cannot be written", why=error.strerror, see=AGAIN)
         return False
     return True
 
 
 async def print_meanwhile(
-    host: Host, until_done: str | None, as_json: bool, admission: Admission, until: float
+    host: Host,
+    until_done: str | None,
+    as_json: bool,
+    admission: Admission,
+    until: float,
+    signals: AsyncIterator[int],
 ) -> bool:
     """Print the standings while connections end, and wait for those until then; as `print_standings`.
 
     Whoever has stopped the host sees them at once, and not after the last client that is slow to hang up.
+    A machine that is busy takes long, and whoever does not want to wait for that signals once more.
     """
     printed = True
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_until_all_are_gone_or, until, admission)
         with trio.move_on_after(PRINTING) as in_time:
-            printed = await print_standings(host, until_done, as_json)
+            async with trio.open_nursery() as waiting:
+                waiting.start_soon(_cancel_at_the_next, signals, in_time)
+                printed = await print_standings(host, until_done, as_json)
+                waiting.cancel_scope.cancel()
         if in_time.cancelled_caught:
-            log.warning("the standings are too long to print now", see="quintain standings NAME")
+            log.warning("the standings were not printed in time", see=AGAIN)
     return printed
+
+
+async def _cancel_at_the_next(signals: AsyncIterator[int], waited: trio.CancelScope) -> None:
+    await anext(signals)
+    waited.cancel()
 
 
 async def _until_all_are_gone_or(until: float, admission: Admission) -> None:

@@ -106,7 +106,8 @@ class Desk:
                 raise Refusal(f"{record.name} was ended already")
             if record.state not in (State.RUNNING, State.PAUSED):
                 raise Refusal(f"{record.name} is {record.state}; only what is running or paused can be ended")
-            await self._keep("end", "", [EndedEarly()])
+            over = [] if record.dealt else [Turned(State.FINISHED)]  # whoever ordered it is told so
+            await self._keep("end", "", [EndedEarly(), *over])
 
     async def withdraw(self, name: str, why: str = "") -> None:
         async with self._deciding():

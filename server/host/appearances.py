@@ -74,6 +74,7 @@ class Sums(Struct, frozen=True):
     versions: Mapping[str | None, Tally]  # by the bot's version, in the order of their latest matches
     opponents: Mapping[str, Tally]
     ends: Sequence[float]  # of the latest `MIXED` of its matches, whether or not they count; 0: not known
+    moved: bool  # in any that counts
 
     @property
     def size(self) -> int:
@@ -133,7 +134,7 @@ class Index:
 
 
 def _summed(name: str, record: Record, numbers: Sequence[int]) -> Sums:
-    versions, opponents, ends = dict[str | None, Tally](), dict[str, Tally](), array("d")
+    versions, opponents, ends, moved = dict[str | None, Tally](), dict[str, Tally](), array("d"), False
     for number in numbers[-OWN:]:
         match = record.matches[record.endings[number]]
         ends.append(match.ended or 0.0)
@@ -141,12 +142,16 @@ def _summed(name: str, record: Record, numbers: Sequence[int]) -> Sums:
             continue
         seat = match.players.index(name)
         version, score = match.versions[seat], match.score[seat]
+        moved = moved or match.plies > seat
         own = Tally(score == 1, score == 0.5, score == 0, match.ended)
-        # The order is that of the latest matches: the last one that is put in again is the latest.
-        versions[version] = versions.pop(version, Tally())
-        versions[version].add(own)
+        if (
+            match.plies or match.began is not None
+        ):  # otherwise nobody came who could say one
+            # The order is that of the latest matches: the last one that is put in again is the latest.
+            versions[version] = versions.pop(version, Tally())
+            versions[version].add(own)
         opponents.setdefault(match.players[1 - seat], Tally()).add(own)
-    return Sums(versions, opponents, ends[-MIXED:])
+    return Sums(versions, opponents, ends[-MIXED:], moved)
 
 
 def _finished(record: Record, matches: Sequence[int]) -> bool:

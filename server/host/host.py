@@ -34,7 +34,7 @@ from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
 from server.host.names import bare, key
 from server.host.one_match_each import OneMatchEach
-from server.host.opening import OPEN, Opening, check, game_of, taken
+from server.host.opening import OPEN, Opening, check, game_of, starts_in_the_past, taken
 from server.host.pacing import Pacing
 from server.host.passing import Passing, after_hang_ups_of
 from server.host.placing import Placing
@@ -237,6 +237,10 @@ class Host:
             if not free or self.has(name):
                 raise taken(name)
             when = self.wall()
+            if past := starts_in_the_past(opened, when):
+                if by is not None:
+                    raise Refusal(past)
+                telling.starts_in_the_past(name)  # as where the host has come up late
             record = await self._opening.open(name, opened, orders, when)
         self.audit += (Kept(name, when, order) for order in orders)
         telling.opened(record, by)

@@ -22,6 +22,7 @@ from tournament.sealing import sealed
 from tournament.store import Store
 
 OF_A_GROUP = 64  # characters of its name, which is part of an address
+JUST_NOW = 60.0  # seconds: whoever means "now" may have a clock that is behind
 
 
 class NameTaken(Refusal):
@@ -70,6 +71,16 @@ def check(name: str, opened: Opened) -> None:
         catalogue()[opened.game].opening(opened.options)
     except BadOption as error:
         raise Refusal(str(error)) from None
+
+
+def starts_in_the_past(opened: Opened, now: float) -> str:
+    """What is wrong with the time at which it is to start by itself; empty if that is to come."""
+    if opened.start is None or opened.start >= now - JUST_NOW:
+        return ""
+    key = "rounds_at" if opened.start_at is UNSET else "start_at"
+    return (
+        f"{key}: expected a time that is to come, and this one is past; it is in UTC unless it says otherwise"
+    )
 
 
 def game_of(record: Record) -> Game[Any, Any]:

@@ -36,6 +36,10 @@ AT_A_TIME = 16  # tournaments that are looked at before other tasks get their tu
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
+def starts_in_the_past(name: str) -> None:
+    log.warning("the time to start is past: a tournament begins as soon as it has enough", tournament=name)
+
+
 def opened(record: Record, by: str | None = None) -> None:
     said = record.opened
     log.info("tournament opened", tournament=record.name, game=said.game, format=said.format, by=by)

@@ -59,6 +59,7 @@ class Career(Struct, frozen=True):
     affiliation: str  # from the latest tournament
     versions: list[Version]  # the latest first
     frozen: bool  # whether the standings of any of them are
+    moved: bool  # whether there are moves that may be graded
 
 
 def seen(
@@ -174,4 +175,5 @@ def _career(
     affiliation, title = said[-1] if said else "", catalogue()[game].title
     shown = versions(name, done, rated)
     still = frozen(record for record, _ in mine)
-    return Career(game, title, total, most, curve, tournaments, affiliation, shown, still)
+    moved = any(sums.moved for sums in done)
+    return Career(game, title, total, most, curve, tournaments, affiliation, shown, still, moved)

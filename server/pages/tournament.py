@@ -14,11 +14,13 @@ from server.pages.board_grid import BoardGrid
 from server.pages.fair_share import FairShare
 from server.pages.rendering import part
 from server.pages.usage import latest, usage
+from tournament.facts import State
 from tournament.record import Record
 from tournament.score_sheet import Board
 
 PLACES = 4  # boards: with the tables, as much as a page should hold
 REFRESH = 0.25  # seconds at least before the tables are made again
+FORECAST = 1.0  # seconds after which the forecast is another, though nothing has ended
 
 Parts = dict[str, Markup]
 
@@ -39,6 +41,7 @@ class TournamentLook:
         self._stamp: object = None  # the stamp when the tables were made
         self._busy = False
         self._due = 0.0
+        self._foreseen = 0.0  # when the forecast was shown last
 
     async def prepare(self) -> None:
         if not self._made:
@@ -65,7 +68,11 @@ class TournamentLook:
             self._host.guard.start_soon(self._make_again)
         if (made := self._made) is not self._given:
             yield from made.items()
-            self._given = made
+            self._given, self._foreseen = made, now
+        board = self._host.boards.latest(record.public)
+        if record.state is State.RUNNING and board is not None and now >= self._foreseen + FORECAST:
+            self._foreseen = now
+            yield "progress", part("progress", progress(self._tournament, board))
 
     async def _make(self) -> None:
         self._busy = True
@@ -95,7 +102,7 @@ def parts_of(tournament: HeldTournament, board: Board) -> Callable[[], Parts]:
     record, public = tournament.record, tournament.record.public
     matches = latest(public)
     seen: dict[str, dict[str, Any]] = {
-        "progress": tables.progress(record, board, len(tournament.matches), tournament.eta()),
+        "progress": progress(tournament, board),
         "standings": tables.standings(public, board) | {"whole": False},
         "crosstable": tables.crossed(public, board),
         "schedule": tables.around_now(record) | {"whole": False},
@@ -106,3 +113,8 @@ def parts_of(tournament: HeldTournament, board: Board) -> Callable[[], Parts]:
         return {name: part(name, each) for name, each in seen.items()}
 
     return made
+
+
+def progress(tournament: HeldTournament, board: Board) -> dict[str, Any]:
+    """How far it has come, and what is foreseen."""
+    return tables.progress(tournament.record, board, len(tournament.matches), tournament.eta())

@@ -114,6 +114,16 @@ def test_a_slip_at_the_keyboard_loses_nothing(browser: Browser, served: Served) 
         expect(page.locator("[data-status]")).to_contain_text("Dan resigned")
 
 
+def test_whoever_plays_by_hand_enters_no_tournament(browser: Browser, serve: Any) -> None:
+    """Two who wanted to try a board began an event of two, and were its whole field."""
+    host = serve("--log-level", "error", "--tournament", "cup", "--game", "connect-4", "--entrants", "2")
+    with visitor(browser, host.http) as person, visitor(browser, host.http) as other:
+        pages = [who.open("/games/connect-4/play?against=") for who in (person, other)]
+        wait_for(lambda: any(page.locator("[data-move]").count() for page in pages))
+        page = person.open("/tournaments/cup")
+        expect(page.locator("#progress")).to_contain_text("0 entrants")
+
+
 def test_whoever_plays_by_keyboard_is_at_the_board_when_the_other_has_moved(
     browser: Browser, served: Served
 ) -> None:

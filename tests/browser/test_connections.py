@@ -83,6 +83,26 @@ def test_clocks_stand_still_while_the_host_cannot_be_reached_and_go_on_when_it_i
         wait_for(lambda: page.evaluate("true") and clock.inner_text() != stands)
 
 
+def test_a_page_whose_host_is_away_behind_a_proxy_does_not_say_that_the_page_is(
+    browser: Browser, arena: Served
+) -> None:
+    """A proxy answers all the same, with 502: while the host was restarted, all pages seemed to be gone."""
+
+    def without_host(route: Route) -> None:
+        asked = route.request
+        if asked.method == "HEAD" or "/live?" in asked.url:
+            route.fulfill(status=502)
+        else:
+            route.continue_()
+
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.route("**/*", without_host)
+        for path in ("/wall/live", "/matches/live-1", "/embed/matches/live-1"):
+            spectator.go(page, path)
+            expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+
+
 def test_a_page_waits_for_a_sign_of_life_for_as_long_as_the_host_may_be_silent(
     browser: Browser, arena: Served
 ) -> None:

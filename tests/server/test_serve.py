@@ -18,7 +18,7 @@ import pytest
 import trio
 import trio.testing
 from structlog.testing import capture_logs
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 import server.serve
 from server.config import Ports, Settings
@@ -26,7 +26,7 @@ from server.exits import INTERRUPTED
 from server.host.host import Host
 from server.net.admission import Admission
 from server.net.limits import Limits
-from server.stopping import print_meanwhile, print_standings, until_the_end
+from server.stopping import LINGER, PRINTING, print_meanwhile, print_standings, until_the_end
 from tests.ending import signals_as_before
 from tests.hang import HANG
 from tests.loopback import ipv6
@@ -325,11 +325,12 @@ async def test_the_standings_do_not_wait_for_a_client_that_is_slow_to_hang_up(
     """Whoever had stopped the host looked at nothing for a second, whatever it had to print."""
     reader, writer = os.pipe()
     admission, done = Admission(Limits()), trio.Event()
+    _, signals = trio.open_memory_channel[int](0)
     client = admission.admit(windowed_pair()[0])
     assert client is not None
 
     async def stop() -> None:
-        assert await print_meanwhile(host, "cup", False, admission, inf)
+        assert await print_meanwhile(host, "cup", False, admission, inf, signals)
         done.set()
 
     async with hosting(CUP) as (host, nursery):
@@ -344,6 +345,37 @@ async def test_the_standings_do_not_wait_for_a_client_that_is_slow_to_hang_up(
                 await done.wait()
         monkeypatch.undo()
     os.close(reader)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a pipe cannot be made small")
+async def test_standings_that_nobody_reads_are_waited_for_until_there_is_another_signal(
+    monkeypatch: pytest.MonkeyPatch, mock_clock: MockClock
+) -> None:
+    """A host on a busy machine gave up after 2 seconds, with four names, and called their table too long."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    signal_again, signals = trio.open_memory_channel[int](0)
+    async with hosting(CUP) as (host, _):
+        await host.tournaments["cup"].keep(*(Entered(f"bot-{number}") for number in range(100)))
+        with open(writer, "w") as full, capture_logs() as logged:  # noqa: ASYNC230 - it is open already
+            monkeypatch.setattr(sys, "stdout", full)
+            async with trio.open_nursery() as printing:
+                nobody = Admission(Limits())
+                printing.start_soon(print_meanwhile, host, "cup", True, nobody, inf, signals)
+                await trio.lowlevel.wait_readable(reader)
+                mock_clock.jump(2 * GRACE)
+                await wait_all_tasks_blocked()
+                assert not logged
+                await signal_again.send(signal.SIGINT)
+            assert [each["event"] for each in logged] == ["the standings were not printed in time"]
+            while not os.read(reader, 4096).endswith(b"}\n"):
+                pass  # so that the thread ends as well
+        monkeypatch.undo()
+    os.close(reader)
+
+
+def test_a_host_that_is_stopped_ends_before_a_container_is_killed() -> None:
+    assert Settings().grace + LINGER + PRINTING < 10.0
 
 
 def test_the_organisers_token_is_made_once_and_nobody_else_can_read_it(serve: Any) -> None:

@@ -70,6 +70,7 @@ async def test_it_ends_at_once_where_nothing_is_played_even_if_it_is_paused(
         assert here.tournament.record.state is State.PAUSED
         assert len(here.concluded()) == 2
         await here.desk.end()
+        assert here.tournament.record.state is State.FINISHED, "and whoever has ordered it is told so"
         await here.tournament.finished()
     assert len(here.concluded()) == 2
 

@@ -75,7 +75,7 @@ function connect() {
   const opened = new WebSocket(websocket);
   socket = opened;
   socket.addEventListener("open", () => {
-    const hello = { type: "hello", name, game, person: true, matches: 1 };
+    const hello = { type: "hello", name, game, tournament: `open-${game}`, person: true, matches: 1 }; // it enters no other
     if (against) hello.against = against;
     if (token) hello.token = token;
     send(hello);

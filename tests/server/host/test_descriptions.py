@@ -6,9 +6,12 @@ from html import escape
 
 import msgspec
 import pytest
+import trio
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.host.descriptions import WHY, about, reason
+from server.host.opening import JUST_NOW
 from server.protocols.api.feeds import calendar, events
 from tests.server.pages.sitting import sitting
 from tests.server.protocols.test_api import GAME, TOKEN, office
@@ -138,6 +141,28 @@ async def test_rounds_and_checking_in_are_chosen_and_told_over_the_api(autojump_
         ):
             told = await here.tell("/api/tournaments", 400, **{**wanted, "name": "x", **wrong})
             assert why in told["error"]
+
+
+async def test_no_organiser_opens_a_tournament_that_starts_in_the_past(autojump_clock: MockClock) -> None:
+    """It was taken silently, and the first two who came were the whole of it."""
+    past = "1970-01-01T00:00:00Z"
+    wanted = {"name": "cup", "game": GAME, "format": "swiss"}
+    async with sitting() as here:
+        await trio.sleep(JUST_NOW)
+        browser = await here.log_in()
+        form = await browser.read("/admin/create")
+        now = await browser.send(form, "/admin/create", start_at=past, **wanted)
+        assert "cup" in here.host.tournaments, now.body
+        await trio.sleep(1.0)
+        wanted["name"] = "next"
+        for key in ("start_at", "rounds_at"):
+            form = await browser.read("/admin/create")
+            answer = await browser.send(form, "/admin/create", 400, **wanted, **{key: past})
+            assert f"{key}: expected a time that is to come" in answer.body.decode()
+        opened = Opened(GAME, "swiss", start_at=0.0)
+        with capture_logs() as logs:
+            await here.host.found("next", opened)
+    assert [line["log_level"] for line in logs if "is past" in line["event"]] == ["warning"]
 
 
 def test_a_calendar_has_the_start_where_the_first_round_is_later() -> None:

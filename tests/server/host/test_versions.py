@@ -19,6 +19,7 @@ from tournament.events import Ending
 from tournament.facts import Concluded, Disqualified, Drew, Entered, Froze, Opened, Voided
 from tournament.format import Pairing
 from tournament.record import Record
+from tournament.settling import settled
 
 SCORES = {0: (1.0, 0.0), 1: (0.0, 1.0)}
 
@@ -82,6 +83,15 @@ def test_the_matches_of_all_tournaments_of_a_game_count_together() -> None:
 
 
 @pytest.mark.slow
+def test_a_match_that_was_never_played_is_of_no_version() -> None:
+    """A bot whose opponent was out, or had stayed away, was said to have given none in its latest matches."""
+    known = record([("1", 0), ("1", 1)])
+    known.add(Drew((Pairing(3, 3, "ann", "bob"),)))
+    known.add(settled(known, known.drawn[3], {"bob": 40.0}, set(), 50.0))
+    (one,) = of_ann(known)
+    assert (one.version, one.played, one.wins) == ("1", 2, 1)
+
+
 def test_the_latest_version_is_the_one_that_played_last_in_whatever_tournament() -> None:
     """Catches a version that was not the latest because it had played before in a tournament opened since."""
     table, cup = record([("1", 0), ("2", 1)], since=100.0), record([("2", 1)])

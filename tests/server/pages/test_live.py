@@ -360,18 +360,18 @@ async def test_what_is_no_id_of_this_run_of_the_host_is_no_id(autojump_clock: Mo
     """Whoever comes with one gets all there is, though nothing changes any more."""
     async with gallery() as here:
         await running(here, "ann", "bob", think=50.0)
-        first = await here.watch("page=/tournaments/cup")
+        first = await here.watch("page=/matches/cup-1")
         await trio.sleep(1.0)
         await first.look()
         run, _, tick = first.id.partition("-")
         assert int(tick) > 0
         strange = ("0badc0de-5", "5", "-", "x-y", "é", "9" * 30)
         for said in (*strange, f"{run}-", f"{run}-x", f"{run}-²", f"{run}--5", f"{run}-{'9' * 30}"):
-            watcher = await here.watch(f"page=/tournaments/cup&after={quote(said)}")
+            watcher = await here.watch(f"page=/matches/cup-1&after={quote(said)}")
             await trio.sleep(0.5)
             await watcher.look()
             assert watcher.parts, said
-        again = await here.watch(f"page=/tournaments/cup&after={first.id}")
+        again = await here.watch(f"page=/matches/cup-1&after={first.id}")
         await trio.sleep(0.5)
         await again.look()
         assert not again.parts, "this one has them"

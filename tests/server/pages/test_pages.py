@@ -32,7 +32,7 @@ from server.pages.story import Story
 from server.protocols.catalogue import dialects
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
 from tests.server.web import get, serving
-from tests.tournament.world import play, silent
+from tests.tournament.world import first, play, silent
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Drew, Entered, State, Turned
@@ -666,6 +666,36 @@ async def test_a_bot_is_not_said_to_be_graded_where_nothing_is(autojump_clock: M
         first = await here.read("/bots/ann")
         await trio.sleep(1.0)
         assert "being graded" not in await here.read("/bots/ann"), first
+
+
+@pytest.mark.parametrize("practises", [True, False])
+async def test_the_page_of_a_bot_says_why_the_matches_that_it_lists_are_not_in_its_record(
+    practises: bool, autojump_clock: MockClock
+) -> None:
+    """It said "0 matches" above one."""
+    async with gallery() as here:
+        if practises:
+            visit = await here.host.arrive("ann", GAME, against="random", practises=True)
+            here.nursery.start_soon(play, visit.player, first)
+            await trio.sleep(50.0)
+        else:
+            await played(here, "ann", "bob")
+        page = await here.read("/bots/ann")
+    assert practises is ("No match that counts is over yet." in page)
+    assert practises is ("counts for nobody" in page)
+    assert "0 matches" not in page
+
+
+async def test_a_bot_without_moves_is_not_said_to_be_graded(autojump_clock: MockClock) -> None:
+    """Not even while the moves of others are."""
+    async with gallery() as here:
+        tournament = await here.hold(entrants=3)
+        here.nursery.start_soon(play, (await here.host.arrive("cyd", GAME)).player, silent)
+        await here.come("ann", "bob")
+        await trio.sleep(300.0)
+        assert tournament.record.state is State.FINISHED
+        pages = {name: await here.read(f"/bots/{name}") for name in ("cyd", "ann")}
+        assert ["being graded" in page for page in pages.values()] == [False, True]
 
 
 async def test_an_ending_is_told_in_words_about_the_players(autojump_clock: MockClock) -> None:

@@ -213,6 +213,28 @@ def test_a_pairing_that_is_to_be_played_again_has_not_ended() -> None:
     assert (after.state, after.ended) == ("open", None)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (None, None),
+        (Disqualified("bot 0", "two in one"), "whoever has met a bot that is disqualified has won."),
+        (Withdrew("bot 0", annulled=True), "a bot whose results are annulled count for nobody."),
+        (Withdrew("bot 0", annulled=False), None),
+    ],
+)
+def test_the_schedule_says_where_the_standings_have_other_results(
+    change: Disqualified | Withdrew | None, said: str | None
+) -> None:
+    """A lost match was 0 – 1 in the schedule and 1 in the table of who met whom, without a word."""
+    record = event("round-robin", ("bot 0", "bot 1"))
+    play(record, Random(1), "bot 0", "bot 1")
+    if change is not None:
+        record.add(change)
+    shown = part("schedule", tables.schedule(record, 1) | {"whole": True})
+    assert ("results as they were played" in shown) == (said is not None)
+    assert said is None or said in shown
+
+
 @pytest.mark.parametrize("kind", ["open", "ladder"])
 def test_a_match_that_counts_for_nothing_is_not_shown_as_one_that_both_have_lost(kind: str) -> None:
     """Catches a victory over one of the host's own opponents as 0 – 0, and a match that is void."""

@@ -8,9 +8,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from games.game import Pace
 from server.pages import formatting, home, tables
 from server.pages.rendering import part
+from server.pages.tournament import FORECAST
 from tests.server.pages.gallery import GAME, Gallery, gallery
+from tests.tournament.world import silent
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, State, Turned
@@ -182,6 +185,27 @@ async def test_what_is_said_of_a_start_holds_after_its_time_where_too_few_have_c
                 assert ("</time> or later, once 2 have entered" in await here.read(path)) == wanting, path
         await here.hold("fair", start_at=here.host.wall() + 60.0, check_in=30.0)
         assert "</time> or later, once 2 have checked in" in await here.read("/tournaments/fair")
+
+
+@pytest.mark.slow
+async def test_what_is_foreseen_goes_on_while_nothing_ends(autojump_clock: MockClock) -> None:
+    """The page of a tournament said "about 1 s to go" for as long as a match lasted."""
+    foreseen = re.compile("about (.*?) to go")
+    async with gallery() as here:
+        cup = await here.hold(entrants=2, pace=Pace(turn=3600.0))
+        await here.come("ann", "bob", behave=silent)
+        await trio.sleep(1.0)
+        page = await here.read("/tournaments/cup")
+        watcher = await here.watch("page=/tournaments/cup")
+        for _ in range(5):
+            await trio.sleep(300.0)
+            await watcher.look()
+            page = await here.read("/tournaments/cup")
+            assert foreseen.findall(watcher.parts["progress"]) == foreseen.findall(page)
+            left = cup.eta()
+            assert left is not None
+            words = {formatting.duration(left + off) for off in (-FORECAST, 0.0, FORECAST)}
+            assert words.issuperset(foreseen.findall(page))
 
 
 async def test_a_tournament_that_takes_entrants_says_how_it_begins_and_how_bots_come_in(
