@@ -99,7 +99,9 @@ class Format(Struct, frozen=True, kw_only=True):
     endless: bool = False  # never over by itself; pairs whoever is present, and has no match played again
     choosy: bool = False  # an entrant may have come for one opponent and no other
     latest: int | None = None  # the table has so many of those who have played: the ones who played last
-    midway: bool = False  # may draw more while something is to be played, even if nobody has come or gone
+    # May draw more while something is to be played, even if nobody has come or gone: after each result there
+    # is more to draw, or the same.
+    midway: bool = False
     late: bool = True  # takes entrants after it has begun
     decides: bool = False  # stops by itself when the places are decided: see `deciding.py`
     eliminates: bool = False  # whoever loses is out, so each round depends on the ones before

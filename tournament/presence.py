@@ -5,7 +5,7 @@ which pairings have waited too long, and closes them.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from math import inf
 
@@ -81,7 +81,9 @@ class Presence:
         self._here: set[str] = set()  # entrants who are here and have not gone for good
         self._arrived: set[str] = set()  # those who have been here since this was last asked for
         self.been: set[str] = set()  # those who have been here since the host was started
-        self._next: tuple[object, Set[str]] = None, frozenset()  # who plays in the next round, as of when
+        # Who plays in the next round, as of when, and as it was drawn, where that was told
+        self._next: tuple[object, Set[str] | None] = None, None
+        self._foreseen: tuple[Sequence[Pairing], Set[str]] = (), frozenset()
         self._free: set[str] = set()  # those who were idle when last looked at, and not dealt to since
         self._sought: Sought = {}  # those of these with perhaps something to play
 
@@ -153,7 +155,10 @@ class Presence:
         match fact:  # the most frequent first: trying a class that a fact does not have takes long
             case Concluded(score=None, players=players):
                 self.heard(*players)
-            case Drew() | RoundBegan():
+            case RoundBegan():
+                self._foreseen = (), frozenset()
+                self._more_to_play()
+            case Drew():
                 self._more_to_play()
             case Concluded():
                 pass
@@ -217,12 +222,20 @@ class Presence:
             and (name not in checked_in if soon else name in next_players or name in due or name in playing)
         }
 
+    def foresee(self, drawn: Sequence[Pairing]) -> None:
+        """Know what the next round will be if nobody comes or goes before it begins."""
+        if drawn is not self._foreseen[0]:
+            self._foreseen = drawn, rounds.players_of(drawn)
+
     def _next_players(self) -> Set[str]:
-        """Who meets somebody in the next round, worked out when that may have changed."""
+        """Who meets somebody in the next round, worked out when that may have changed.
+
+        In a large knockout nobody is known before it is drawn, which is done where it holds up no match.
+        """
         now = self._record.arrivals, self._record.ended, self._record.round
         if self._next[0] != now:
             self._next = now, rounds.next_players(self._record)
-        return self._next[1]
+        return self._foreseen[1] if self._next[1] is None else self._next[1]
 
     def waited(self, name: str) -> float:
         """Seconds for which the tournament has waited for somebody who is absent."""

@@ -7,18 +7,19 @@ are the usual ones, do not wait for one another at all.
 These are pure functions; the tournament looks at the clock and keeps the fact that a round has begun.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from itertools import pairwise, takewhile
 from math import floor, inf
 
 from msgspec import UNSET
 
 from tournament.facts import Opened, State
-from tournament.format import formats
+from tournament.format import Pairing, formats
 from tournament.record import Record
 from tournament.sizes import DAYS, SECONDS
 
 MOST = 1_000  # times of rounds that an organiser may write down
+FEW = 500  # entrants of whom a draw takes no more than some two milliseconds
 
 
 def begins_at(record: Record, round: int) -> float:
@@ -65,13 +66,23 @@ def coming(record: Record) -> tuple[int, float] | None:
     return next((each for each in planned(record) if each[0] > record.round), None)
 
 
-def next_players(record: Record) -> Set[str]:
-    """Who meets somebody in the next round, as far as that is known, once those before it are over."""
+def next_players(record: Record) -> Set[str] | None:
+    """Who meets somebody in the next round, as far as that is known, once those before it are over.
+
+    None: only a draw that takes long could say.
+    """
     if record.round is not None and (known := record.open.players_of(record.round + 1)):
         return known
     if not record.format.eliminates:
         return record.entrants.keys() - record.out
+    if len(record.entrants) > FEW:
+        return None
     drawn = record.format.draw(list(record.entrants.values()), *record.past(), record.terms)
+    return players_of(drawn)
+
+
+def players_of(drawn: Iterable[Pairing]) -> Set[str]:
+    """Who meets somebody in these pairings."""
     return frozenset(name for pairing in drawn if pairing.second is not None for name in pairing.names)
 
 

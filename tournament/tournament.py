@@ -507,6 +507,7 @@ class Tournament:
             return (), inf
         if drawn and record.format.plan is not None:
             self._draws.put_off(drawn)  # entrants may come or go before it begins
+            self._presence.foresee(drawn)
             drawn = ()
         return drawn, max(wait, 0.0) or inf
 

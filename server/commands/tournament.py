@@ -18,6 +18,7 @@ from server.commands.tournament_answers import COLUMNS, cells, order, shown, tel
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
 from server.programs.answers import Summary
+from server.programs.download import Download
 from server.programs.table import table
 from server.programs.terminal import expect_consent, note, say, say_unchanged
 
@@ -274,18 +275,19 @@ def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = 
     """
     from server.store import private
 
-    lines = (desk or DeskOptions()).remote().text_for_organiser("tournaments", name, "export")
-    if output is None:
-        say_unchanged(lines)
-        return DONE
-    try:
-        if not output.exists():  # later writes keep its rights
-            private.create(output)
-        output.write_text(lines, encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"{output}: cannot be written: {error.strerror}") from None
-    count = lines.count("\n")
-    note(f"{count:,} lines are in {output}")
+    with Download() as lines:
+        (desk or DeskOptions()).remote().download_for_organiser(lines, "tournaments", name, "export")
+        if output is None:
+            say_unchanged(lines)
+            return DONE
+        try:
+            if not output.exists():  # later writes keep its rights
+                private.create(output)
+            with output.open("wb") as file:
+                file.writelines(lines)
+        except OSError as error:
+            raise Failure(f"{output}: cannot be written: {error.strerror}") from None
+    note(f"{lines.lines:,} lines are in {output}")
     return DONE
 
 

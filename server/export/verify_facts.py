@@ -5,6 +5,7 @@ says less: that is what `in_order` is for.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from unicodedata import category
@@ -368,11 +369,14 @@ def _followed(
     record: Record, facts: Sequence[tuple[int, AnyFact]], index: int, fact: Drew | Withdrew
 ) -> bool:
     """Whether a decision follows if some of the results directly before it came too late for it."""
-    first = index  # of these results
-    while isinstance(facts[first - 1][1], Concluded):
+    first, late = index, 0  # of these results, and how many of them count
+    while isinstance(result := facts[first - 1][1], Concluded):
         first -= 1
+        late += record.results.counted.get(result.pairing) == result.match
     if first == index:
         return False
+    if isinstance(fact, Drew):
+        return _drew_without(record, fact, late)
     record = Record(record.name, record.opened)
     for place, (_, earlier) in enumerate(islice(facts, 1, index), 1):
         if place >= first and _follows(record, fact):
@@ -380,6 +384,21 @@ def _followed(
         if not any(objections(record, earlier, True)) or can_be_added(record, earlier):
             record.add(earlier)
     return False
+
+
+def _drew_without(record: Record, fact: Drew, late: int) -> bool:
+    """Whether it was drawn from fewer results than there are, without at most so many of the latest."""
+    entrants, (drawn, results) = list(record.entrants.values()), record.past()
+
+    def made(count: int) -> Sequence[Pairing]:
+        return tuple(record.format.draw(entrants, drawn, results[:count], record.terms))
+
+    counts = range(len(results) - late, len(results))
+    if not record.format.midway:
+        return any(made(count) == fact.pairings for count in counts)
+    # A knockout may be drawn thousands of times. With each result there is more to draw, or the same.
+    place = bisect_left(counts, len(fact.pairings), key=lambda count: len(made(count)))
+    return place < len(counts) and made(counts[place]) == fact.pairings
 
 
 def _drawn(record: Record) -> tuple[Pairing, ...]:

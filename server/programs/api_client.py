@@ -7,7 +7,7 @@ what a host gives (`answers.py`), and no answer fills the memory or takes for ev
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from http.client import (
     HTTPConnection,
@@ -39,6 +39,7 @@ from server.net import causes
 from server.net.addresses import http_parts, is_loopback
 from server.net.escaping import safe
 from server.programs import answers
+from server.programs.download import Download
 from server.programs.hanging_up import hanging_up
 from server.programs.terminal import note
 from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
@@ -151,26 +152,28 @@ class Remote:
                 raise self._no_host(f"its {listed} go on from {after} at {following}")
             after, query = following, f"?after={following}"
 
-    def text(self, *path: str, query: str = "", most: int | None = LARGEST) -> str:
-        return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS, most=most))  # noqa: S310
+    def text(self, *path: str, query: str = "") -> str:
+        return self._text(self._answer(Request(self._address(path) + query), texts=TEXTS))  # noqa: S310
 
-    def text_for_organiser(self, *path: str) -> str:
+    def download_for_organiser(self, into: Download, *path: str) -> None:
         """Like `text`, of any length, with the organiser's token, if there is one: they are shown more.
 
         What everybody may read comes with any token, so a wrong one would not be noticed: the host is asked.
         It needs none, so one that was only found in a data folder, which is of a host on this machine, goes
         to no other machine: whoever is there would have it.
         """
-        if (found := self._token_found()) is None:
-            return self.text(*path, most=None)
-        token, origin = found
-        if origin not in GIVEN and not is_loopback(urlsplit(self.url).hostname or ""):
-            note(f"this is what everybody may see: the token in {origin} goes to hosts at 127.0.0.1 alone")
-            return self.text(*path, most=None)
-        headers = {"Authorization": f"Bearer {token}"}
-        self._answer(Request(self._address(("organiser",)), headers=headers), f"; it was taken from {origin}")  # noqa: S310
-        asked = Request(self._address(path), headers=headers)  # noqa: S310
-        return self._text(self._answer(asked, texts=TEXTS, most=None))
+        headers = dict[str, str]()
+        if (found := self._token_found()) is not None:
+            token, origin = found
+            if origin not in GIVEN and not is_loopback(urlsplit(self.url).hostname or ""):
+                note(
+                    f"this is what everybody may see: the token in {origin} goes to hosts at 127.0.0.1 alone"
+                )
+            else:
+                headers = {"Authorization": f"Bearer {token}"}
+                asked = Request(self._address(("organiser",)), headers=headers)  # noqa: S310
+                self._answer(asked, f"; it was taken from {origin}")
+        self._answer(Request(self._address(path), headers=headers), texts=TEXTS, into=into)  # noqa: S310
 
     def post(self, *path: str, body: dict[str, Any] | None = None, like: Any = Anything) -> Any:
         """Give an order, with the organiser's token; returns the answer, which is of that shape."""
@@ -185,18 +188,26 @@ class Remote:
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
     def _answer(
-        self, request: Request, credentials: str = "", texts: Sequence[str] = (), most: int | None = LARGEST
+        self,
+        request: Request,
+        credentials: str = "",
+        texts: Sequence[str] = (),
+        most: int = LARGEST,
+        into: Download | None = None,
     ) -> bytes:
         """The answer to a request; `credentials` is added to the message if they are refused.
 
-        If there are `texts`, it is of one of these types. It has at most so many bytes, and comes soon,
-        unless `most` is None: an export is as long as it is.
+        If there are `texts`, it is of one of these types. It has at most so many bytes, and comes soon. If it
+        is to go `into` a download, it has as many as there is room for, and this returns none.
         """
         try:
             with _opened(request) as answer:
                 if texts and answer.headers.get_content_type() not in texts:
                     raise self._no_host()
-                return answer.read() if most is None else _body(answer, most)
+                if into is None:
+                    return _body(answer, most)
+                into.take(_parts(answer, into.most))
+                return b""
         except _Endless as endless:
             raise self._no_host(str(endless)) from None
         except HTTPError as error:
@@ -228,6 +239,8 @@ class Remote:
                 raise Failure(f"{self.url}: {causes.why(reason)}; a host without TLS is at http://") from None
             why = getattr(reason, "strerror", None) or reason
             raise Failure(f"no host answers at {self.url}: {why}; `quintain serve` starts one") from None
+        except UnicodeDecodeError:
+            raise self._no_host() from None
         except ValueError:  # of where it leads: our own address was looked at
             raise Failure(f"{self.url} leads to what is no address: name one with --url") from None
 
@@ -326,15 +339,19 @@ def _complaint(error: HTTPError) -> str:
 
 def _body(answer: HTTPResponse | HTTPError, most: int) -> bytes:
     """What an answer has after its head; raises `_Endless`."""
-    parts, room, until = list[bytes](), most, time.monotonic() + WHOLE_WITHIN
+    return b"".join(_parts(answer, most))
+
+
+def _parts(answer: HTTPResponse | HTTPError, most: int) -> Iterator[bytes]:
+    """The same in parts, as they come."""
+    room, until = most, time.monotonic() + WHOLE_WITHIN
     while part := answer.read1(min(room + 1, 65536)):
-        parts.append(part)
         room -= len(part)
         until += len(part) / SLOWEST
         if room < 0:
             raise _Endless(f"its answer has more than {most:,} bytes")
         if time.monotonic() > until:
             raise _Endless(f"its answer was not whole after {WHOLE_WITHIN:.0f} s, and comes too slowly")
+        yield part
     if answer.length:  # were promised, and did not come
         raise IncompleteRead(b"")
-    return b"".join(parts)

@@ -6,7 +6,7 @@ Colours and progress are for a terminal only, and colours not where `NO_COLOR` i
 
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, nullcontext, suppress
 from typing import BinaryIO
 
@@ -28,13 +28,14 @@ def say(text: str) -> None:
         print(safe(text, cut=None), flush=True)  # noqa: T201
 
 
-def say_unchanged(text: str) -> None:
+def say_unchanged(lines: Iterable[bytes]) -> None:
     """Print a result of which every character counts. On a terminal it is escaped like any other."""
     if sys.stdout.isatty():
-        say(text.removesuffix("\n"))
+        for line in lines:
+            say(line.decode().removesuffix("\n"))
         return
     with printing():
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.writelines(lines)
         sys.stdout.buffer.flush()
 
 

@@ -7,6 +7,7 @@ again, with the same id. The same goes for a host that goes on where another has
 
 from collections.abc import Sequence
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from server.store.duties import Duties  # psycopg, which it needs, is an extra
 
 LOOK = 1.0  # seconds between two looks for something new
+FRESH = 0.1  # seconds for which all webhooks go by the same look
 AT_A_TIME = 200  # entries that are read
 FIRST, LONGEST = 1.0, 300.0  # seconds before the second try, and before any other at most
 KNOWN = 1000  # tournaments whose games are remembered
@@ -60,13 +62,32 @@ async def deliver(
         positions = PositionKeeper(
             Positions(file) if duties is None else SharedPositions(file, duties), in_thread
         )
+        end = End(reader, in_thread)
         async with trio.open_nursery() as nursery:
             for webhook in webhooks:
-                nursery.start_soon(Delivery(webhook, reader, positions, post, in_thread).run)
+                nursery.start_soon(Delivery(webhook, reader, end, positions, post, in_thread).run)
 
 
 class TakenOver(Exception):
     """Another host tells this webhook by now."""
+
+
+class End:
+    """Where the journal ends. Of all webhooks that ask at about the same time, one looks."""
+
+    def __init__(self, reader: Reader, in_thread: InThread) -> None:
+        self._reader = reader
+        self._in_thread = in_thread
+        self._looking = trio.Lock()
+        self._number = 0  # of the latest entry …
+        self._good_until = -inf
+
+    async def number(self) -> int:
+        async with self._looking:
+            if (now := trio.current_time()) >= self._good_until:
+                self._number = await self._in_thread(self._reader.last)
+                self._good_until = now + FRESH  # … which was so at that time or later
+            return self._number
 
 
 class Batch:
@@ -91,6 +112,8 @@ class PositionKeeper:
         self._next = Batch()  # what the next write keeps
 
     async def mine(self, url: str) -> bool:
+        if not self._positions.shared:
+            return True
         return await self._in_thread(lambda: self._positions.mine(url), limiter=self._one)
 
     async def of(self, url: str) -> int | None:
@@ -118,12 +141,14 @@ class Delivery:
         self,
         webhook: Webhook,
         reader: Reader,
+        end: End,
         positions: PositionKeeper,
         post: Post,
         in_thread: InThread,
     ) -> None:
         self._webhook = webhook
         self._reader = reader
+        self._end = end
         self._positions = positions
         self._post = post
         self._in_thread = in_thread
@@ -161,7 +186,7 @@ class Delivery:
         await self._keep(position)  # another host may have to go on before there is anything to tell
 
     async def _tell_what_is_new(self) -> None:
-        while due := await self._in_thread(self._read):
+        while self._told < await self._end.number() and (due := await self._in_thread(self._read)):
             kept = self._told
             for number, body in due:
                 if body is not None:

@@ -27,6 +27,8 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Positions:
     """Numbers of entries, by address. One process writes them."""
 
+    shared = False  # whether other hosts may tell some of the webhooks
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._told = read(path)
@@ -53,6 +55,8 @@ class SharedPositions(Positions):
 
     The file, and this host's figures, have the webhooks that this host tells.
     """
+
+    shared = True
 
     def __init__(self, path: Path, duties: "Duties") -> None:
         super().__init__(path)

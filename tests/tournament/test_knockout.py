@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from math import ceil, log2
 from random import Random
 
@@ -230,3 +230,21 @@ def test_who_goes_on_is_found_without_looking_through_all_names_for_each_match()
     assert len(KNOCKOUT.draw(entrants, drawn, results, held.terms)) == 128
     assert standings(entrants, held.results, KNOCKOUT.order)[0].name == "p0"
     assert Compared.times < 10 * len(entrants)
+
+
+@given(seed=seeds, count=st.integers(2, 20))
+@settings(max_examples=tries(50, 1000))
+def test_after_each_result_there_is_more_to_draw_or_the_same(seed: int, count: int) -> None:
+    """`quintain verify` relies on that to find out with which result something was drawn."""
+    random = Random(seed)
+    held = Held(KNOCKOUT, field(count))
+    while held.advance():
+        random.shuffle(held.open)
+        before = len(held.results)
+        for pairing in held.open[:]:
+            held.conclude(pairing, toss(random)(pairing))
+        drawn = [
+            KNOCKOUT.draw(held.entrants, held.drawn, held.results[:results], held.terms)
+            for results in range(before, len(held.results) + 1)
+        ]
+        assert all(one == other or len(one) < len(other) for one, other in pairwise(drawn))

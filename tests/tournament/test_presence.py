@@ -1,11 +1,13 @@
 """Who is here, as a format without an end is told."""
 
+from collections.abc import Sequence
 from math import inf
 
 import trio
 
 from tests.steps import steps_taken
-from tournament.facts import Drew, Entered, Opened, State, Turned, Withdrew
+from tournament.events import Ending
+from tournament.facts import Concluded, Drew, Entered, Opened, RoundBegan, State, Turned, Withdrew
 from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.presence import PIECE, Presence
@@ -95,3 +97,30 @@ async def test_to_find_who_is_missing_takes_little_for_each() -> None:
     await presence.catch_up()
     assert list(presence.missing()) == [f"bot-{number}" for number in range(2 * PIECE)]
     assert steps_taken(presence.missing) < 30 * count
+
+
+async def test_who_is_missing_for_the_next_round_of_a_large_knockout_is_known_from_its_draw() -> None:
+    """Catches a draw of ten thousand, only to know them, that held up all moves for 37 ms."""
+    opened, count = Opened("tic-tac-toe", "knockout", round_every=60.0, start_at=0.0), 1024
+    record = Record("cup", opened)
+    for number in range(count):
+        record.add(Entered(f"bot-{number}"))
+    for fact in (Turned(State.RUNNING), RoundBegan(1, 0.0)):
+        record.add(fact)
+
+    def draw() -> Sequence[Pairing]:
+        return record.format.draw([*record.entrants.values()], *record.past(), record.terms)
+
+    record.add(Drew(tuple(draw())))
+    for number, pairing in [*record.drawn.items()]:
+        match, (first, second) = record.match_name(number), pairing.names
+        won = Concluded(match, number, (first, second), 0, Ending.LEFT, f"{second} left", (1.0, 0.0))
+        record.add(won)
+    presence = Presence(record, "tic-tac-toe", Lobby(), Timekeeper(inf), 30.0)
+    presence.heard_of_all()
+    await presence.catch_up()
+    assert steps_taken(presence.missing) < 30 * count
+    presence.foresee(draw())
+    assert presence.missing().keys() == {pairing.first for pairing in record.drawn.values()}
+    presence.told(RoundBegan(2, 60.0))
+    assert not presence.missing()

@@ -34,7 +34,7 @@ from tournament.facts import (
     Voided,
     Withdrew,
 )
-from tournament.format import OPEN, Aim, Pairing, Terms
+from tournament.format import OPEN, Aim, Pairing, Score, Terms
 from tournament.record import Record
 from tournament.sealing import commitment
 
@@ -53,6 +53,7 @@ MOVED = structs.replace(WON, moves=("C",), times=(1.0,))
 VOID = structs.replace(WON, winner=None, ending=Ending.VOID, why="a cable", score=None)
 TABLE = {"format": OPEN}
 CHECKED_IN = {"check_in": 60.0}
+KNOCKOUT = {"format": "knockout"}
 BY_THE_CLOCK = {"round_every": 60.0}
 UNSEEN = "{} has no control, invisible or bidirectional characters, and {} has"
 NO_DIGEST = 'a token has a SHA-256 for its digest, in hexadecimal, and not "token"'
@@ -379,3 +380,31 @@ def test_a_decision_that_does_not_follow_takes_as_long_as_there_are_results_befo
         return steps_taken(lambda: decided(now, list(enumerate(facts, 1)), len(facts) - 1)) / len(facts)
 
     assert steps_for_each(32) < 2 * steps_for_each(8)
+
+
+def test_a_draw_of_a_knockout_is_looked_at_in_a_few_draws_however_many_results_came_before_it() -> None:
+    """Catches minutes for a knockout of thousands: all began anew for each draw, and was drawn often."""
+    names = [f"bot-{number}" for number in range(128)]
+    entered: Facts = (*map(Entered, names), RUNS)
+    known = record(entered, KNOCKOUT)
+    drawn = tuple(known.format.draw([*known.entrants.values()], [], [], known.terms))
+
+    def result(pairing: Pairing, score: Score) -> Concluded:
+        match = f"cup-{pairing.number}"
+        return structs.replace(WON, match=match, pairing=pairing.number, players=pairing.names, score=score)
+
+    def steps(late: int) -> int:
+        """With so many results that the draw was made without, after as many as all others but these."""
+        first, *others = drawn
+        in_time = [result(each, (1.0, 0.0)) for each in others[late:]]
+        too_late = [result(each, (0.5, 0.5)) for each in others[:late]]
+        again = Pairing(len(drawn) + 1, 1, first.second or "", first.first)
+        before: Facts = (*entered, Drew(drawn), *in_time, result(first, (0.5, 0.5)), *too_late)
+        now, facts = record(before, KNOCKOUT), (Opened("tic-tac-toe", "knockout"), *before, Drew((again,)))
+        found: list[str | None] = []
+        taken = steps_taken(lambda: found.append(decided(now, [*enumerate(facts, 1)], len(facts) - 1)))
+        assert found == [None]
+        return taken
+
+    at_once = steps(0)
+    assert all(steps(late) < 10 * at_once for late in (1, 30, 60))

@@ -17,6 +17,7 @@ import trustme
 
 from server.exits import FAILED, MISUSED, ConfigError, Failure, Misuse
 from server.programs.api_client import READINGS, Remote
+from server.programs.download import Download
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
 from tests.server.run import quintain
@@ -81,6 +82,12 @@ def test_whoever_is_told_to_ask_again_at_once_does_so() -> None:
         Remote(f"http://{busy}", "token").post("tournaments")  # may have been done
     with answering(later, there) as address:
         assert Remote(f"http://{address}").get("games") == {}
+
+
+def downloaded(remote: Remote) -> bytes:
+    with Download() as found:
+        remote.download_for_organiser(found, "tournaments", "friday", "export")
+        return b"".join(found)
 
 
 @contextmanager
@@ -199,7 +206,7 @@ def test_the_token_of_an_organiser_goes_nowhere_but_where_it_was_sent(status: by
     leads = b"HTTP/1.1 %b Go\r\nLocation: %b\r\nContent-Length: 0\r\n\r\n" % (status, elsewhere)
     for ask in (
         lambda remote: remote.post("tournaments"),
-        lambda remote: remote.text_for_organiser("tournaments", "friday", "export"),
+        downloaded,
     ):
         with answering(leads) as address, pytest.raises(Failure, match=f"leads to {elsewhere.decode()}"):
             ask(Remote(f"http://{address}", "a token"))
@@ -221,8 +228,8 @@ def test_whoever_exports_from_another_machine_sends_it_only_a_token_that_was_nam
         heard: list[bytes] = []
         with answering(*[export] * (2 if sent else 1), heard=heard) as address:
             there = f"http://{address.replace('127.0.0.1', name)}"
-            found = Remote(there, token, str(tmp_path)).text_for_organiser("tournaments", "friday", "export")
-        assert found == "{}\n"
+            found = downloaded(Remote(there, token, str(tmp_path)))
+        assert found == b"{}\n"
         assert [sent in each if sent else b"Bearer" not in each for each in heard] == [True] * len(heard)
 
 

@@ -247,6 +247,34 @@ async def test_how_often_positions_are_written_does_not_grow_with_the_webhooks_t
     assert writes < 4 * 20, "a few for each event: not all deliveries end at once"
 
 
+async def test_how_often_the_journal_is_looked_at_does_not_grow_with_the_webhooks_that_have_nothing_to_tell(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    """Catches a quarter of a processor for a thousand webhooks to which nothing happens."""
+
+    async def looks(many: int) -> int:
+        found = 0
+
+        async def in_thread(work: Any, **options: Any) -> Any:
+            nonlocal found
+            found += 1
+            return await here(work)
+
+        async with trio.open_nursery() as nursery:
+            webhooks = [Webhook(f"https://{number}.example/", "s") for number in range(many)]
+            nursery.start_soon(
+                partial(deliver, webhooks, journal.engine, journal.folder, in_thread=in_thread)
+            )
+            await trio.sleep(5.5)
+            found = 0
+            await trio.sleep(10.0)
+            nursery.cancel_scope.cancel()
+        return found
+
+    journal.add(OPENED)
+    assert await looks(1) == await looks(50) > 0
+
+
 async def test_a_position_that_cannot_be_kept_holds_up_no_webhook(
     journal: Journal, autojump_clock: MockClock
 ) -> None:
