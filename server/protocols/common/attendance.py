@@ -242,7 +242,9 @@ class Attendance(Taker):
     async def _decided(self, name: str, game: str, wishes: Wishes, *, goes_on: bool = False) -> Visit | None:
         try:
             visit = await self._host.arrive(name, game, peer=self.peer, goes_on=goes_on, **wishes)
-        except Unwelcome:
+        except Unwelcome as why:
+            if not isinstance(why, ComeAgain):  # an old client may tell its author nothing of this
+                log.info("turned away", peer=self.peer, player=name, game=game, why=str(why))
             if not self.over:
                 self.happens(Happening.REFUSED)
             raise
