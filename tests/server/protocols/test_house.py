@@ -345,7 +345,7 @@ async def test_illegal_moves_in_one_piece_forfeit_like_those_that_come_one_by_on
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("{", "this is not JSON: Input data was truncated"),
+        ("{", "this is not JSON: Input data was truncated; over TCP a message is one line"),
         ('\ufeff{"type":"move","move":"C"}', "this is not JSON: a byte order mark is before it"),
         ('{"type":"flip"}', 'type: expected one of hello, move, resign, state, bye, not "flip"'),
         ('{"name":"ann"}', "type is required, and is missing; there are: hello, move, resign, state, bye"),
