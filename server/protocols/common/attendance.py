@@ -522,7 +522,10 @@ class Attendance(Taker):
                 seat.here()  # by that connection, though it may have been missed over this one
             if not self.over:
                 self.happens(Happening.REPLACED)
+            tape = self.tape
             self._let_go(for_good=False)
+            if seat is not None and seat.match.elsewhere:
+                self.tape = tape  # for what was said there, which comes back with the connection
 
     @property
     def _on_its_turn(self) -> bool:
