@@ -432,6 +432,8 @@ def _advice(end: Message, seat: int, game: str) -> str:
         return "the host hung up on you because of what you did; the reason is in brackets"
     if how == ("time", "bot") and late and refused and refused.get("ply") == late.get("ply"):
         return "refused moves cost the time; see above why they were refused"
+    if how == ("time", "bot") and late and late.get("ignored"):
+        return "the host waited for a move that it could read; see above why it was refused"
     if how == ("time", "bot") and late:
         deadline, spent = late.get("deadline"), late.get("spent")
         return f"you had {deadline} s and took {spent} s; {_ADVICE[how]}"

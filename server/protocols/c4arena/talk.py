@@ -318,6 +318,8 @@ class C4Arena:
         elif waiting >= self._limits.junk.credits or not self.attendance.budget.junk(at, in_all=False):
             self.give_up(TOO_MANY)
             return
+        elif (seat := self.attendance.seat) is not None:
+            seat.note_ignored(reason)
         self._may_ask = True
         self._tarpit.answer(encode(Ignored(repeated(message, self._limits.echo_bytes), reason)))
 
