@@ -59,10 +59,11 @@ STUCK = {
     "loses": tuple(Outcome(1 - seat, f"{name} cannot move") for seat, name in enumerate(SEATS)),
     "draws": tuple(Outcome(None, f"{name} cannot move, a draw here") for name in SEATS),
 }
-EXPECTED = {
-    "placeWorker": '"x y" or [x,y], a field for a worker, with x and y from 0 to 5',
-    "moveWorker": '"w x y" or [w,x,y], a worker, 1 or 2, and the field it moves to, with x and y from 0 to 5',
-    "build": '"x y" or [x,y], a field to build on, with x and y from 0 to 5',
+WITHIN = "with x and y from 0 to 5"
+EXPECTED = {  # as text, as a list, and what it is
+    "placeWorker": ('"x y"', "[x,y]", f"a field for a worker, {WITHIN}"),
+    "moveWorker": ('"w x y"', "[w,x,y]", f"a worker, 1 or 2, and the field it moves to, {WITHIN}"),
+    "build": ('"x y"', "[x,y]", f"a field to build on, {WITHIN}"),
 }
 TYPED = {" ".join(map(str, move)): move for move in (*BIT, *STEP)}
 WRITTEN = {move: [*move] for move in (*BIT, *STEP)}  # one list for all matches in which a move is made …
@@ -215,7 +216,10 @@ def read(sent: Any, position: Santorini) -> Move:
 def _unreadable(sent: object, position: Santorini) -> Illegal:
     if position.outcome is not None:
         return Illegal("the game is over")
-    return Illegal(f"expected {EXPECTED[status(position)]}; not {quoted(sent)}")
+    text, listed, what = EXPECTED[status(position)]
+    if not isinstance(sent, str):  # in the memo's protocol, where all is text, "[x,y]" is no move
+        text = f"{text} or {listed}"
+    return Illegal(f"expected {text}, {what}; not {quoted(sent)}")
 
 
 def write(move: Move) -> object:

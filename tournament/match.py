@@ -84,6 +84,7 @@ class Match:
         "epoch",
         "game",
         "grace",
+        "ignored",
         "interrupted",
         "log",
         "meant",
@@ -171,6 +172,8 @@ class Match:
         self.on_its_way: list[Callable[[float], bool] | None] = [None, None]
         # For each seat, the latest ply at which a move came that was sent for another, and which that was.
         self.meant: list[tuple[int, int] | None] = [None, None]
+        # The same of a message that was no move, and why it had no effect.
+        self.ignored: list[tuple[int, str] | None] = [None, None]
         self._last: tuple[AnyEvent, Any] | None = None  # the deciding move, held back with the verdict
         self.interrupted = kept is not None
         self.dealt_at = dealt_at
@@ -439,7 +442,9 @@ class Match:
             begun = 0 if (count := self.begun[mover]) is None else count()
             ply, meant = self.meant[mover] or (None, None)
             meant = meant if ply == self.ply else None
-            late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at), begun, meant)
+            ply, ignored = self.ignored[mover] or (None, "")
+            ignored = ignored[: causes.SENT] if ply == self.ply else ""
+            late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at), begun, meant, ignored)
             lost_at = next((each.since for each in gone if each.seat == mover and each.lost), None)
             self._end(verdicts.out_of_time(names, late, self._led(at), lost_at, clock.deadline))
         elif missing := [names[each.seat] for each in gone if each.returns]:

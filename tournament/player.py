@@ -87,6 +87,11 @@ class Seat:
             # A move that decides is told after a commit, which is timed too.
             timekeeper.time_move(match.game.name, at)
 
+    def note_ignored(self, why: str) -> None:
+        """Note why what the player sent had no effect, if it was asked for a move and this was none."""
+        if self.to_move:
+            self.match.ignored[self.index] = self.match.ply, why
+
     def forfeit(self, sent: Any, why: str, at: float) -> None:
         """Lose by what was sent, whichever seat is to move; raises `Illegal` where the match is over."""
         self._timekeeper.catch_up(trio.current_time())

@@ -101,6 +101,8 @@ def out_of_time(
         why += f"; {size} of a line had come, without the line break at its end"
     if late.meant is not None:
         why += f"; its last move was sent for ply {late.meant}, and the match was at ply {late.ply}"
+    if late.ignored:
+        why += f"; its last message had no effect: {_cut(late.ignored)}"
     stood_still = sum(
         each.seconds for each in led if isinstance(each, causes.Credited) and each.ply == late.ply
     )

@@ -70,7 +70,8 @@ async function visit(bot, { send, heard }) {
           answered = question(message);
           const { you, players, options = {} } = begun;
           const move = await bot.choose({ ...message, you, players, options });
-          send({ type: "move", match: message.match, ply: message.ply, move });
+          const text = JSON.stringify(move) ?? "undefined"; // of one that is no move, the host is told the beginning
+          send({ type: "move", match: message.match, ply: message.ply, move: text.length > 3500 ? text.slice(0, 300) : move });
         }
         break;
       case "refused":

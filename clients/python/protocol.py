@@ -110,7 +110,9 @@ class Bot:
             if message["turn"] == self.begun["you"] and question != self.answered:  # it may be asked twice
                 self.answered = question
                 more = {key: self.begun.get(key, {}) for key in ("you", "players", "options")}
-                self.send({"type": "move", **question, "move": self.choose({**message, **more})})
+                move = self.choose({**message, **more})
+                text = json.dumps(move)  # of one that is no move, the host is told the beginning
+                self.send({"type": "move", **question, "move": move if len(text) <= 3500 else text[:300]})
         elif kind == "refused" and "ply" not in message:  # it is no move that was refused
             self.reason = message["reason"]
         elif kind == "refused":

@@ -71,6 +71,8 @@ POLL = 60.0  # seconds for a long poll, which the host answers after 25 in any c
 FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back: doubled each time, and drawn by lot below
 MOMENT = 0.25  # seconds after a refusal in which we may hear that it has lost us the match
 LARGEST = 1 << 22  # bytes of one message: hundreds of times what a host says
+LONGEST = 3800  # bytes of a move and its note as JSON: hosts hang up over messages of more than 4096
+BEGINNING = 300  # characters that are sent of what is too long for a move
 MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 SOON = ("come again later", "wait for a minute")  # in refusals that are not meant for ever
 SHORTEST = 16  # characters of a token that a bot brings along
@@ -331,13 +333,31 @@ class _Bot:
         match, ply = question["match"], question["ply"]
         if self.answered is None or self.answered[:2] != (match, ply):
             begun, asked = time.monotonic(), dict(question)
-            move = self.choose(asked)
+            move = _sendable(self.choose(asked))
             more: Message = {"spent": round(time.monotonic() - begun, 3)}
-            if "note" in asked:
+            if "note" in asked and _is_sendable([move, asked["note"]]):
                 more["note"] = asked["note"]
+            elif "note" in asked:
+                self.teller.left_out()
             self.answered = (match, ply, move, more)
         _, _, move, more = self.answered
         connection.say({"type": "move", "match": match, "ply": ply, "move": move, **more})
+
+
+def _sendable(move: Any) -> Any:
+    """The move; or the beginning of what is no move anywhere, so that the host says so and goes on."""
+    if _is_sendable(move):
+        return move
+    text = move if isinstance(move, str) else json.dumps(move)
+    return text.encode("utf-8", "backslashreplace").decode()[:BEGINNING]
+
+
+def _is_sendable(value: Any) -> bool:
+    """Whether a host takes it as JSON, which has no NaN, no infinity and no half characters."""
+    try:
+        return len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode()) <= LONGEST
+    except ValueError:
+        return False
 
 
 def _bye(connection: _Connection) -> None:
@@ -391,6 +411,9 @@ class _Teller:
         how = " (its standings are frozen)" if standings.get("frozen") else ""
         self.say(f"{standings.get('tournament')} is over{how}: {place or 'this bot is not in its standings'}")
 
+    def left_out(self) -> None:
+        self.say(f"a note is left out: it is no JSON, or is longer than {LONGEST} bytes", logging.WARNING)
+
     def lost(self, why: str) -> None:
         self.say(f"the connection is lost ({why}): trying again", logging.WARNING)
 
@@ -409,6 +432,8 @@ def _advice(end: Message, seat: int, game: str) -> str:
         return "the host hung up on you because of what you did; the reason is in brackets"
     if how == ("time", "bot") and late and refused and refused.get("ply") == late.get("ply"):
         return "refused moves cost the time; see above why they were refused"
+    if how == ("time", "bot") and late and late.get("ignored"):
+        return "the host waited for a move that it could read; see above why it was refused"
     if how == ("time", "bot") and late:
         deadline, spent = late.get("deadline"), late.get("spent")
         return f"you had {deadline} s and took {spent} s; {_ADVICE[how]}"
@@ -542,6 +567,11 @@ def _connected(address: _Address) -> _Connection:
     return _Websocket(address) if address.scheme in ("ws", "wss") else _Http(address)
 
 
+def _encoded(message: Message) -> bytes:
+    """As JSON; half a character of a name as an escape, since it has no bytes of its own."""
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
 def _message(text: bytes) -> Message:
     message = _read(text)
     if isinstance(message, dict):
@@ -631,7 +661,7 @@ class _Tcp(_Connection):
         self._stream = _Stream(address)
 
     def say(self, message: Message) -> None:
-        self._stream.send(json.dumps(message).encode() + b"\n")
+        self._stream.send(_encoded(message) + b"\n")
 
     def hear(self, seconds: float | None) -> Message | None:
         until = None if seconds is None else time.monotonic() + seconds
@@ -699,7 +729,7 @@ class _Websocket(_Connection):
         return _error(status.partition(" ")[2], bytes(self._stream.received))
 
     def say(self, message: Message) -> None:
-        self._send(1, json.dumps(message).encode())
+        self._send(1, _encoded(message))
 
     def _send(self, opcode: int, payload: bytes) -> None:
         size, mask = len(payload), os.urandom(4)
@@ -772,9 +802,7 @@ class _Http(_Connection):
 
     def say(self, message: Message) -> None:
         try:
-            status, answer = self._ask(
-                "POST", self._session or self._address.path, json.dumps(message).encode(), ANSWER
-            )
+            status, answer = self._ask("POST", self._session or self._address.path, _encoded(message), ANSWER)
         except TimeoutError:
             raise Lost("the host does not answer") from None
         if self._session is not None:

@@ -109,7 +109,9 @@ module Quintain
       return if question == @answered
       @answered = question
       more = { "you" => @begun["you"], "players" => @begun["players"], "options" => @begun.fetch("options", {}) }
-      send_message(type: "move", match: turn["match"], ply: turn["ply"], move: @choose.call(turn.merge(more)))
+      move = @choose.call(turn.merge(more))
+      text = JSON.generate(move) # of one that is no move, the host is told the beginning
+      send_message(type: "move", match: turn["match"], ply: turn["ply"], move: text.size > 3500 ? text[0, 300] : move)
     end
 
     def refused(message)

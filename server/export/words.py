@@ -37,7 +37,8 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
         case {"kind": "late", "seat": int(seat), "deadline": deadline}:
             begun = ", and sent a line without the line break at its end" if cause.get("begun") else ""
             meant = ", and sent a move for another ply" if "meant" in cause else ""
-            return f"{players[seat]} had {deadline:.1f} s for this move{begun}{meant}"
+            ignored = f", and sent what had no effect: {cause['ignored']}" if cause.get("ignored") else ""
+            return f"{players[seat]} had {deadline:.1f} s for this move{begun}{meant}{ignored}"
         case {"kind": "absent", "seat": int(seat), "seconds": seconds}:
             return f"the host waited {seconds:.0f} s for {players[seat]}"
         case _:

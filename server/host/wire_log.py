@@ -9,6 +9,7 @@ kept: nothing here holds on to a match, a player or a connection.
 """
 
 from collections.abc import Collection, Mapping
+from math import inf
 
 import trio
 from msgspec import Struct
@@ -101,10 +102,11 @@ class Tape:
         return TapeSnapshot(tuple(self.messages), self.omitted, self._size - self._room)
 
     def repeat(self, snapshot: TapeSnapshot) -> None:
-        """Copy what was noted on another tape."""
+        """Copy what was noted on another tape, in its place among what was noted here."""
         log = self._kept_by
         if log is None:
             return
+        until = self.messages[-1].at if self.messages else -inf
         self.omitted += snapshot.omitted
         more = max(0, snapshot.size - self._room + PIECE - 1) // PIECE * PIECE
         if self._size + more > log.most_of_a_seat:
@@ -116,6 +118,8 @@ class Tape:
             log.size += more
             self.messages.extend(snapshot.messages)
             self._stay_within(log)
+        if snapshot.messages and snapshot.messages[0].at < until:
+            self.messages.sort(key=lambda message: message.at)
 
     def erase(self) -> int:
         """Forget everything, and keep nothing from now on; returns how many bytes that frees."""
@@ -171,7 +175,7 @@ class WireLog:
         self.most = limits.wire_log_bytes
         self.size = 0  # bytes of all that is kept
         self._matches: dict[str, dict[int, Tape]] = {}  # by name, in the order of their beginning
-        self._erased = float("-inf")  # when the latest of the erased matches began
+        self._erased = -inf  # when the latest of the erased matches began
 
     def tape(self, seat: Seat, visit: Visit | None) -> Tape:
         """The tape on which a door notes what is said over a seat; a bot that comes back gets the same."""

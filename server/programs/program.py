@@ -35,6 +35,7 @@ LAST_WORDS = 5  # lines of standard error that are kept, to show when it has end
 WIDEST = 200  # … and characters of each
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
 LOOK = 0.5  # seconds between two looks at whether a program that says nothing has ended
+ONE_LINE = "a move is one line, and its output has to be flushed"
 VARIABLE = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=")  # that a shell would set for a command
 KEPT = 20  # lines kept of those that nobody asked for
 POLLS = hasattr(select, "poll")  # elsewhere a program that reads nothing holds up its caller
@@ -65,6 +66,7 @@ class Program:
         self.unasked: list[str] = []  # lines that answered nothing and are ignored
         self._answers: SimpleQueue[bytes | None] = SimpleQueue()
         self._lines = 0  # how many came since the last question
+        self._wrote = False  # a line, ever
         self._flooded = False
         self._words: deque[str] = deque(maxlen=LAST_WORDS)
         self._readers: list[threading.Thread] = []
@@ -100,7 +102,9 @@ class Program:
             self._write(json_line(question).encode() + b"\n", until)
             return self._answer(until)
         except TimeoutError:
-            raise TimeoutError(f"{self.command} did not answer in {seconds:.1f} s") from None
+            late = f"{self.command} did not answer in {seconds:.1f} s"
+            late += "" if self._wrote else f", and has written nothing yet: {ONE_LINE}"
+            raise TimeoutError(late) from None
 
     def wait(self, seconds: float) -> None:
         """Leave the program alone for a while; what it says meanwhile counts as unasked."""
@@ -206,6 +210,7 @@ class Program:
     def _take_answers(self, pipe: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError), pipe:
             while line := pipe.readline(LONGEST):
+                self._wrote = True
                 self._lines += 1
                 if self._lines > MOST:
                     self._flooded = True

@@ -16,7 +16,7 @@ from games.game import Game, Illegal, Pace
 from server.net.escaping import in_quotes, json_line, safe
 from server.programs.interrupts import later
 from server.programs.local_match import question
-from server.programs.program import Gone, Program
+from server.programs.program import ONE_LINE, Gone, Program
 from server.programs.running_time import Now
 from tournament.match import Match
 
@@ -70,10 +70,8 @@ class Ground:
         try:
             sent = program.ask(asked, self._timeout)
         except TimeoutError:
-            raise Broke(
-                f"nothing came within {self._timeout:g} s at ply {match.ply}: a move is one line, "
-                "and its output has to be flushed"
-            ) from None
+            late = f"nothing came within {self._timeout:g} s at ply {match.ply}"
+            raise Broke(f"{late}: {ONE_LINE}") from None
         except Gone as gone:
             raise Broke(f"at ply {match.ply} {gone}") from None
         try:

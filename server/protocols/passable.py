@@ -41,7 +41,7 @@ class Passable:
         self._recall: Callable[[], None] | None = None  # calls it back, while another process serves it
         self._called_back = False  # whether it has been called back to where it came in
         self._parted: trio.Event | None = None  # set when the other process has said what became of it
-        self._tape: Tape | None = None  # of a bot that was let go of here while it was away
+        self._tape: Tape | None = None  # of a bot that was let go of here while it was away, or replaced
 
     @property
     def _unread(self) -> bytes:
@@ -133,6 +133,8 @@ class Passable:
             if pieces:
                 self._ahead = pieces
                 self._wire.interrupt()  # to take these first
+        elif self._tape is not None:
+            self._tape.repeat(tape)
 
     def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:
         self._is_not_away()

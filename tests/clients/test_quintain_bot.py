@@ -37,6 +37,7 @@ pytestmark = pytest.mark.slow
 SOURCE = ROOT / "clients/python/quintain_bot.py"
 FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 TRANSPORTS = ("tcp", "ws", "http")
+FACES = "\U0001f600" * 500  # as long as a note may be
 numbers = count(1)
 
 
@@ -239,6 +240,40 @@ def test_a_refused_move_is_asked_for_again_with_the_reason(host: Served, pool: B
     quintain_bot.run(open_column, game="connect-4", name=f"{cup}-bob", url=url(host, "ws"), tournament=cup)
     ann.result(HANG)
     assert reasons == ["there is no column 9; the columns are 0 to 6"]
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_what_no_message_can_hold_is_refused_in_words_and_a_note_of_that_kind_is_left_out(
+    host: Served, pool: Bots, scheme: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches a bot that was hung up on, came back and said the same, or waited until its clock was out."""
+    cup = opened(host, "connect-4")
+    moves: list[Any] = ["x" * 5000, float("nan"), "half a \ud83d"]
+    notes: list[Any] = ["x" * 5000, {"score": float("inf")}, FACES]
+    reasons: list[str] = []
+
+    def careless(turn: dict[str, Any]) -> Any:
+        if "refused" in turn:
+            reasons.append(turn["refused"])
+        if moves:
+            return moves.pop(0)
+        if notes:
+            turn["note"] = notes.pop(0)
+        return open_column(turn)
+
+    ann = pool.submit(
+        quintain_bot.run, careless, game="connect-4", name=f"{cup}-ann", url=url(host, scheme), tournament=cup
+    )
+    quintain_bot.run(
+        open_column, game="connect-4", name=f"{cup}-bob", url=url(host), tournament=cup, quiet=True
+    )
+    ann.result(HANG)
+    assert [reason.partition(" not ")[2][:9] for reason in reasons] == ['"xxxxxxxx', '"NaN"', '"half a \\']
+    _, match = host.get(f"/api/matches/{cup}-1")
+    assert [each["note"] for each in match["notes"]] == [FACES]
+    out = capsys.readouterr().out
+    assert out.count("a note is left out") == 2
+    assert "the connection is lost" not in out
 
 
 @pytest.mark.parametrize("scheme", TRANSPORTS)

@@ -503,6 +503,36 @@ def test_what_goes_wrong_in_choose_is_no_lost_connection(
     assert "an-opening-book" in errors
 
 
+TOO_LONG = {
+    "python": ("random.choice(moves)", "'x' * 5000"),
+    "javascript": ("moves[Math.floor(Math.random() * moves.length)]", "'x'.repeat(5000)"),
+    "ruby": ("moves.sample", "'x' * 5000"),
+    "cpp": ("moves[random() % moves.size()]", "std::string(5000 + random() % moves.size(), 'x')"),
+    "java": ("moves.get(ThreadLocalRandom.current().nextInt(moves.size()))", '"x".repeat(5000)'),
+    "go": ("moves[rand.Intn(len(moves))]", "string(make([]byte, 5000))"),
+    "rust": ("moves[quintain::random() as usize % moves.len()].clone()", '"x".repeat(5000)'),
+}  # in C, a move has 31 characters
+
+
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param(each, marks=[pytest.mark.campaign] * bool(STARTERS[each].build)) for each in TOO_LONG],
+)
+def test_of_what_is_too_long_for_a_message_a_host_is_told_the_beginning(
+    language: str, impatient: Workshop, script: Script
+) -> None:
+    """Catches a bot that a host hangs up on for as long as its clock runs, since it says the same again."""
+    needed(language)
+    impatient.build_with(language, *TOO_LONG[language])
+    bot, hello = came(impatient, script, language, f"{language}-long")
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+    told = script.hear()
+    assert (told["match"], told["ply"]) == ("cup-1", 0)
+    assert 300 <= len(json.dumps(told)) <= 4096
+    bot.kill()
+    bot.communicate(timeout=HANG)
+
+
 THOUGHTS = {  # read until somebody has written some
     "python": f"open('thoughts').read() or {CHOICES['python']}",
     "javascript": f"process.getBuiltinModule('fs').readFileSync('thoughts') && {CHOICES['javascript']}",

@@ -141,6 +141,12 @@ LATE = {"kind": "late", "seat": 0, "ply": 4, "deadline": 5.0, "spent": 5.1}
             "you sent e99 at ply 4; look up the rules on the host's page /games/quoridor",
         ),
         ("time", "bot", [LATE], f"you had 5.0 s and took 5.1 s; {SHARE}"),
+        (
+            "time",
+            "bot",
+            [LATE | {"ignored": "this is not JSON"}],
+            "the host waited for a move that it could read; see above why it was refused",
+        ),
         ("time", "bot", [REFUSED, LATE], "refused moves cost the time; see above why they were refused"),
         ("time", "bot", [REFUSED | {"ply": 2}, LATE], f"you had 5.0 s and took 5.1 s; {SHARE}"),
         ("time", "bot", [LATE | {"seat": 1}], SHARE),

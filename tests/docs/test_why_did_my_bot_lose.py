@@ -18,6 +18,7 @@ from tournament.verdicts import Gone
 PAGE = (ROOT / "docs/why-did-my-bot-lose.md").read_text()
 NAMES = ("ann", "bob")
 KINDS: dict[str, type[causes.Cause]] = {kind.__name__.lower(): kind for kind in get_args(causes.Cause)}
+NO_TYPE = "type is required, and is missing; there are: hello, move, resign, state, bye"
 LATE = causes.Late(0, 0, 4, 5.0, 5.1)
 CUT_OFF = causes.Disconnected(0, 0, 4, "too many lines out of turn")
 REFUSAL = causes.Refused(0, 0, 4, "e99", "there is no field e99")
@@ -38,6 +39,7 @@ def verdicts_on_ann() -> Iterator[Ended]:
     yield verdicts.out_of_time(NAMES, LATE, [], None, 0)
     yield verdicts.out_of_time(NAMES, msgspec.structs.replace(LATE, begun=24), [], None, 0)
     yield verdicts.out_of_time(NAMES, msgspec.structs.replace(LATE, meant=3), [], None, 0)
+    yield verdicts.out_of_time(NAMES, msgspec.structs.replace(LATE, ignored=NO_TYPE), [], None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [REFUSAL], None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [REFUSAL] * 16, None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [], -31, 0)

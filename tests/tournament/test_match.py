@@ -347,6 +347,22 @@ def test_a_move_for_another_ply_explains_why_time_ran_out_if_it_came_in_that_tur
     assert ended(played) == (1, Ending.TIME, f"ann ran out of time{told}")
 
 
+@pytest.mark.parametrize(
+    ("came_at", "told"),
+    [(2, "; its last message had no effect: this is not JSON"), (0, "")],
+    ids=["now", "earlier"],
+)
+def test_a_message_that_was_no_move_explains_why_time_ran_out_if_it_came_in_that_turn(
+    came_at: int, told: str
+) -> None:
+    played = match()
+    played.play(0, "C", 1.0)
+    played.play(1, "N", 2.0)
+    played.ignored[0] = came_at, "this is not JSON"
+    played.flag(20.0)
+    assert ended(played) == (1, Ending.TIME, f"ann ran out of time{told}")
+
+
 def test_whoever_only_seemed_to_be_gone_has_run_out_of_time_by_its_own_fault() -> None:
     played = match()
     played.away(0, 30.0, 0.0, lost=False)

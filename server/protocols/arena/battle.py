@@ -154,6 +154,7 @@ class Battle:
                 self._move(exchange, command)
         except HttpError as error:
             refusal = error
+            self.seat.note_ignored(str(error))
             if not self._junk.take(request.arrived):
                 refusal = HttpError(429, "too many commands without effect: wait until it is your turn")
             self._tape.told(responded(refused(refusal.status, str(refusal))))

@@ -20,6 +20,7 @@ INVALID = "Invalid move"
 AGAINST = '"against" is the id of an opponent, or null'
 UNREADABLE = "Not a JSON message"
 TOO_LONG = "A message may have {} bytes"
+AT_PLAY = "The house protocol, which begins with a hello, is spoken at the path /play"
 
 # Clients in use get these again and again once an opponent has hung up, and are not cut off for it.
 OUT_OF_STEP = frozenset((ONLY_START, WAITING, NOT_YOUR_TURN))
@@ -40,6 +41,12 @@ class StateRequest(Struct, frozen=True, tag="state_request"):
     pass
 
 
+class Hello(Struct, frozen=True, tag="hello"):
+    """How the house protocol begins: whoever says it has come to the wrong path."""
+
+    game: str
+
+
 class State(Struct, frozen=True, tag="state", rename={"last_move": "last-move"}):
     turn: int  # 1 or 2; 0 when the match is over
     you: int
@@ -54,7 +61,7 @@ class Ignored(Struct, frozen=True, tag="ignored"):
     reason: str
 
 
-Said = Start | Move | StateRequest
+Said = Start | Move | StateRequest | Hello
 
 encode = Encoder().encode
 _read = Decoder(Said).decode

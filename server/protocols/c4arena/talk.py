@@ -28,6 +28,7 @@ from server.host.unwelcome import PlaysElsewhere, Unwelcome
 from server.host.view import HeldTournament
 from server.protocols.c4arena.messages import (
     AGAINST,
+    AT_PLAY,
     DISCONNECTED,
     END,
     INVALID,
@@ -40,6 +41,7 @@ from server.protocols.c4arena.messages import (
     UNKNOWN,
     UNREADABLE,
     WAITING,
+    Hello,
     Ignored,
     Move,
     Said,
@@ -175,7 +177,9 @@ class C4Arena:
             return self._play(here.seat, said, at, fresh)
         if here.state is not states.State.SILENT:
             return WAITING
-        return self._start(said, message) if isinstance(said, Start) else ONLY_START
+        if isinstance(said, Start):
+            return self._start(said, message)
+        return AT_PLAY if isinstance(said, Hello) else ONLY_START
 
     def _play(self, seat: Seat, said: Said | None, at: float, fresh: bool) -> str | None:
         match said:
@@ -318,6 +322,8 @@ class C4Arena:
         elif waiting >= self._limits.junk.credits or not self.attendance.budget.junk(at, in_all=False):
             self.give_up(TOO_MANY)
             return
+        elif (seat := self.attendance.seat) is not None:
+            seat.note_ignored(reason)
         self._may_ask = True
         self._tarpit.answer(encode(Ignored(repeated(message, self._limits.echo_bytes), reason)))
 

@@ -242,7 +242,9 @@ class Attendance(Taker):
     async def _decided(self, name: str, game: str, wishes: Wishes, *, goes_on: bool = False) -> Visit | None:
         try:
             visit = await self._host.arrive(name, game, peer=self.peer, goes_on=goes_on, **wishes)
-        except Unwelcome:
+        except Unwelcome as why:
+            if not isinstance(why, ComeAgain):  # an old client may tell its author nothing of this
+                log.info("turned away", peer=self.peer, player=name, game=game, why=str(why))
             if not self.over:
                 self.happens(Happening.REFUSED)
             raise
@@ -520,7 +522,10 @@ class Attendance(Taker):
                 seat.here()  # by that connection, though it may have been missed over this one
             if not self.over:
                 self.happens(Happening.REPLACED)
+            tape = self.tape
             self._let_go(for_good=False)
+            if seat is not None and seat.match.elsewhere:
+                self.tape = tape  # for what was said there, which comes back with the connection
 
     @property
     def _on_its_turn(self) -> bool:

@@ -226,7 +226,9 @@ class Bot(EnteredBot):
         try:
             sent = decode(body)
         except UNREADABLE as error:
-            self._respond(exchange, plain(400, f"expected a move as JSON: {unreadable(error, 'move', body)}"))
+            why = f"expected a move as JSON: {unreadable(error, 'move', body)}"
+            seat.note_ignored(why)
+            self._respond(exchange, plain(400, why))
             return
         seat.expect_open()  # before anything is noted, so that a refused bot can make the same request again
         self._forget_token(self._request[0])

@@ -179,6 +179,8 @@ def read(message: bytes, most: int) -> Said:
     except msgspec.ValidationError:
         raise Unreadable("a number in this message is too large") from None
     except UNREADABLE as error:
+        if str(error).endswith("truncated"):  # some libraries write an object in several lines by themselves
+            raise Unreadable(f"this is not JSON: {error}; over TCP a message is one line") from None
         raise Unreadable(unreadable(error, "message", message)) from None
 
 

@@ -213,7 +213,10 @@ class HouseTalk:
         """Why a move answers no question that is being asked."""
         seat = self.attendance.seat
         if seat is None or said.match not in (None, seat.match.name):
-            return self._not_playing(said.match)
+            reason = self._not_playing(said.match)
+            if seat is not None:
+                seat.note_ignored(reason)
+            return reason
         ply = seat.match.ply
         if said.ply is not None and said.ply != ply:
             if seat.to_move:
@@ -393,6 +396,8 @@ class HouseTalk:
 
         If it `answers` a question, its bot has to hear which, or it would wait while its clock runs.
         """
+        if (seat := self.attendance.seat) is not None:
+            seat.note_ignored(reason)
         if self.attendance.budget.junk(at):
             self._refuse(reason, answers.match, answers.ply)
         else:

@@ -107,6 +107,22 @@ def test_whoever_is_too_slow_loses_by_the_clock_and_whoever_ends_has_left(tmp_pa
         hired.end()
 
 
+def test_a_program_that_has_written_nothing_yet_is_told_how_its_moves_are_read(tmp_path: Path) -> None:
+    """Catches an author who looks for what takes so long, while the moves wait to be flushed."""
+    asked = question(Match(CONNECT4, ("a", "b"), 0.0, name="m"))
+    (tmp_path / "hangs.py").write_text("input()\nprint(3, flush=True)\ninput()\ninput()\n")
+    for program, answers in (
+        (Program(command(tmp_path, "unflushed"), quiet=True), 0),
+        (Program(f"{sys.executable} {tmp_path / 'hangs.py'}", quiet=True), 1),
+    ):
+        for _ in range(answers):
+            assert program.ask(asked, HANG) == 3
+        with pytest.raises(TimeoutError, match="did not answer in 0") as late:
+            program.ask(asked, 0.0)
+        program.end()
+        assert ("its output has to be flushed" in str(late.value)) == (not answers)
+
+
 def test_time_in_which_the_clock_stands_still_is_not_the_programs(tmp_path: Path) -> None:
     """To start and to answer takes it longer than it has, but none of that is counted."""
     standing = Program(command(tmp_path, "good"), quiet=True, now=lambda: 0.0)

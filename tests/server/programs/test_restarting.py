@@ -77,4 +77,4 @@ def test_a_program_that_does_not_answer_is_started_again_and_has_time_for_it(pro
     bot = Restarting(program(ONCE.replace(EACH_TIME, HANGS)), told.append, slack=HANG)
     assert bot.ask(question("cup-1", 3), 0.2) == 1
     bot.end()
-    assert "did not answer in 0.2 s: it is started again" in told[0]
+    assert "did not answer in 0.2 s, and has written nothing yet: a move is one line" in told[0]

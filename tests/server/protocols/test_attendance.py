@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 import trio
 import trio.testing
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.host.host import Host
@@ -194,6 +195,15 @@ async def test_the_channel_knows_whom_it_carries_before_the_bot_is_told_and_of_n
         ann, draw = await Bot(host).come("ann"), await Bot(host).come("Draw")
         assert ann.told == ["authenticated", "admitted"]
         assert "authenticated" not in draw.told
+
+
+async def test_the_log_says_who_was_turned_away_and_why(autojump_clock: MockClock) -> None:
+    """Catches an author who asks the organiser why the bot does not come: old clients swallow the reason."""
+    async with hosting({}) as (host, _):
+        with capture_logs() as logs:
+            draw, _ = await Bot(host).come("Draw"), await Bot(host).come("ann")
+        away = [line for line in logs if line["event"] == "turned away"]
+        assert [(line["player"], line["why"]) for line in away] == [("Draw", *draw.told)]
 
 
 @states

@@ -448,6 +448,18 @@ async def test_a_command_at_the_deadline_is_in_time(
         await hears([ann, bob], put("O", "C") if in_time else {"winner": "X"}, over=not in_time)
 
 
+async def test_whoever_answers_with_what_cannot_be_read_is_told_so_in_the_record(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+        ann, bob = await here.pair()
+        assert (await ann.command(position="C"))[0] == 400
+        await trio.sleep(18.1)
+        await hears([ann, bob], {"winner": "X"}, over=True)
+        (over,) = here.host.tournaments["open-tic-tac-toe"].record.matches.values()
+        assert over.why.endswith("had no effect: the body cannot be read: action is required, and is missing")
+
+
 async def test_lateness_is_noticed_at_the_time(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann, bob = await here.pair()

@@ -259,6 +259,17 @@ async def test_whoever_thinks_too_long_may_start_again(autojump_clock: MockClock
         assert len(await second.start("Bob")) == 1
 
 
+async def test_whoever_answers_with_what_is_no_move_is_told_so_in_the_record(
+    autojump_clock: MockClock,
+) -> None:
+    async with place() as host:
+        first, _ = await pair(host)
+        await first.say("moves", move=3)
+        await trio.sleep(61.0)
+        (over,) = table(host).matches.values()
+        assert over.why.endswith(" ran out of time; its last message had no effect: Unknown message type")
+
+
 async def test_twenty_moves_that_are_refused_lose_the_match(autojump_clock: MockClock) -> None:
     async with place() as host:
         first, second = await pair(host)

@@ -59,6 +59,11 @@ REASONS = [  # the seed's own words, which clients may look at
     # And ours, where the seed has none.
     ("idle", {"type": "start", "id": "Ann", "against": 7}, '"against" is the id of an opponent, or null'),
     ("idle", {"type": "start", "id": "draw"}, "draw is a reserved word"),
+    (
+        "idle",
+        {"type": "hello", "name": "ann", "game": "connect-4"},
+        "The house protocol, which begins with a hello, is spoken at the path /play",
+    ),
     ("idle", {"type": "start", "id": "a" * 33}, "a name has at most 32 characters, and this one has 33"),
 ]
 

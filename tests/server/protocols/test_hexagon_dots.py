@@ -435,6 +435,19 @@ async def test_whoever_is_late_has_lost_and_hears_it_when_it_comes(autojump_cloc
         assert (answer.status, answer.body) == (410, b"the game is over: bob ran out of time")
 
 
+async def test_whoever_answers_with_what_is_no_json_is_told_so_in_the_record(
+    autojump_clock: MockClock,
+) -> None:
+    async with table() as here:
+        ann, bob = await here.pair()
+        await ann.move(b"0,0 0,1")
+        assert (await ann.told()).status == 400
+        await trio.sleep(5.1)
+        await bob.end()
+        (over,) = here.host.tournaments["open-hexagon-dots"].record.matches.values()
+        assert "ann ran out of time; its last message had no effect: expected a move as JSON" in over.why
+
+
 async def test_a_move_just_after_the_last_moment_is_late(autojump_clock: MockClock) -> None:
     """Before anybody has noticed the time: what decides is when it arrived."""
     async with table() as here:

@@ -345,7 +345,7 @@ async def test_illegal_moves_in_one_piece_forfeit_like_those_that_come_one_by_on
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("{", "this is not JSON: Input data was truncated"),
+        ("{", "this is not JSON: Input data was truncated; over TCP a message is one line"),
         ('\ufeff{"type":"move","move":"C"}', "this is not JSON: a byte order mark is before it"),
         ('{"type":"flip"}', 'type: expected one of hello, move, resign, state, bye, not "flip"'),
         ('{"name":"ann"}', "type is required, and is missing; there are: hello, move, resign, state, bye"),
@@ -1052,6 +1052,33 @@ async def test_whoever_has_lost_count_is_told_so(autojump_clock: MockClock) -> N
         end, *_ = await ann.messages("end")
     assert end["why"] == ("ann ran out of time; its last move was sent for ply 3, and the match was at ply 2")
     assert [(late["kind"], late["meant"]) for late in end["cause"]] == [("late", 3)]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"type": "move", "field": "N"}, "this move does not fit: move is required, and is missing"),
+        ({"move": "N"}, "type is required, and is missing; there are: hello, move, resign, state, bye"),
+        (
+            {"type": "move", "move": "N", "match": "cup-1"},
+            'match "cup-1" is not being played; open-tic-tac-toe-1 is',
+        ),
+    ],
+)
+async def test_whoever_answers_with_what_is_no_move_is_told_so_at_the_end(
+    said: dict[str, Any], why: str, autojump_clock: MockClock
+) -> None:
+    """Catches an author who looks in vain for what is slow in a bot whose answers nobody can read."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say("C")
+        await ann.say('{"field":"N"}')  # not its turn: nothing that it could run out of time by
+        await bob.say("NW")
+        await ann.tell(**said)
+        await trio.sleep(61.0)
+        end, *_ = await ann.messages("end")
+    assert end["why"] == f"ann ran out of time; its last message had no effect: {why}"
+    assert [(late["kind"], late["ignored"]) for late in end["cause"]] == [("late", why)]
 
 
 async def test_whoever_named_another_ply_at_an_earlier_move_has_not_lost_count(

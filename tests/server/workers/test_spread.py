@@ -579,6 +579,20 @@ async def test_a_bot_may_take_its_seat_over_from_itself() -> None:
         assert [end["ending"] for end in ends] == ["played", "played"]
 
 
+async def test_what_a_bot_said_elsewhere_is_known_after_it_has_taken_over_from_itself() -> None:
+    """Catches a log of the match that begins with the second connection."""
+    async with playing() as (both, cup, first, second):
+        (match,) = cup.matches
+        back = await both.come(first.name)
+        await back.until("turn")
+        await both_play_on(back, second)
+        (tape,) = (each for each in both.holder.wires.of(match).values() if each.name == first.name)
+        said = [json.loads(each.text) for each in tape.messages if each.by_bot]
+        assert [each["ply"] for each in said if each["type"] == "move"] == [0, 2, 4, 6]
+        times = [each.at for each in tape.messages]
+        assert times == sorted(times)
+
+
 async def test_what_a_bot_says_just_as_its_opponent_leaves_is_answered() -> None:
     """Both messages are read before either is taken, and the first has the match and its bots go home."""
     async with playing() as (_, _, first, second):
