@@ -108,8 +108,10 @@ func (b *bot) visit(address string) error {
 		case "turn":
 			if told.Turn == begun.You && *told.Ply != answered {
 				answered, told.You, told.Players = *told.Ply, begun.You, begun.Players
-				text, _ := json.Marshal(b.choose(told)) // of one that is no move, the host is told the beginning
-				move := map[bool]any{true: json.RawMessage(text), false: fmt.Sprintf("%.300s", text)}[len(text) <= 3500]
+				move := b.choose(told)
+				if text, _ := json.Marshal(move); len(text) > 3500 { // of what is no move, the host is told the beginning
+					move = string(text[:300])
+				}
 				out.Encode(map[string]any{"type": "move", "match": told.Match, "ply": told.Ply, "move": move})
 			}
 		case "refused":

@@ -42,9 +42,8 @@ class Download:
             self.lines += part.count(b"\n")
             content = memoryview(part)
             try:
-                while (
-                    content
-                ):  # past the file's buffer, which could not be closed where there is no room for it
+                # Past the file's buffer, which could not be closed where there is no room for it
+                while content:
                     content = content[os.write(self._file.fileno(), content) :]
             except OSError as error:
                 raise Failure(f"{self._folder}: cannot be written: {error.strerror}") from None
