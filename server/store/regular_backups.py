@@ -95,6 +95,10 @@ class RegularBackups:
         return max(0.0, self.made + self._wanted.every - self._wall())
 
     def _make(self) -> None:
+        if (
+            not self._folder.parent.exists()
+        ):  # another in its place would be in the way of whoever moves it back
+            raise Unavailable(f"{self._folder.parent}: there is no such folder any more")
         private.make_folder(self._folder)
         path = self._folder / f"{PREFIX}{time.strftime(STAMP, time.gmtime(self._wall()))}.sqlite"
         for begun in (path, *self._folder.glob(f"{PREFIX}*{PART}*")):  # left by a host that died

@@ -135,6 +135,16 @@ async def test_one_for_which_the_disk_has_no_room_is_not_begun(
     assert begun[0].stat().st_size <= room
 
 
+async def test_no_folder_is_made_in_place_of_one_that_was_moved_away(
+    engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    """Catches one into which `mv`, with which it is moved back, puts the journal."""
+    copies = backups(engine, tmp_path / "data" / "backups")
+    assert await run(copies, 10.0) == ["no backup could be made"]
+    assert copies.trouble.endswith("data: there is no such folder any more")
+    assert not (tmp_path / "data").exists()
+
+
 async def test_what_a_host_has_left_that_died_over_it_is_cleared_away(
     engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
