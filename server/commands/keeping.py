@@ -161,7 +161,7 @@ def backup(file: str | None = None, /, *, where: StoreOptions = KEPT) -> int:
     from server.programs.terminal import say
     from server.store import private
     from server.store.choice import beside
-    from server.store.copies import backups, whole_or_none
+    from server.store.copies import backups, expect_room, whole_or_none
     from server.store.data_folder import JOURNAL
 
     found = where.settings()
@@ -173,6 +173,7 @@ def backup(file: str | None = None, /, *, where: StoreOptions = KEPT) -> int:
             if path.exists():
                 raise taken
             private.make_folder(path.parent)
+            expect_room(reader.size(), path.parent)
             with whole_or_none(path) as part:
                 reader.backup(part)
                 path.touch(private.FILE, exist_ok=False)  # or it would replace what another has just made

@@ -3,14 +3,16 @@
 What goes into a copy is the business of whoever makes it; here is only how a file gets its name.
 """
 
+import errno
 import glob
 import secrets
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from server.store import private
+from server.store.reserve import free
 
 BESIDE = ("-wal", "-shm")  # what SQLite has beside a database that is open, or was when its host died
 ASIDE = "before-restore-"  # how the name of what a restore has put aside begins: it may be damaged
@@ -31,6 +33,15 @@ def newest(folder: Path) -> Path | None:
         with suppress(OSError):  # it has just been deleted, or is a link to a disk that is not there
             made[copy] = copy.stat().st_mtime
     return max(made, key=lambda copy: (not copy.name.startswith(ASIDE), made[copy]), default=None)
+
+
+def expect_room(size: int, folder: Path, free: Callable[[Path], int] = free) -> None:
+    """Raise `OSError` where the disk of a folder has no room for a copy of that size.
+
+    It would fill the disk before it fails, and meanwhile a host on that disk could keep nothing.
+    """
+    if (room := free(folder)) < size:
+        raise OSError(errno.ENOSPC, f"a copy takes up to {size:,} bytes, and {room:,} are free")
 
 
 @contextmanager

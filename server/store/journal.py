@@ -99,6 +99,10 @@ class Reader(Protocol):
         """
         ...
 
+    def size(self) -> int:
+        """How many bytes a backup takes, at the most; 0 where only a server knows."""
+        ...
+
     def check(self) -> list[str]:
         """What is wrong with the database itself, in words; usually empty."""
         ...

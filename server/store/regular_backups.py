@@ -18,9 +18,10 @@ import trio
 from server.config import Backups
 from server.exits import ConfigError, Unavailable
 from server.store import private
-from server.store.copies import PART
+from server.store.copies import PART, expect_room
 from server.store.journal import Engine
 from server.store.ledger import InThread
+from server.store.reserve import free
 from server.store.sqlite_database import only_read
 from server.store.sqlite_reader import SqliteReader
 
@@ -49,8 +50,12 @@ class RegularBackups:
         wall: Callable[[], float] = time.time,
         in_thread: InThread = trio.to_thread.run_sync,
         mine: Callable[[], bool] = lambda: True,
+        free: Callable[[Path], int] = free,
     ) -> None:
-        """`mine` says whether it is this host that makes them, where several share the database."""
+        """`mine` says whether it is this host that makes them, where several share the database.
+
+        `free` returns for how many bytes there is room in a folder.
+        """
         self.failures = 0  # since the host's start
         self.trouble = ""  # why the latest could not be made; "" if it was
         self.made: float | None = None  # when the latest one was made, by the wall clock
@@ -61,6 +66,7 @@ class RegularBackups:
         self._wall = wall
         self._in_thread = in_thread
         self._mine = mine
+        self._free = free
 
     async def run(self) -> None:
         """Make backups until cancelled. A restart delays none: the files in the folder show what is due."""
@@ -89,10 +95,15 @@ class RegularBackups:
         return max(0.0, self.made + self._wanted.every - self._wall())
 
     def _make(self) -> None:
+        if (
+            not self._folder.parent.exists()
+        ):  # another in its place would be in the way of whoever moves it back
+            raise Unavailable(f"{self._folder.parent}: there is no such folder any more")
         private.make_folder(self._folder)
         path = self._folder / f"{PREFIX}{time.strftime(STAMP, time.gmtime(self._wall()))}.sqlite"
         for begun in (path, *self._folder.glob(f"{PREFIX}*{PART}*")):  # left by a host that died
             begun.unlink(missing_ok=True)
+        expect_room(self._engine.size(), self._folder, self._free)
         before = self._engine.last()
         self._engine.backup(path)
         try:

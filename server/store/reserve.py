@@ -56,7 +56,7 @@ class Reserve:
 
     def _made(self) -> bool:
         self.give_up()  # half of one, or of another size
-        if self._free() < 2 * self._size:
+        if free(self._path.parent) < 2 * self._size:
             return False
         try:
             with self._path.open("wb") as file:
@@ -66,9 +66,11 @@ class Reserve:
             return False
         return True
 
-    def _free(self) -> int:
-        there = os.statvfs(self._path.parent)
-        return there.f_bavail * there.f_frsize
+
+def free(folder: Path) -> int:
+    """How many bytes its disk has room for."""
+    there = os.statvfs(folder)
+    return there.f_bavail * there.f_frsize
 
 
 def _fill(file: int, size: int) -> None:

@@ -119,18 +119,26 @@ class Sqlite(SqliteReader):
             self._reserve.take()
 
     def backup(self, path: Path) -> None:
-        with closing(self._connect(self._path)) as connection:  # the readers are needed meanwhile
+        with self._one_more() as connection:
             copy(connection, path)
 
     def examine(self) -> None:
         if not self._examined:
             try:
-                with closing(self._connect(self._path)) as connection:  # the readers are needed meanwhile
+                with self._one_more() as connection:
                     self._quick_check(connection)
             except sqlite3.DatabaseError as error:
                 self._expect_lasting(error)
                 raise unusable(self._path, str(error)) from error
             self._examined = True
+
+    @contextmanager
+    def _one_more(self) -> Generator[Connection]:
+        """Another connection: the readers are needed meanwhile. Where there is no file, it would make one."""
+        if why := self._whereabouts.gone():
+            raise Unavailable(why)
+        with closing(self._connect(self._path)) as connection:
+            yield connection
 
     def hurry(self, seconds: float) -> None:
         """There is no server."""

@@ -98,6 +98,10 @@ class SqliteReader:
             finally:
                 reader.execute("PRAGMA query_only = ON")
 
+    def size(self) -> int:
+        used = self._one("PRAGMA page_count")[0] - self._one("PRAGMA freelist_count")[0]
+        return used * self._one("PRAGMA page_size")[0]
+
     def check(self) -> list[str]:
         try:
             with self._reader() as reader:

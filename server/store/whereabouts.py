@@ -22,11 +22,17 @@ class Whereabouts:
         self._file = os.open(path, os.O_RDONLY)
         self._size = 0  # the greatest so far: nothing that a host does makes it smaller
 
-    def astray(self) -> str:
+    def gone(self) -> str:
         """What is wrong, and what to do about it, for an organiser; "" if every file is in its place."""
         for file, known in self._known.items():
             if (found := _identity(file)) != known:
                 return f"{file}: {self._what(file, gone=found is None)}"
+        return ""
+
+    def astray(self) -> str:
+        """The same, also of a file that was cut short: for the thread that writes, as it grows meanwhile."""
+        if why := self.gone():
+            return why
         if (size := os.fstat(self._file).st_size) < self._size:
             return f"{self._path}: this was cut short: go back to a backup with `quintain restore`"
         self._size = size

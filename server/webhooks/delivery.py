@@ -10,7 +10,6 @@ from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import msgspec
 import structlog
@@ -22,7 +21,7 @@ from server.store import journal
 from server.store.journal import Reader
 from server.store.ledger import InThread
 from server.webhooks.names import NamesOfReceivers
-from server.webhooks.positions import FILE, Positions, SharedPositions
+from server.webhooks.positions import FILE, Positions, SharedPositions, beginning, shown
 from server.webhooks.posting import Post, Undelivered, post
 from server.webhooks.told import told
 from tournament import entries
@@ -178,12 +177,9 @@ class Delivery:
     async def _begin(self) -> None:
         """Find the position; a new webhook is told what happens from now on."""
         last = await self._in_thread(self._reader.last)
-        position = await self._positions.of(self._webhook.url)
-        if position is None or position > last:
-            if position is not None:
-                log.warning("the journal is older than what a webhook was told", webhook=self._where)
-            position = last
-        await self._keep(position)  # another host may have to go on before there is anything to tell
+        told_so_far = await self._positions.of(self._webhook.url)
+        # It is kept: another host may have to go on before there is anything to tell.
+        await self._keep(beginning(self._webhook.url, told_so_far, last))
 
     async def _tell_what_is_new(self) -> None:
         while self._told < await self._end.number() and (due := await self._in_thread(self._read)):
@@ -232,7 +228,9 @@ class Delivery:
             try:
                 await self._post(self._webhook.url, body, self._webhook.secret)
             except Undelivered as why:
-                log.warning("a webhook did not take it", webhook=self._where, why=str(why), retry=pause)
+                log.warning(
+                    "a webhook did not take it", webhook=shown(self._webhook.url), why=str(why), retry=pause
+                )
                 await trio.sleep(pause)
                 pause = min(2 * pause, LONGEST)
                 if not await self._is_ours():
@@ -249,10 +247,6 @@ class Delivery:
         try:
             await self._positions.keep(self._webhook.url, number)
         except OSError as error:
-            log.warning("how far a webhook was told cannot be kept", webhook=self._where, why=str(error))
-
-    @property
-    def _where(self) -> str:
-        """The address without its path and query, which may have a secret in them."""
-        parts = urlsplit(self._webhook.url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+            log.warning(
+                "how far a webhook was told cannot be kept", webhook=shown(self._webhook.url), why=str(error)
+            )

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import msgspec
 import structlog
@@ -100,11 +101,23 @@ def _read(path: Path) -> dict[str, int]:
 
 
 def begin(path: Path, webhooks: Iterable[Webhook], last: int) -> None:
-    """Have new webhooks told what comes after the last entry. Raises `OSError`."""
+    """Have new webhooks, and those that a restore has set back, told what comes after the last entry.
+
+    Raises `OSError`. This is done before a start keeps anything, or nobody could tell what is new by then.
+    """
     positions = Positions(path)
     for each in webhooks:
-        if positions.of(each.url) is None:
-            positions.keep({each.url: last})
+        told = positions.of(each.url)
+        if (begins := beginning(each.url, told, last)) != told:
+            positions.keep({each.url: begins})
+
+
+def beginning(url: str, told: int | None, last: int) -> int:
+    """The entry after which a webhook goes on that has been told so far; None: it is new."""
+    if told is not None and told > last:
+        log.warning("the journal is older than what a webhook was told", webhook=shown(url))
+        return last
+    return last if told is None else told
 
 
 def behind(path: Path, webhooks: Iterable[Webhook], last: int) -> list[int]:
@@ -121,3 +134,9 @@ def behind(path: Path, webhooks: Iterable[Webhook], last: int) -> list[int]:
 
 def key(url: str) -> str:
     return hashlib.sha256(url.encode()).hexdigest()[:KEY]
+
+
+def shown(url: str) -> str:
+    """An address without its path and query, which may have a secret in them."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -1,7 +1,7 @@
 """Backups that the host makes by itself: when, how many, and what becomes of one that fails."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,10 @@ class Disk(Sqlite):
     """A journal whose copies come to nothing while the disk fails."""
 
     fails = False
+    begun: Callable[[Path], None] = staticmethod(lambda path: None)
 
     def backup(self, path: Path) -> None:
+        self.begun(path)
         super().backup(path)
         if self.fails:
             path.write_bytes(b"x" * path.stat().st_size)
@@ -115,6 +117,32 @@ async def test_one_that_fails_is_told_of_tried_again_and_costs_none_that_is_ther
     engine.fails = False
     assert await run(copies, 10.0) == ["backed up"]
     assert copies.trouble == ""
+
+
+async def test_one_for_which_the_disk_has_no_room_is_not_begun(
+    engine: Disk, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    """Catches a copy that fills the disk before it fails: all clocks stop until it is gone."""
+    folder, room = tmp_path / "backups", 0
+    begun = list[Path]()
+    engine.begun = begun.append
+    copies = RegularBackups(engine, folder, Backups(DAY, 3), in_thread=here, free=lambda there: room)
+    assert await run(copies, 10.0) == ["no backup could be made"]
+    assert "and 0 are free" in copies.trouble
+    assert not begun
+    room = engine.size()
+    assert await run(copies, 10.0) == ["backed up"]
+    assert begun[0].stat().st_size <= room
+
+
+async def test_no_folder_is_made_in_place_of_one_that_was_moved_away(
+    engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    """Catches one into which `mv`, with which it is moved back, puts the journal."""
+    copies = backups(engine, tmp_path / "data" / "backups")
+    assert await run(copies, 10.0) == ["no backup could be made"]
+    assert copies.trouble.endswith("data: there is no such folder any more")
+    assert not (tmp_path / "data").exists()
 
 
 async def test_what_a_host_has_left_that_died_over_it_is_cleared_away(

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,22 @@ def test_nothing_more_is_kept_in_a_file_that_was_deleted_and_a_stop_writes_it_ag
             engine.write([BOB])
     engine.close()
     assert path.stat().st_mode & 0o777 == 0o600
+    assert kept(path) == [ANN]
+
+
+def test_of_a_file_that_is_gone_no_copy_is_made_and_nothing_is_put_in_its_place(
+    engine: Sqlite, path: Path
+) -> None:
+    """Catches an empty file there: a stop writes everything beside that, and then no host starts."""
+    engine._examined = False  # as a large one that has just been opened
+    copy = path.with_name("copy.sqlite")
+    path.unlink()
+    for look in (partial(engine.backup, copy), engine.examine):
+        with pytest.raises(Unavailable, match="was deleted: stop the host"):
+            look()
+    assert not path.exists()
+    assert not copy.exists()
+    engine.close()
     assert kept(path) == [ANN]
 
 

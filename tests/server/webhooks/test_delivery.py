@@ -306,6 +306,23 @@ async def test_a_journal_that_was_restored_from_before_is_told_of_from_now_on(
     assert [line["event"] for line in logs] == ["the journal is older than what a webhook was told"]
 
 
+async def test_what_happens_while_a_host_starts_on_a_restored_journal_is_told_from_the_first_entry_on(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    """Catches as many entries that nobody is told of as there were after the backup."""
+    journal.add(OPENED)
+    journal.play(1, 2)
+    Positions(journal.folder / FILE).keep({ONE: journal.engine.last() + 4})
+    with capture_logs() as logs:
+        begin(journal.folder / FILE, [Webhook(ONE, "s")], journal.engine.last())
+        journal.play(3, 7)
+        async with journal.telling():
+            await trio.sleep(5.0)
+    assert journal.matches() == names(3, 7)
+    assert [line["event"] for line in logs] == ["the journal is older than what a webhook was told"]
+    assert "secret" not in str(logs)
+
+
 async def test_positions_that_cannot_be_read_are_said_to_be_lost(
     journal: Journal, autojump_clock: MockClock
 ) -> None:
