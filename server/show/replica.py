@@ -141,7 +141,7 @@ class Replica(Match):
             if isinstance(each, Moved) and each.ply == ply
         )
 
-    def conclude(self, fact: Concluded, at: float) -> None:
+    def conclude(self, fact: Concluded, now: float) -> None:
         """End the match by its fact in the journal, with what the feed did not tell."""
         self._tell()
         if self._aside is not None and not self.log.followed:
@@ -150,6 +150,7 @@ class Replica(Match):
         if self.log.closed:
             return
         self._ply = 0
+        at = now if fact.ended is None else fact.ended - self.epoch
         for ply, (move, spent) in enumerate(zip(fact.moves, fact.times, strict=True), 1):
             seat: int = self.positions[min(ply, len(self.positions)) - 1].turn
             self._meet(Moved(at, seat, ply, move, spent, None))

@@ -18,6 +18,7 @@ import structlog
 import trio
 
 from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.wire_log import NO_TAPE, Tape
 from server.http.exchange import Exchange
 from server.http.wire import Response
@@ -49,6 +50,7 @@ class Place:
         self.last: Shown | None = None  # how the latest match ended
         self.over: str | None = None  # why nobody plays here any more
         self.finished: str | None = None  # its tournament, if that is over: nothing more is dealt here
+        self._against: str | None = None  # the only opponent that it wants
         self._opening: Exchange | None = exchange
         self._news: deque[Shown] = deque(maxlen=NEWS)
         self._seats: dict[str, str] = {}  # by match: what the game calls its side, in the latest ones
@@ -88,6 +90,7 @@ class Place:
 
     async def come(self, hello: Shown) -> Shown:
         """Say hello; returns the welcome or a refusal, after which nobody is here."""
+        self._against = hello.get("against")
         self._hear(hello, trio.current_time())
         while self.welcome is None and self._refused is None and self.over is None:
             await self._changed.wait()
@@ -97,6 +100,11 @@ class Place:
             return self.welcome
         self._hang_up("the hello was refused")
         return self._refused or {"type": "refused", "reason": self.over}
+
+    def fits(self, tournament: str | None, against: str | None) -> bool:
+        """Whether a model that joins again has what it asks for. What it leaves out may be as it is."""
+        here = (self.welcome or {}).get("tournament") or OPEN + self.game
+        return (not tournament or tournament == here) and (not against or against == self._against)
 
     def heard(self, at: float) -> None:
         """Note that the model has called."""

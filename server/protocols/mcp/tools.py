@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from games.catalogue import catalogue
 from games.game import quoted
@@ -136,8 +136,12 @@ async def join(call: ToolCall, asked: Join) -> ToolResult:
         _leave(call, place)
     elif place is not None and place.over is None:
         if who == (place.name, place.game):
-            return _welcomed(call, place)
-        if asked.token is not None:
+            if place.fits(asked.tournament, asked.against):
+                return _welcomed(call, place)
+            if (seat := place.seat) is not None:
+                return _refused(f"you are playing match {seat.match.name}: end it or resign it first")
+            asked = structs.replace(asked, token=place.token)
+        elif asked.token is not None:
             return _refused(f"this token is that of {place.name}, who plays {place.game}: leave first")
     if not asked.token:
         call.places.give_back(asked.name, asked.game, call.exchange)

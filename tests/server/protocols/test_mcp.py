@@ -629,6 +629,27 @@ async def test_a_model_whose_tournament_is_over_does_not_wait_for_more_and_may_j
         assert (await first.call("wait", seconds=1, token=mine)).text.startswith("Nothing yet")
 
 
+async def test_a_model_that_joins_again_gets_what_it_asks_for_then(autojump_clock: MockClock) -> None:
+    """Catches a second `join` that is answered as if all was well, and whose wishes are forgotten."""
+    async with served() as (host, connect):
+        client = Client(await connect())
+        joined = await client.call("join", **ANN)
+        assert (await client.call("wait", seconds=1, token=ANN["token"])).told == {"type": "waiting"}
+        assert (await client.call("join", **ANN)).told == joined.told
+        assert (await client.call("join", **ANN, against="random")).told == joined.told
+        assert (await client.call("wait", token=ANN["token"])).told["type"] == "turn"
+        assert (await client.call("join", **ANN, against="random")).told == joined.told
+        other = await client.call("join", **ANN, against="greedy")
+        assert other.told["reason"] == "you are playing match open-connect-4-1: end it or resign it first"
+        await client.call("join", **BOB)
+        await host.open("cup", Opened("connect-4", "round-robin"))
+        assert (await client.call("join", **BOB, tournament="nowhere")).told["type"] == "refused"
+        assert (await client.call("join", **BOB, tournament="open-connect-4")).told["tournament"] is None
+        assert (await client.call("join", **BOB, tournament="cup")).told["tournament"] == "cup"
+        assert (await client.call("join", **BOB)).told["tournament"] == "cup"
+        await client.close()
+
+
 async def test_one_token_is_for_one_name_at_a_time(autojump_clock: MockClock) -> None:
     async with connected() as client:
         await client.call("join", **ANN)

@@ -148,6 +148,14 @@ async def test_the_journal_has_the_last_word_on_the_moves() -> None:
     assert isinstance(seen.log.events[-1], Ended)
 
 
+async def test_a_match_has_ended_when_the_journal_says_so_and_not_when_it_was_read() -> None:
+    seen = Replica(GAME, NAMES, 0.0, name="cup-1", pace=PACE, epoch=1_000.0)
+    heard(seen, played(begun(), 0))
+    fact = Concluded("cup-1", 0, NAMES, 1, Ending.LEFT, "", (0.0, 1.0), (0,), (1.0,), ended=1_004.0)
+    seen.conclude(fact, 9.0)
+    assert seen.wall(seen.log.events[-1].at) == fact.ended
+
+
 @pytest.mark.parametrize("most", [1, 200])
 async def test_a_match_is_shown_up_to_a_move_that_its_game_does_not_take_back_and_then_its_end(
     most: int,
