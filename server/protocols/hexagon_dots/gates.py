@@ -7,15 +7,18 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from math import inf
 from typing import Any
 
 import trio
 
 from server.host.host import Host
+from server.host.opening import OPEN
 from server.net.budgets import address_of
-from server.protocols.hexagon_dots.gate import Gate
+from server.protocols.hexagon_dots.gate import COMING, LATE, Gate
 from server.protocols.hexagon_dots.idle import IdleGates
 from server.protocols.hexagon_dots.messages import FOUND
+from tournament.player import Player
 
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 
@@ -31,6 +34,8 @@ class Gates:
         # Gates whose game has not begun, in the order of their making; strange ones are not among them
         self._untaken: dict[Gate, None] = {}
         self._strange: set[Gate] = set()  # gates that no host has told of and where nobody has joined
+        self._sent_past = -inf  # when somebody was last sent past a game with a place kept for another …
+        self._joining_up = False  # … which may leave two who wait in vain: whether that is looked after
 
     def __iter__(self) -> Iterator[Gate]:
         """Those that are shown, and where bots are sent: nobody comes in at a strange one."""
@@ -44,10 +49,12 @@ class Gates:
 
         Several may look before the first of them joins: no more are sent to a game than it has places. Only
         when there can be no more games, all others are sent to the same one: the host deals their matches.
+        Nor is anybody sent to await the maker of a game while somebody may await that of another.
         """
-        now, made, dealt = trio.current_time(), None, None
+        now, made, dealt, kept = trio.current_time(), None, None, False
         for found in self._untaken:
             if not found.has_place_at(now):
+                kept = kept or found.fixed
                 continue
             if found.waiting:
                 break  # there may be thousands after it
@@ -56,9 +63,45 @@ class Gates:
             elif found.unused and now - found.at < FRESH:
                 made = made or found
         else:
+            made = None if kept else made
             found = made or dealt or self._crowded or self.make(FOUND, fixed=False, peer=peer)
         found.send_at(now)
+        if kept:
+            self._join_up_after(now)
         return found
+
+    def _join_up_after(self, sent_past: float) -> None:
+        self._sent_past = sent_past
+        if not self._joining_up:
+            self._joining_up = True
+            self._host.guard.start_soon(self._join_up)
+
+    async def _join_up(self) -> None:
+        """Have those play each other who would wait in vain: one at a game that somebody made, one elsewhere.
+
+        The latter was sent past that game, because a place was kept there for somebody who does not come: its
+        maker, or whoever has looked for a game and not joined it.
+        """
+        try:
+            while trio.current_time() < self._sent_past + LATE:
+                await trio.sleep(COMING)
+                for (gate, first), second in zip(self._alone(), self._elsewhere(), strict=False):
+                    gate.take()
+                    self._host.tournaments[first.place or ""].challenge(first, second, gate.options)
+        finally:
+            self._joining_up = False
+
+    def _alone(self) -> list[tuple[Gate, Player]]:
+        """Whoever waits at a game that somebody made, if nobody is on the way there."""
+        now = trio.current_time()
+        free = [gate for gate in self._untaken if gate.fixed and gate.has_place_at(now)]
+        return [(gate, player) for gate in free for player in gate.waiting]
+
+    def _elsewhere(self) -> list[Player]:
+        """Whoever waits at the open table for the host to deal its match, and nobody else is there."""
+        dealt = (gate for gate in self._untaken if not gate.fixed)
+        waiting = (player for gate in dealt for player in gate.waiting)
+        return [player for player in waiting if player.idle and (player.place or "").startswith(OPEN)]
 
     @property
     def _crowded(self) -> Gate | None:

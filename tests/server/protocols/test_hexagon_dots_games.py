@@ -362,6 +362,40 @@ async def test_whoever_made_a_game_and_one_who_was_sent_there_have_its_places(
         assert {each.names for each in here.host.tournaments[OPEN].matches.values()} == {("ann", "bob")}
 
 
+@pytest.mark.parametrize("made", [1, 4])
+async def test_two_who_were_sent_to_games_play_although_makers_of_games_never_come(
+    made: int, autojump_clock: MockClock
+) -> None:
+    """One was sent to a game that somebody had just made, the other past it; both waited for ever."""
+    async with table() as here:
+        for _ in range(made):
+            await here.made()
+        ann, bob = here.bot("ann"), here.bot("bob")
+        for bot in (ann, bob):
+            await bot.join(await here.found())
+        await trio.sleep(COMING)
+        assert [each["name"] for each in said(await ann.turn())["players"]] == ["ann", "bob"]
+        await ann.move(SIDES[0])
+        assert drawn(said(await bob.turn())) == [SIDES[0]]
+
+
+async def test_whoever_waits_at_its_game_plays_although_one_that_was_sent_there_never_comes(
+    autojump_clock: MockClock,
+) -> None:
+    """Whoever looked next was sent past the game, because a place was kept there; both waited for ever."""
+    async with table() as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        await ann.join(await here.made(5, 3))
+        assert await here.found() == ann.game
+        game = await here.found()
+        assert game != ann.game
+        await trio.sleep(2 * COMING)
+        await bob.join(game)
+        await trio.sleep(2 * COMING)
+        told = said(await ann.turn())
+        assert (told["rows"], told["cols"]) == (5, 3), "they play on the board that Ann came for"
+
+
 @pytest.mark.parametrize("most", [3, 100])
 @pytest.mark.parametrize("junk", [b"", b"[]", b'{"name":"draw"}', b'{"name":"ann"}'])
 async def test_nobody_is_sent_to_an_address_that_somebody_has_made_up(
