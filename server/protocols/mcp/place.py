@@ -240,7 +240,13 @@ class Place:
                 log.info("gone", peer=self.origin, why="silence")
                 self._hang_up("nothing was heard from the model for too long")
             forget(self)
-        elif self._house is not None and silence >= limits.ghost_seconds:
+        else:
+            self._note_silence(now)
+
+    def _note_silence(self, now: float) -> None:
+        """If the model has not been heard for a while, deal it nothing until it is."""
+        silent = not self._waits and now - self._heard >= self.host.limits.ghost_seconds
+        if silent and self._house is not None:
             self._house.attendance.silent()
 
     def silence(self, now: float) -> float:
@@ -280,6 +286,8 @@ class Place:
             case "end":
                 self.last = told
                 self._news.append(told)
+                if self._unheard is not None:  # it would be dealt the next match in this same moment
+                    self._note_silence(trio.current_time())
             case "standings":
                 self.finished = told["tournament"]
                 self._news.append(told)

@@ -832,6 +832,29 @@ async def test_games_and_tournaments_are_told_as_the_api_tells_them(autojump_clo
     assert "0 entrants, begins at 2100-03-01T18:00:00.000Z\n" in told.text
 
 
+async def test_a_model_that_has_not_come_to_its_match_is_dealt_no_other_until_it_calls(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches one that is gone for good and binds an honest bot again and again, for ten minutes."""
+    async with served() as (host, connect):
+        ann, bob = Client(await connect()), Client(await connect())
+        await ann.call("join", **ANN)
+        await bob.call("join", **BOB)
+        ended: list[str] = []
+        for _ in range(20):
+            told = (await bob.call("wait", seconds=1, token=BOB["token"])).told
+            ended += [told["why"]] if told["type"] == "end" else []
+            await trio.sleep(1.0)
+        assert ended == ["ann left before both had moved"]
+        (table,) = host.tournaments.values()
+        assert not table.matches
+        await ann.call("wait", seconds=1, token=ANN["token"])
+        await bob.call("wait", seconds=1, token=BOB["token"])
+        assert len(table.matches) == 1, "she is heard again"
+        await ann.close()
+        await bob.close()
+
+
 async def test_a_model_that_is_silent_is_missed_also_when_none_was_there_before(
     autojump_clock: MockClock,
 ) -> None:
