@@ -95,9 +95,7 @@ class RegularBackups:
         return max(0.0, self.made + self._wanted.every - self._wall())
 
     def _make(self) -> None:
-        if (
-            not self._folder.parent.exists()
-        ):  # another in its place would be in the way of whoever moves it back
+        if not self._folder.parent.exists():  # one in its place would be in the way of whoever moves it back
             raise Unavailable(f"{self._folder.parent}: there is no such folder any more")
         private.make_folder(self._folder)
         path = self._folder / f"{PREFIX}{time.strftime(STAMP, time.gmtime(self._wall()))}.sqlite"
