@@ -43,6 +43,7 @@ class Bot(Thread):
         self._says = says or {}
         self._position: Any = None
         self._connection = socket.create_connection(("127.0.0.1", port), HANG)
+        self._connection.settimeout(None)  # its opponent may be waiting to be released for any time
         self._say({"type": "hello", "name": name, "game": game} | ({"token": token} if token else {}))
         self.start()
 

@@ -25,6 +25,7 @@ from tests.chaos.bots import PLAYS
 TOGETHER = 8  # bots of a wave
 NAMES = 96  # of the bots of one dialect: a name comes back when a match that it left is long over
 TIMEOUT = 0.05  # seconds without a word after which it is the turn of the next dialect
+LATER = 30.0  # seconds for which a wave stays longer that has not moved yet: the machine is busy
 LOOKED_AT = (
     "/",
     "/tournaments/open-{game}",
@@ -139,7 +140,7 @@ class Waves:
 
     def play(self, seconds: float) -> None:
         now = perf_counter()
-        if self._crowd is None or now > self._until:
+        if self._crowd is None or now > self._until + (0.0 if self._crowd.moves else LATER):
             if self._crowd is not None:
                 self._crowd.leave()
                 self._pass_by()  # while no bot is here that one of these could meet
