@@ -144,9 +144,7 @@ def _summed(name: str, record: Record, numbers: Sequence[int]) -> Sums:
         version, score = match.versions[seat], match.score[seat]
         moved = moved or match.plies > seat
         own = Tally(score == 1, score == 0.5, score == 0, match.ended)
-        if (
-            match.plies or match.began is not None
-        ):  # otherwise nobody came who could say one
+        if match.plies or match.began is not None:  # otherwise nobody came who could say one
             # The order is that of the latest matches: the last one that is put in again is the latest.
             versions[version] = versions.pop(version, Tally())
             versions[version].add(own)
