@@ -126,6 +126,23 @@ def test_a_page_waits_for_a_sign_of_life_for_as_long_as_the_host_may_be_silent(
             assert page.evaluate("said.length > 0") == gives_up
 
 
+def test_a_page_on_a_machine_that_has_slept_connects_again_as_soon_as_it_looks(
+    browser: Browser, arena: Served
+) -> None:
+    """The clock of its script had slept as well: for 40 seconds it showed what was an hour before."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.clock.install()
+        with page.expect_response("**/live?*"):
+            spectator.go(page, "/tournaments/quoridor")
+        page.evaluate(NOTE_WHAT_IS_SAID)
+        page.clock.run_for(10_000)
+        assert page.evaluate("said.length") == 0
+        page.clock.set_system_time(page.evaluate("Date.now() + 3_600_000"))
+        page.clock.run_for(10_000)
+        assert page.evaluate("said.length") > 0
+
+
 def test_a_key_that_is_held_down_asks_for_the_boards_of_a_match_once(browser: Browser, arena: Served) -> None:
     """The answer has many boards: catches a request for each step until the first answer has come.
 

@@ -41,7 +41,8 @@ function release() {
 let after = page?.dataset.after;
 let stream;
 let tries = 0;
-let heard = 0;
+let heard = 0; // when, by the clock that may stand still while a machine sleeps …
+let heardAt = 0; // … and by the clock on the wall, which goes on
 let retry;
 let ahead = page ? Number(page.dataset.now) - performance.now() / 1000 : 0; // the host's time less ours, in s
 let running = true; // whether clocks go on: not where nobody knows whether they do on the host
@@ -56,7 +57,7 @@ function connect() {
   told = outOfView();
   if (told) query.set("hidden", told);
   if (missed.size) query.set("missed", [...missed].join());
-  heard = performance.now();
+  listen();
   stream = new EventSource(`/live?${query}`);
   stream.addEventListener("open", () => { tries = 0; say(""); tell(); });
   stream.addEventListener("error", () => {
@@ -84,9 +85,17 @@ function connect() {
   });
 }
 
+function listen() {
+  heard = performance.now();
+  heardAt = Date.now();
+}
+
+/** For how long nothing was heard, in ms. */
+const silence = () => Math.max(performance.now() - heard, Date.now() - heardAt);
+
 /** The host says what time it is, and that all that was sent is as it is now: clocks go on from there. */
 function hear({ data }) {
-  heard = performance.now();
+  listen();
   ahead = Number(data) - heard / 1000;
   running = true;
   tick();
@@ -181,7 +190,7 @@ if (page) {
   wake();
   tick();
   setInterval(tick, 100);
-  setInterval(() => { if (stream?.readyState < EventSource.CLOSED && performance.now() - heard > QUIET) again(); }, 5000);
+  setInterval(() => { if (stream?.readyState < EventSource.CLOSED && silence() > QUIET) again(); }, 5000);
   watch();
   document.addEventListener("visibilitychange", wake);
   document.addEventListener("pointerdown", press);
