@@ -33,9 +33,7 @@ REST = 9.0  # seconds of rest for each second of work: spectators have a tenth o
 LINGERS = 60.0  # seconds for which the parts of a page that nobody has open are kept …
 MOST = 200  # … if there are no more such pages: each takes 30 to 200 KB, and there may be a million addresses
 
-STANDS_STILL = Markup(
-    "The host can keep nothing just now: until it can, clocks stand still and no match begins."
-)
+STANDS_STILL = Markup("Nothing can be kept just now: clocks stand still, and no match begins.")
 PACKED = ("Content-Encoding", "gzip")
 HERE = b": here\n\n"  # otherwise the browser would not know that it is connected
 ANEW = b"event: anew\ndata:\n\n"  # what else is on the page belongs to an earlier tournament of that name
