@@ -246,6 +246,10 @@ class Host:
         telling.opened(record, by)
         return record
 
+    @property
+    def trouble(self) -> str:
+        return self.store.trouble
+
     def has(self, name: str) -> bool:
         """Whether there is a tournament of that name, in any process."""
         return name in self.tournaments or (self.abroad is not None and name in self.abroad.held)

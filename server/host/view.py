@@ -109,6 +109,11 @@ class View(Protocol):
         """Where the tasks that strangers cause are started."""
         ...
 
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be kept just now, and all clocks stand still; empty if all is well."""
+        ...
+
     def here(self, tournament: str) -> PresentBots:
         """The bots that are present in a tournament."""
         ...

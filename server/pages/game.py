@@ -159,9 +159,10 @@ def _section(game: Game[Any, Any]) -> str:
 
 
 def _example(game: Game[Any, Any]) -> Iterator[ExampleLine]:
-    """What ann types into `nc`, and what she is told, until bob is to move."""
-    yield ExampleLine(True, f'{{"type":"hello","name":"ann","game":"{game.name}"}}')
-    match = Match(game, ("ann", "bob"), 0.0, name=f"{OPEN}{game.name}-1")
+    """What ann types into `nc`, and what she is told, until bob is to move: she enters no tournament."""
+    table = f"{OPEN}{game.name}"
+    yield ExampleLine(True, f'{{"type":"hello","name":"ann","game":"{game.name}","tournament":"{table}"}}')
+    match = Match(game, ("ann", "bob"), 0.0, name=f"{table}-1")
     yield _told(messages.Welcome(name="ann", token="keep-this-to-come-back", game=game.name, tournament=None))  # noqa: S106
     state = game.show(match.position, match.names)
     clock = match.clock.pace

@@ -14,10 +14,11 @@ fewer frames, and the same moves.
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import trio
+from markupsafe import Markup
 
 from server.host.view import View
 from server.http.exchange import Chunks, Exchange
@@ -32,6 +33,7 @@ REST = 9.0  # seconds of rest for each second of work: spectators have a tenth o
 LINGERS = 60.0  # seconds for which the parts of a page that nobody has open are kept …
 MOST = 200  # … if there are no more such pages: each takes 30 to 200 KB, and there may be a million addresses
 
+STANDS_STILL = Markup("Nothing can be kept just now: clocks stand still, and no match begins.")
 PACKED = ("Content-Encoding", "gzip")
 HERE = b": here\n\n"  # otherwise the browser would not know that it is connected
 ANEW = b"event: anew\ndata:\n\n"  # what else is on the page belongs to an earlier tournament of that name
@@ -94,7 +96,7 @@ class Live:
             look = known.look
         if known is None or not known.spectators:
             await look.prepare()
-        shown = self._shown.setdefault(address, LivePage(look, trio.current_time()))
+        shown = self._shown.setdefault(address, LivePage(look, trio.current_time(), self._everywhere))
         self._leave_for_now(address, shown)
         return shown
 
@@ -155,6 +157,10 @@ class Live:
         run, _, tick = said.partition("-")
         known = run == self._run and tick.isascii() and tick.isdigit() and len(tick) < 12
         return min(int(tick), self._tick) if known else 0
+
+    def _everywhere(self) -> Iterable[tuple[str, Markup]]:
+        """What every page says: that nothing can be kept, if so. Otherwise clocks would just stand still."""
+        yield "trouble", STANDS_STILL if self._host.trouble else Markup()
 
     def _next(self) -> int:
         """The tick of the present changes, which nobody has been sent yet."""

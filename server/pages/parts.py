@@ -5,8 +5,9 @@ be sent all parts that have changed since the tick that it has.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Protocol
 
 import msgspec
@@ -16,6 +17,8 @@ from server.pages import packing
 
 BATCHES = 64  # of one page that are kept: clients say what they have and hide, and may say anything …
 ROOM = 262_144  # … and bytes of them, beside the latest: there are hundreds of pages
+
+Everywhere = Callable[[], Iterable[tuple[str, Markup]]]
 
 
 class Event:
@@ -69,8 +72,10 @@ class Part:
 class LivePage:
     """A page that somebody looks at: its parts, and how they grew."""
 
-    def __init__(self, look: Look, now: float) -> None:
+    def __init__(self, look: Look, now: float, everywhere: Everywhere = tuple) -> None:
+        """`everywhere` returns the parts that all pages have."""
         self.look = look
+        self._everywhere = everywhere
         self.parts: dict[str, Part] = {}
         self.grown: dict[str, list[int]] = {}  # for each item of a list: the tick at which it was added
         self._lists: dict[str, list[Markup]] = {}
@@ -82,7 +87,7 @@ class LivePage:
 
     def update(self, next_tick: Callable[[], int], now: float) -> Iterator[None]:
         """Note what has changed, in small steps, between which other tasks may run."""
-        for place, html in self.look.parts(now):
+        for place, html in chain(self.look.parts(now), self._everywhere()):
             old = self.parts.get(place)
             if old is None or old.html != html:
                 self.parts[place] = Part(place, html, self._changed(next_tick))

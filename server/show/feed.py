@@ -55,6 +55,7 @@ class Seen(Struct, frozen=True, tag="seen"):
     eta: dict[str, float | None]
     here: dict[str, PresentBots]  # of open tables
     missing: Mapping[str, Sequence[Missing]]
+    trouble: str = ""  # of its store
 
 
 class Holders(Struct, frozen=True, tag="holders"):
@@ -268,7 +269,7 @@ class Teller:
                     eta[record.kept_as] = await each.foresee()
                 if found := each.missing():
                     missing[record.kept_as] = found
-        return Seen(eta, here, missing)
+        return Seen(eta, here, missing, self._host.trouble)
 
 
 async def say(stream: trio.abc.SendStream, messages: list[Any]) -> None:

@@ -155,6 +155,10 @@ class Mirror:
     def records(self) -> Iterator[Record]:
         return (each.record for each in self.tournaments.values())
 
+    @property
+    def trouble(self) -> str:
+        return next((seen.trouble for seen in self._seen.values() if seen.trouble), "")
+
     def here(self, tournament: str) -> PresentBots:
         return next(
             (seen.here[tournament] for seen in self._seen.values() if tournament in seen.here), PresentBots()

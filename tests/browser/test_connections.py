@@ -103,6 +103,22 @@ def test_a_page_whose_host_is_away_behind_a_proxy_does_not_say_that_the_page_is(
             expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
 
 
+def test_a_page_behind_a_proxy_that_keeps_what_a_stream_brings_does_not_say_that_its_host_is_away(
+    browser: Browser, arena: Served
+) -> None:
+    """Such a proxy lets everything else through: whoever loads the page again sees the present."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.clock.install()
+        kept: list[Route] = []
+        page.route("**/live?*", lambda route: kept.append(route))
+        spectator.go(page, "/tournaments/quoridor")
+        wait_for(lambda: page.evaluate("true") and kept)
+        with page.expect_response(lambda answer: answer.request.method == "HEAD"):
+            page.clock.fast_forward(60_000)
+        expect(page.locator("[data-connection]")).to_contain_text("Load the page again")
+
+
 def test_a_page_waits_for_a_sign_of_life_for_as_long_as_the_host_may_be_silent(
     browser: Browser, arena: Served
 ) -> None:
@@ -124,6 +140,23 @@ def test_a_page_waits_for_a_sign_of_life_for_as_long_as_the_host_may_be_silent(
             page.evaluate(NOTE_WHAT_IS_SAID)
             page.clock.run_for(120_000)
             assert page.evaluate("said.length > 0") == gives_up
+
+
+def test_a_page_on_a_machine_that_has_slept_connects_again_as_soon_as_it_looks(
+    browser: Browser, arena: Served
+) -> None:
+    """The clock of its script had slept as well: for 40 seconds it showed what was an hour before."""
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.clock.install()
+        with page.expect_response("**/live?*"):
+            spectator.go(page, "/tournaments/quoridor")
+        page.evaluate(NOTE_WHAT_IS_SAID)
+        page.clock.run_for(10_000)
+        assert page.evaluate("said.length") == 0
+        page.clock.set_system_time(page.evaluate("Date.now() + 3_600_000"))
+        page.clock.run_for(10_000)
+        assert page.evaluate("said.length") > 0
 
 
 def test_a_key_that_is_held_down_asks_for_the_boards_of_a_match_once(browser: Browser, arena: Served) -> None:

@@ -8,6 +8,7 @@ import { nodes, show } from "./parts.js";
 const ASLEEP = 3_000; // ms out of sight after which the stream is closed: a browser allows few of them
 const MOST = 250; // items of a list that stay on the page
 const PRESS = 2_000; // ms for which a part waits for the end of a click, at most
+const ANSWER = 5_000; // ms in which the host answers; whoever waits longer takes a connection from the stream
 const AWAY = "The host cannot be reached; trying again.";
 const page = document.querySelector("[data-live]");
 const QUIET = 1000 * (10 + 2 * page?.dataset.heartbeat); // ms of silence after which the connection counts as dead
@@ -41,7 +42,8 @@ function release() {
 let after = page?.dataset.after;
 let stream;
 let tries = 0;
-let heard = 0;
+let heard = 0; // when, by the clock that may stand still while a machine sleeps …
+let heardAt = 0; // … and by the clock on the wall, which goes on
 let retry;
 let ahead = page ? Number(page.dataset.now) - performance.now() / 1000 : 0; // the host's time less ours, in s
 let running = true; // whether clocks go on: not where nobody knows whether they do on the host
@@ -56,7 +58,7 @@ function connect() {
   told = outOfView();
   if (told) query.set("hidden", told);
   if (missed.size) query.set("missed", [...missed].join());
-  heard = performance.now();
+  listen();
   stream = new EventSource(`/live?${query}`);
   stream.addEventListener("open", () => { tries = 0; say(""); tell(); });
   stream.addEventListener("error", () => {
@@ -84,9 +86,17 @@ function connect() {
   });
 }
 
+function listen() {
+  heard = performance.now();
+  heardAt = Date.now();
+}
+
+/** For how long nothing was heard, in ms. */
+const silence = () => Math.max(performance.now() - heard, Date.now() - heardAt);
+
 /** The host says what time it is, and that all that was sent is as it is now: clocks go on from there. */
 function hear({ data }) {
-  heard = performance.now();
+  listen();
   ahead = Number(data) - heard / 1000;
   running = true;
   tick();
@@ -100,17 +110,20 @@ function close() {
 /** Try again in a while, and not all at the same time: a host that has just started has enough to do. */
 function again(answered = false) {
   close();
+  say(AWAY);
   if (answered) explain(stream);
-  else say(AWAY);
   const wait = Math.min(30_000, 1000 * 2 ** tries++) * (0.5 + Math.random());
   clearTimeout(retry);
   retry = setTimeout(connect, wait);
 }
 
-/** Say why there is an answer and no stream: a proxy answers for a host that is away. */
+/** Say why there is no stream: a proxy answers for a host that is away, or keeps what a stream brings. */
 async function explain(ended) {
-  const answer = await fetch(page.dataset.live, { method: "HEAD", headers: { Accept: "text/html" } }).catch(() => null);
-  if (ended === stream) say(answer?.status === 404 ? "The host does not have this page now; trying again." : AWAY);
+  const asks = { method: "HEAD", headers: { Accept: "text/html" }, signal: AbortSignal.timeout(ANSWER) };
+  const answer = await fetch(page.dataset.live, asks).catch(() => null);
+  if (ended !== stream) return;
+  if (answer?.status === 404) say("The host does not have this page now; trying again.");
+  else if (answer?.ok) say("Updates do not come through; trying again. Load the page again to see what is new.");
 }
 
 function append(list, from, html) {
@@ -181,7 +194,7 @@ if (page) {
   wake();
   tick();
   setInterval(tick, 100);
-  setInterval(() => { if (stream?.readyState < EventSource.CLOSED && performance.now() - heard > QUIET) again(); }, 5000);
+  setInterval(() => { if (stream?.readyState < EventSource.CLOSED && silence() > QUIET) again(true); }, 5000);
   watch();
   document.addEventListener("visibilitychange", wake);
   document.addEventListener("pointerdown", press);

@@ -14,7 +14,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.net.limits import Limits
-from server.pages.live import LINGERS, MOST, REST, Live
+from server.pages.live import LINGERS, MOST, REST, STANDS_STILL, Live
 from server.pages.parts import BATCHES, ROOM, LivePage, Look
 from server.pages.projector import ProjectorLook
 from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery
@@ -555,6 +555,26 @@ async def test_what_an_organiser_does_is_on_the_page_at_once(autojump_clock: Moc
         await trio.sleep(2.0)
         await watcher.look()
         assert "disqualified" in watcher.parts["standings"]
+
+
+PAGES = ("/", "/tournaments/cup", "/wall", "/wall/cup", "/matches/cup-1")
+
+
+@pytest.mark.parametrize("address", PAGES)
+async def test_every_page_that_goes_on_says_so_while_nothing_can_be_kept(
+    address: str, autojump_clock: MockClock
+) -> None:
+    """Whoever looked saw a match in which nothing happened any more, and not a word of that."""
+    async with gallery() as here:
+        await running(here, "ann", "bob", think=50.0)
+        watcher = await here.watch(f"page={address}")
+        for trouble in ("", "the disk is full", ""):
+            here.host.store.trouble = trouble
+            await trio.sleep(1.0)
+            await watcher.look()
+            page = await here.read(address)
+            for shown in (watcher.parts["trouble"], page):
+                assert (STANDS_STILL in shown) == bool(trouble)
 
 
 async def test_the_clock_of_the_page_is_that_of_the_host(autojump_clock: MockClock) -> None:

@@ -18,6 +18,7 @@ from games.catalogue import catalogue
 from games.game import Pace
 from server.commands.results import listed
 from server.exits import Unavailable
+from server.host.opening import OPEN
 from server.http.routes import routed
 from server.net.limits import Limits
 from server.pages import files, formatting, game, match, protocols, rendering
@@ -281,7 +282,8 @@ async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
     assert f"<h1>{rules.title}</h1>" in page
     assert f"&#34;game&#34;:&#34;{name}&#34;" in page
     assert "nc arena.example 7000" in page
-    assert f"quintain bot greedy --game {name} --url tcp://arena.example:7000" in page
+    opponent = f"quintain bot greedy --game {name} --tournament {OPEN}{name} --url tcp://arena.example:7000"
+    assert opponent in page
     assert 'id="connect-title"' in page, "where pages of tournaments lead"
     typed = re.findall(r'<li class="typed"><b>(.*?)</b>', page)
     assert len(typed) > 1
@@ -291,6 +293,20 @@ async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
     for dialect in dialects().values():
         able = dialect.games is None or name in dialect.games
         assert (f"{dialect.title} over " in text) == able, dialect.name
+
+
+@pytest.mark.parametrize("name", catalogue())
+async def test_whoever_types_the_match_on_the_page_of_a_game_enters_no_tournament(
+    name: str, autojump_clock: MockClock
+) -> None:
+    """They entered one that took entrants, and so did the opponent; the page said that neither would."""
+    async with gallery() as here:
+        cup = await here.hold(game=name)
+        typed = re.findall(r'<li class="typed"><b>(.*?)</b>', await here.read(f"/games/{name}"))
+        hello = json.loads(unescape(typed[0]))
+        visit = await here.host.arrive(hello["name"], hello["game"], tournament=hello.get("tournament"))
+        assert visit.player.place == OPEN + name
+        assert not cup.record.entrants
 
 
 async def test_the_page_of_quoridor_shows_how_a_wall_is_written(autojump_clock: MockClock) -> None:

@@ -496,6 +496,19 @@ async def test_what_was_told_of_a_tournament_before_the_journal_had_it_is_known(
         assert (again.eta(), again.missing()) == (None, ()), "the first of that name was deleted"
 
 
+async def test_nothing_can_be_kept_while_any_process_that_plays_says_so(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    async with staged(tmp_path) as (stage, nursery):
+        mirror = Mirror(stage.reader, Guard(nursery), at_once)
+        assert not mirror.trouble
+        mirror.take(Seen({}, {}, {}, "the disk is full"), "one")
+        mirror.take(Seen({}, {}, {}), "other")
+        assert mirror.trouble == "the disk is full"
+        mirror.take(Seen({}, {}, {}), "one")
+        assert not mirror.trouble
+
+
 async def test_however_many_tournaments_there_are_others_get_their_turns_while_they_are_looked_at(
     tmp_path: Path, autojump_clock: object
 ) -> None:
