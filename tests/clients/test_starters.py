@@ -533,6 +533,21 @@ def test_of_what_is_too_long_for_a_message_a_host_is_told_the_beginning(
     bot.communicate(timeout=HANG)
 
 
+@pytest.mark.parametrize(
+    ("language", "nothing"), [("python", "None"), ("javascript", "undefined && moves["), ("ruby", "nil")]
+)
+def test_a_bot_that_chooses_nothing_sends_that_for_a_move(
+    language: str, nothing: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches an answer without a move, which a host refuses a hundred times a second and does not count."""
+    needed(language)
+    bot, hello = choosing(workshop, script, language, f"{language}-none", nothing)
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+    assert script.hear() == {"type": "move", "match": "cup-1", "ply": 0, "move": None}
+    bot.kill()
+    bot.communicate(timeout=HANG)
+
+
 THOUGHTS = {  # read until somebody has written some
     "python": f"open('thoughts').read() or {CHOICES['python']}",
     "javascript": f"process.getBuiltinModule('fs').readFileSync('thoughts') && {CHOICES['javascript']}",
@@ -890,6 +905,14 @@ def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop:
         _, errors = bot.communicate(timeout=HANG)
         assert bot.returncode == 1
         assert errors == f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000\n"
+
+
+def test_a_websocket_address_is_refused_in_a_line_where_node_has_none(workshop: Workshop) -> None:
+    """Before Node 22. Catches "WebSocket is not defined", of which an author does not know what to make."""
+    needed("javascript")
+    bot = workshop.start("javascript", url="ws://127.0.0.1:1")
+    _, errors = bot.communicate(timeout=HANG)
+    assert errors.startswith("cannot play on ws://127.0.0.1:1")
 
 
 @pytest.mark.parametrize("language", ["c", "cpp", "go", "rust"])  # others find the home
