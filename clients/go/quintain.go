@@ -116,9 +116,9 @@ func (b *bot) visit(address string) error {
 			if !isInside {
 				return errors.New(told.Reason)
 			}
-			if told.Ply == nil {
+			if Say.Println("refused:", told.Reason); told.Ply == nil {
 				reason = told.Reason // the host may hang up next
-			} else if Say.Println("refused:", told.Reason); told.Match == begun.Match && *told.Ply == answered {
+			} else if told.Match == begun.Match && *told.Ply == answered {
 				answered = -1
 				out.Encode(map[string]string{"type": "state"}) // asks again, unless this has lost the match
 			}

@@ -503,6 +503,22 @@ def test_what_goes_wrong_in_choose_is_no_lost_connection(
     assert "an-opening-book" in errors
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_whatever_a_host_refuses_is_said_in_a_line(language: str, workshop: Workshop, script: Script) -> None:
+    """Catches a bot that waits until its clock is out, without a word of why nobody can read its answer."""
+    needed(language)
+    bot, hello = came(workshop, script, language, f"{language}-nine")
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+    script.hear()
+    script.say({"type": "refused", "reason": "this is not JSON"})
+    script.hang_up()
+    out, _ = until_it_is_back(script, bot)
+    assert out.splitlines()[3:] == [
+        "refused: this is not JSON",
+        "the connection is lost (this is not JSON): trying again",
+    ]
+
+
 TOO_LONG = {
     "python": ("random.choice(moves)", "'x' * 5000"),
     "javascript": ("moves[Math.floor(Math.random() * moves.length)]", "'x'.repeat(5000)"),
