@@ -112,7 +112,7 @@ static bool quintain_visit(struct quintain *bot, int connection)
             strcpy(ply < 0 ? bot->why : more, json_copy(json_get(told, "reason"), text, sizeof text));
             if (!bot->inside)
                 break;
-            if (fprintf(bot->log, "refused: %s\n", text) && ply >= 0 && ply == answered)
+            if ((ply >= 0 || answered >= 0) && fprintf(bot->log, "refused: %s\n", text) && ply >= 0 && ply == answered)
                 answered = dprintf(connection, "{\"type\":\"state\"}\n") > 0 ? -1 : ply; /* asks again, if it goes on */
         } else if (json_is(type, "end")) {
             const char *winner = json_get(told, "winner");

@@ -122,7 +122,7 @@ struct Bot {
       } else if (type == "refused") {
         if (!is_inside || ply == "null") reason = told["reason"].string();
         if (!is_inside) break;
-        say("refused: " + told["reason"].string());
+        if (ply != "null" || !answered.empty()) say("refused: " + told["reason"].string());
         if (answered == match + ply) send(R"({"type":"state"})");  // asks again, unless this has lost the match
         if (answered == match + ply) answered.clear();
       } else if (type == "end") {

@@ -109,16 +109,16 @@ func (b *bot) visit(address string) error {
 			if told.Turn == begun.You && *told.Ply != answered {
 				answered, told.You, told.Players = *told.Ply, begun.You, begun.Players
 				text, _ := json.Marshal(b.choose(told)) // of one that is no move, the host is told the beginning
-				move := map[bool]any{true: json.RawMessage(text), false: fmt.Sprintf("%.300s", text)}[len(text) <= 3500]
-				out.Encode(map[string]any{"type": "move", "match": told.Match, "ply": told.Ply, "move": move})
+				out.Encode(map[string]any{"type": "move", "match": told.Match, "ply": told.Ply, "move": map[bool]any{true: json.RawMessage(text), false: fmt.Sprintf("%.300s", text)}[len(text) <= 3500]})
 			}
 		case "refused":
-			if !isInside {
-				return errors.New(told.Reason)
+			if reason = told.Reason; !isInside {
+				return errors.New(reason)
 			}
-			if Say.Println("refused:", told.Reason); told.Ply == nil {
-				reason = told.Reason // the host may hang up next
-			} else if told.Match == begun.Match && *told.Ply == answered {
+			if told.Ply != nil || answered >= 0 {
+				Say.Println("refused:", reason) // and the host may hang up next
+			}
+			if told.Ply != nil && told.Match == begun.Match && *told.Ply == answered {
 				answered = -1
 				out.Encode(map[string]string{"type": "state"}) // asks again, unless this has lost the match
 			}

@@ -78,7 +78,7 @@ async function visit(bot, { send, heard }) {
       case "refused":
         if (!bot.here || message.ply === undefined) bot.reason = message.reason;
         if (!bot.here) return null;
-        bot.say(`refused: ${message.reason}`);
+        if (message.ply !== undefined || answered) bot.say(`refused: ${message.reason}`);
         if (answered === question(message)) {
           answered = "";
           send({ type: "state" }); // asks for the turn again, unless this has lost the match

@@ -115,7 +115,7 @@ class Bot:
                 self.send({"type": "move", **question, "move": move if len(text) <= 3500 else text[:300]})
         elif kind == "refused":
             self.reason = "" if "ply" in message else message["reason"]  # the host may hang up next
-            if self.is_here:
+            if self.is_here and ("ply" in message or self.answered):
                 self.say(f"refused: {message['reason']}")
             if question == self.answered:
                 self.answered = {}

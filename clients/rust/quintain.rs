@@ -100,7 +100,7 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                 "refused" if !self.inside => return Err(io::Error::other(told.get("reason").string())),
                 "refused" => {
                     let why = told.get("reason").string();
-                    say(&format!("refused: {why}"));
+                    (ply != "null" || !answered.is_empty()).then(|| say(&format!("refused: {why}")));
                     if ply == "null" {
                         reason = why;
                     }

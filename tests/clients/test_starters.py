@@ -510,10 +510,16 @@ def test_whatever_a_host_refuses_is_said_in_a_line(language: str, workshop: Work
     bot, hello = came(workshop, script, language, f"{language}-nine")
     script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
     script.hear()
+    script.say({"type": "refused", "match": "cup-1", "ply": 0, "reason": "no"})
+    script.hear()
+    script.say({"type": "refused", "reason": "no match is being played"})  # to what asks again
+    script.say(asked("cup-1", 0))
+    script.hear()
     script.say({"type": "refused", "reason": "this is not JSON"})
     script.hang_up()
     out, _ = until_it_is_back(script, bot)
     assert out.splitlines()[3:] == [
+        "refused: no",
         "refused: this is not JSON",
         "the connection is lost (this is not JSON): trying again",
     ]
