@@ -105,14 +105,14 @@ static bool quintain_visit(struct quintain *bot, int connection)
             fprintf(bot->log, "%s from ply %d: %s against %s\n", match, json_count(json_get(told, "moves")), text, more);
         } else if (json_is(type, "turn") && json_is(json_get(told, "turn"), you) && ply != answered) {
             answered = ply;
-            bot->choose(bot->game, told, you, move);
-            snprintf(text, sizeof text, move[0] <= '9' && !move[1] ? "%s" : "\"%s\"", move); /* Connect-4's are numbers */
+            bot->choose(bot->game, told, you, memset(move, 0, sizeof move));
+            snprintf(text, sizeof text, move[0] >= '0' && move[0] <= '9' && !move[1] ? "%s" : "\"%s\"", move); /* Connect-4's are numbers */
             dprintf(connection, "{\"type\":\"move\",\"match\":\"%s\",\"ply\":%d,\"move\":%s}\n", match, ply, text);
         } else if (json_is(type, "refused")) {
-            json_copy(json_get(told, "reason"), ply < 0 ? bot->why : text, QUINTAIN_TEXT);
+            strcpy(ply < 0 ? bot->why : more, json_copy(json_get(told, "reason"), text, sizeof text));
             if (!bot->inside)
                 break;
-            if (ply >= 0 && fprintf(bot->log, "refused: %s\n", text) && ply == answered)
+            if ((ply >= 0 || answered >= 0) && fprintf(bot->log, "refused: %s\n", text) && ply >= 0 && ply == answered)
                 answered = dprintf(connection, "{\"type\":\"state\"}\n") > 0 ? -1 : ply; /* asks again, if it goes on */
         } else if (json_is(type, "end")) {
             const char *winner = json_get(told, "winner");

@@ -117,12 +117,12 @@ struct Bot {
       } else if (type == "turn" && told["turn"].string() == you && answered != match + ply) {
         answered = match + ply;
         std::string move = choose(told, you).substr(0, 3500);  // no move is as long
-        if (move.size() != 1 || move[0] > '9') move = '"' + move + '"';  // Connect-4's are numbers
+        if (move.size() != 1 || move[0] < '0' || move[0] > '9') move = '"' + move + '"';  // Connect-4's are numbers
         send(R"({"type":"move","match":")" + match + R"(","ply":)" + ply + R"(,"move":)" + move + "}");
       } else if (type == "refused") {
         if (!is_inside || ply == "null") reason = told["reason"].string();
         if (!is_inside) break;
-        if (ply != "null") say("refused: " + told["reason"].string());
+        if (ply != "null" || !answered.empty()) say("refused: " + told["reason"].string());
         if (answered == match + ply) send(R"({"type":"state"})");  // asks again, unless this has lost the match
         if (answered == match + ply) answered.clear();
       } else if (type == "end") {

@@ -115,12 +115,13 @@ func (b *bot) visit(address string) error {
 				out.Encode(map[string]any{"type": "move", "match": told.Match, "ply": told.Ply, "move": move})
 			}
 		case "refused":
-			if !isInside {
-				return errors.New(told.Reason)
+			if reason = told.Reason; !isInside {
+				return errors.New(reason)
 			}
-			if told.Ply == nil {
-				reason = told.Reason // the host may hang up next
-			} else if Say.Println("refused:", told.Reason); told.Match == begun.Match && *told.Ply == answered {
+			if told.Ply != nil || answered >= 0 {
+				Say.Println("refused:", reason) // and the host may hang up next
+			}
+			if told.Ply != nil && told.Match == begun.Match && *told.Ply == answered {
 				answered = -1
 				out.Encode(map[string]string{"type": "state"}) // asks again, unless this has lost the match
 			}

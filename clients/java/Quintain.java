@@ -116,8 +116,8 @@ public final class Quintain {
                 }
                 case "refused" -> {
                     if (ply.equals("null")) reason = told.get("reason").string();
-                    else say("refused: " + told.get("reason").string());
                     if (lost < Long.MAX_VALUE) return reason; // it was the hello
+                    if (!ply.equals("null") || !answered.isEmpty()) say("refused: " + told.get("reason").string());
                     if (!question.equals(answered)) break;
                     answered = "";
                     send(out, "{'type':'state'}"); // asks again, unless this has lost the match

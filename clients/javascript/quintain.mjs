@@ -18,7 +18,8 @@ export class Unwelcome extends Error {}
 
 export async function play(game, choose, options = {}) {
   const address = options.url ?? environment.QUINTAIN_URL ?? (isNode ? "tcp://127.0.0.1:8000" : "ws://127.0.0.1:8001");
-  if (!/^(tcp|wss?):\/\/[^/]/.test(address) || !URL.canParse(address))
+  const known = typeof WebSocket === "undefined" ? /^tcp:\/\/[^/]/ : /^(tcp|wss?):\/\/[^/]/; // an older Node has none
+  if (!known.test(address) || !URL.canParse(address))
     throw new Unwelcome(`cannot play on ${address}: expected an address like tcp://127.0.0.1:8000`);
   const [url, name] = [new URL(address), options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot"];
   const [token, place] = await remembered(`${bare(url.hostname)}-${game}-${name}`);
@@ -69,15 +70,15 @@ async function visit(bot, { send, heard }) {
         if (message.turn === begun.you && answered !== question(message)) {
           answered = question(message);
           const { you, players, options = {} } = begun;
-          const move = await bot.choose({ ...message, you, players, options });
-          const text = JSON.stringify(move) ?? "undefined"; // of one that is no move, the host is told the beginning
+          const move = (await bot.choose({ ...message, you, players, options })) ?? null;
+          const text = JSON.stringify(move); // of one that is no move, the host is told the beginning
           send({ type: "move", match: message.match, ply: message.ply, move: text.length > 3500 ? text.slice(0, 300) : move });
         }
         break;
       case "refused":
         if (!bot.here || message.ply === undefined) bot.reason = message.reason;
         if (!bot.here) return null;
-        if (message.ply !== undefined) bot.say(`refused: ${message.reason}`);
+        if (message.ply !== undefined || answered) bot.say(`refused: ${message.reason}`);
         if (answered === question(message)) {
           answered = "";
           send({ type: "state" }); // asks for the turn again, unless this has lost the match

@@ -113,10 +113,10 @@ class Bot:
                 move = self.choose({**message, **more})
                 text = json.dumps(move)  # of one that is no move, the host is told the beginning
                 self.send({"type": "move", **question, "move": move if len(text) <= 3500 else text[:300]})
-        elif kind == "refused" and "ply" not in message:  # it is no move that was refused
-            self.reason = message["reason"]
         elif kind == "refused":
-            self.say(f"refused: {message['reason']}")
+            self.reason = "" if "ply" in message else message["reason"]  # the host may hang up next
+            if self.is_here and ("ply" in message or self.answered):
+                self.say(f"refused: {message['reason']}")
             if question == self.answered:
                 self.answered = {}
                 self.send({"type": "state"})  # asks for the turn again, unless this has lost the match

@@ -335,9 +335,11 @@ class _Bot:
             begun, asked = time.monotonic(), dict(question)
             move = _sendable(self.choose(asked))
             more: Message = {"spent": round(time.monotonic() - begun, 3)}
-            if "note" in asked and _is_sendable([move, asked["note"]]):
-                more["note"] = asked["note"]
-            elif "note" in asked:
+            if (note := asked.get("note")) is None:
+                pass
+            elif _is_note(note) and _is_sendable([move, note]):
+                more["note"] = note
+            else:
                 self.teller.left_out()
             self.answered = (match, ply, move, more)
         _, _, move, more = self.answered
@@ -350,6 +352,13 @@ def _sendable(move: Any) -> Any:
         return move
     text = move if isinstance(move, str) else json.dumps(move)
     return text.encode("utf-8", "backslashreplace").decode()[:BEGINNING]
+
+
+def _is_note(value: Any) -> bool:
+    """Whether a host takes it for a note: it would refuse the move as well."""
+    if isinstance(value, str):
+        return len(value) <= 500
+    return isinstance(value, dict) and len(cast(Message, value)) <= 16
 
 
 def _is_sendable(value: Any) -> bool:
@@ -412,7 +421,7 @@ class _Teller:
         self.say(f"{standings.get('tournament')} is over{how}: {place or 'this bot is not in its standings'}")
 
     def left_out(self) -> None:
-        self.say(f"a note is left out: it is no JSON, or is longer than {LONGEST} bytes", logging.WARNING)
+        self.say("a note is left out: a host takes 500 characters, or 16 numbers by name", logging.WARNING)
 
     def lost(self, why: str) -> None:
         self.say(f"the connection is lost ({why}): trying again", logging.WARNING)

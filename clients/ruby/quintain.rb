@@ -117,7 +117,7 @@ module Quintain
     def refused(message)
       @reason = message["reason"] unless @here && message["ply"]
       raise Lost, @reason unless @here
-      say "refused: #{message["reason"]}" if message["ply"]
+      say "refused: #{message["reason"]}" if message["ply"] || @answered
       return unless message.values_at("match", "ply") == @answered
       @answered = nil
       send_message(type: "state") # asks for the turn again, unless this has lost the match

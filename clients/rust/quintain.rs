@@ -100,9 +100,9 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                 "refused" if !self.inside => return Err(io::Error::other(told.get("reason").string())),
                 "refused" => {
                     let why = told.get("reason").string();
-                    match ply {
-                        "null" => reason = why,
-                        _ => say(&format!("refused: {why}")),
+                    (ply != "null" || !answered.is_empty()).then(|| say(&format!("refused: {why}")));
+                    if ply == "null" {
+                        reason = why;
                     }
                     if answered == question {
                         answered.clear();

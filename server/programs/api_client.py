@@ -46,6 +46,7 @@ from server.store.data_folder import TOKEN, VARIABLE, can_be_sent, token_brought
 
 REDIRECTIONS = range(300, 400)
 TIMEOUT = 30.0  # seconds: a large export takes some
+AT_ONCE = 0.1  # seconds before asking again whatever says to do so at once, as a proxy may
 SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
 LARGEST = 256_000_000  # bytes of an answer, or of all pages of a list: a page has some 300,000
 COMPLAINT = 100_000  # bytes of an answer that says what is wrong
@@ -314,18 +315,18 @@ def _opened(request: Request) -> HTTPResponse:
         try:
             return _open(request, timeout=TIMEOUT)
         except HTTPError as error:
-            wait = _soon(error) if request.get_method() == "GET" else inf
+            wait = soon(error) if request.get_method() == "GET" else inf
             if time.monotonic() + wait > until:
                 raise
             error.close()
             time.sleep(wait)
 
 
-def _soon(error: HTTPError) -> float:
+def soon(error: HTTPError) -> float:
     """The seconds after which to ask again; infinite if not soon, or not at all."""
     said = error.headers.get("Retry-After", "")
     soon = error.code == HTTPStatus.SERVICE_UNAVAILABLE and said.isdecimal() and float(said) <= SOON
-    return float(said) if soon else inf
+    return max(float(said), AT_ONCE) if soon else inf
 
 
 def _complaint(error: HTTPError) -> str:

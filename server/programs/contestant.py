@@ -14,7 +14,7 @@ from games.brains import BRAINS, Brain
 from games.game import Game
 from server.exits import Misuse
 from server.net.escaping import in_quotes
-from server.programs.program import Gone, Program
+from server.programs.program import Gone, Mute, Program
 from server.programs.running_time import Now
 
 BRAIN = "brain:"  # the prefix that tells house brains from programs
@@ -22,7 +22,7 @@ SHARE = 20.0  # a brain uses at most one part in so many of the time left on its
 
 
 class Contestant(Protocol):
-    endings: list[str]  # how it ended without being asked to
+    endings: list[str]  # how it ended without being asked to, or that it wrote nothing
 
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
         """A move; raises `TimeoutError` or `Gone`."""
@@ -49,7 +49,7 @@ class Hired:
         try:
             return self._program.ask(question, seconds)
         except (TimeoutError, Gone) as failure:
-            if isinstance(failure, Gone):
+            if isinstance(failure, Gone | Mute):
                 self.endings.append(str(failure))
             self._program.kill()
             self._program.end()

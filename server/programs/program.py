@@ -46,6 +46,10 @@ class Gone(Exception):
     """The program has ended. The message says how."""
 
 
+class Mute(TimeoutError):
+    """The program has not answered in time, and has not written a line yet."""
+
+
 class Program:
     def __init__(
         self,
@@ -103,8 +107,9 @@ class Program:
             return self._answer(until)
         except TimeoutError:
             late = f"{self.command} did not answer in {seconds:.1f} s"
-            late += "" if self._wrote else f", and has written nothing yet: {ONE_LINE}"
-            raise TimeoutError(late) from None
+            if self._wrote:
+                raise TimeoutError(late) from None
+            raise Mute(f"{late}, and has written nothing yet: {ONE_LINE}") from None
 
     def wait(self, seconds: float) -> None:
         """Leave the program alone for a while; what it says meanwhile counts as unasked."""

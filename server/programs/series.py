@@ -134,13 +134,15 @@ def played(
     one, two = setting.names[::turned]
     first, second = contestants[::turned]
     name, pace = f"match-{number}", setting.pace
+    before = len(first.endings), len(second.endings)
     match = local_match(setting.game, name, (one, two), (first, second), pace, opening, now)
     ended = match.result
     if ended is None:
         raise RuntimeError(f"{match.name} was left in the middle")
     why = ended.why
-    if ended.ending is Ending.LEFT and ended.winner is not None:
-        why = (second, first)[ended.winner].endings[-1]
+    if ended.ending in (Ending.LEFT, Ending.TIME) and ended.winner is not None:
+        loser = 1 - ended.winner
+        why = (*(first, second)[loser].endings[before[loser] :], why)[0]
     moves, times = match.moves_and_times()
     return Played(
         match=number,

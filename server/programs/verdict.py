@@ -1,6 +1,7 @@
 """The verdict of a tally of matches: as JSON for programs, and in words for people."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from server.programs.tally import Played, Tally, first_seat
@@ -9,7 +10,8 @@ from tournament.pentanomial import MOST, Strength, strength
 from tournament.sprt import Sprt
 
 TINY = 1e-9  # as a probability: no number of matches makes it certain who is stronger
-SHOWN = 3  # ways in which a program ended: they tend to be the same
+SHOWN = 3  # reasons for each: they tend to be the same
+OUT_OF_TIME = " ran out of time"  # which says no more than that it was the clock
 WAYS = {Ending.ILLEGAL: "illegal moves", Ending.TIME: "the clock", Ending.LEFT: "ending in the middle"}
 
 
@@ -67,10 +69,10 @@ def _lines(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None) -
 def _losses(name: str, lost: list[Played]) -> Iterator[str]:
     """How often a program lost in other ways than by the rules, and how it ended then."""
     for ending, way in WAYS.items():
-        if count := sum(each.ending is ending for each in lost):
-            yield f"  {name} lost {count:,} by {way}"
-    ends = dict.fromkeys(each.why for each in lost if each.ending is Ending.LEFT)
-    yield from (f"    {why}" for why in [*ends][:SHOWN])
+        if whys := [each.why for each in lost if each.ending is ending]:
+            yield f"  {name} lost {len(whys):,} by {way}"
+            told = (why for why in dict.fromkeys(whys) if not why.endswith(OUT_OF_TIME))
+            yield from (f"    {why}" for why in islice(told, SHOWN))
 
 
 def _lost(played: Played, program: int) -> bool:

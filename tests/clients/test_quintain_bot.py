@@ -249,7 +249,7 @@ def test_what_no_message_can_hold_is_refused_in_words_and_a_note_of_that_kind_is
     """Catches a bot that was hung up on, came back and said the same, or waited until its clock was out."""
     cup = opened(host, "connect-4")
     moves: list[Any] = ["x" * 5000, float("nan"), "half a \ud83d"]
-    notes: list[Any] = ["x" * 5000, {"score": float("inf")}, FACES]
+    notes: list[Any] = ["x" * 501, {"score": float("inf")}, FACES]
     reasons: list[str] = []
 
     def careless(turn: dict[str, Any]) -> Any:

@@ -503,6 +503,28 @@ def test_what_goes_wrong_in_choose_is_no_lost_connection(
     assert "an-opening-book" in errors
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_whatever_a_host_refuses_is_said_in_a_line(language: str, workshop: Workshop, script: Script) -> None:
+    """Catches a bot that waits until its clock is out, without a word of why nobody can read its answer."""
+    needed(language)
+    bot, hello = came(workshop, script, language, f"{language}-nine")
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+    script.hear()
+    script.say({"type": "refused", "match": "cup-1", "ply": 0, "reason": "no"})
+    script.hear()
+    script.say({"type": "refused", "reason": "no match is being played"})  # to what asks again
+    script.say(asked("cup-1", 0))
+    script.hear()
+    script.say({"type": "refused", "reason": "this is not JSON"})
+    script.hang_up()
+    out, _ = until_it_is_back(script, bot)
+    assert out.splitlines()[3:] == [
+        "refused: no",
+        "refused: this is not JSON",
+        "the connection is lost (this is not JSON): trying again",
+    ]
+
+
 TOO_LONG = {
     "python": ("random.choice(moves)", "'x' * 5000"),
     "javascript": ("moves[Math.floor(Math.random() * moves.length)]", "'x'.repeat(5000)"),
@@ -529,6 +551,21 @@ def test_of_what_is_too_long_for_a_message_a_host_is_told_the_beginning(
     told = script.hear()
     assert (told["match"], told["ply"]) == ("cup-1", 0)
     assert 300 <= len(json.dumps(told)) <= 4096
+    bot.kill()
+    bot.communicate(timeout=HANG)
+
+
+@pytest.mark.parametrize(
+    ("language", "nothing"), [("python", "None"), ("javascript", "undefined && moves["), ("ruby", "nil")]
+)
+def test_a_bot_that_chooses_nothing_sends_that_for_a_move(
+    language: str, nothing: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches an answer without a move, which a host refuses a hundred times a second and does not count."""
+    needed(language)
+    bot, hello = choosing(workshop, script, language, f"{language}-none", nothing)
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+    assert script.hear() == {"type": "move", "match": "cup-1", "ply": 0, "move": None}
     bot.kill()
     bot.communicate(timeout=HANG)
 
@@ -890,6 +927,14 @@ def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop:
         _, errors = bot.communicate(timeout=HANG)
         assert bot.returncode == 1
         assert errors == f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000\n"
+
+
+def test_a_websocket_address_is_refused_in_a_line_where_node_has_none(workshop: Workshop) -> None:
+    """Before Node 22. Catches "WebSocket is not defined", of which an author does not know what to make."""
+    needed("javascript")
+    bot = workshop.start("javascript", url="ws://127.0.0.1:1")
+    _, errors = bot.communicate(timeout=HANG)
+    assert errors.startswith("cannot play on ws://127.0.0.1:1")
 
 
 @pytest.mark.parametrize("language", ["c", "cpp", "go", "rust"])  # others find the home

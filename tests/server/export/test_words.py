@@ -31,6 +31,19 @@ def test_a_line_without_its_end_is_named_beside_the_clock() -> None:
     )
 
 
+def test_what_was_no_move_is_named_beside_the_clock() -> None:
+    late = {
+        "at": "…",
+        "kind": "late",
+        "seat": 1,
+        "deadline": 60.0,
+        "spent": 60.0,
+        "ignored": "this is not JSON",
+    }
+    told = "bob had 60.0 s for this move, and sent what had no effect: this is not JSON"
+    assert in_words(late, NAMES) == told
+
+
 def test_where_neither_was_there_it_is_the_fault_of_both() -> None:
     ann, bob = ({"at": "…", "kind": "absent", "seat": seat, "seconds": 40.0} for seat in (0, 1))
     assert whose("bot", [ann]) == "the bot's own fault"

@@ -9,14 +9,16 @@ import ssl
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from email.message import Message
 from math import inf, nan
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 import trustme
 
 from server.exits import FAILED, MISUSED, ConfigError, Failure, Misuse
-from server.programs.api_client import READINGS, Remote
+from server.programs.api_client import AT_ONCE, READINGS, Remote, soon
 from server.programs.download import Download
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
@@ -88,6 +90,14 @@ def downloaded(remote: Remote) -> bytes:
     with Download() as found:
         remote.download_for_organiser(found, "tournaments", "friday", "export")
         return b"".join(found)
+
+
+@pytest.mark.parametrize(("said", "wait"), [("0", AT_ONCE), ("1", 1.0), ("60", inf), ("-1", inf), ("", inf)])
+def test_nobody_is_asked_again_without_a_pause(said: str, wait: float) -> None:
+    """Catches hundreds of requests a second, to whatever says "at once" while a host is away."""
+    headers = Message()
+    headers["Retry-After"] = said
+    assert soon(HTTPError("http://127.0.0.1", 503, "Later", headers, None)) == wait
 
 
 @contextmanager

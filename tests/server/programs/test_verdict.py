@@ -110,14 +110,19 @@ def test_people_are_told_what_was_not_lost_on_the_board() -> None:
 
     counted = Tally()
     for each in (
-        lost(1, Ending.TIME, "ran out of time"),
+        lost(1, Ending.TIME, "./new did not answer in 1.0 s, and has written nothing yet"),
         lost(2, Ending.LEFT, "./new ended with exit code 1"),
         lost(3, Ending.LEFT, "./new ended with exit code 1"),
+        lost(4, Ending.TIME, "./new ran out of time"),
+        lost(5, Ending.ILLEGAL, "./new: column 3 is full"),
     ):
         counted.add(each)
     told = in_words("connect-4", NAMES, counted, None).splitlines()
-    assert told[-3:] == [
-        "  ./new lost 1 by the clock",
+    assert told[-6:] == [
+        "  ./new lost 1 by illegal moves",
+        "    ./new: column 3 is full",
+        "  ./new lost 2 by the clock",
+        "    ./new did not answer in 1.0 s, and has written nothing yet",
         "  ./new lost 2 by ending in the middle",
         "    ./new ended with exit code 1",
     ]

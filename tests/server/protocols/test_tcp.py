@@ -760,12 +760,12 @@ async def test_junk_is_counted_over_the_life_of_a_connection_too(autojump_clock:
 
 
 async def test_what_comes_after_the_end_is_not_looked_at(autojump_clock: MockClock) -> None:
-    """A flood costs one line in the log, and a name that is refused none."""
+    """A flood costs one line in the log, and so does a name that is refused."""
     async with room() as hall:
         with structlog.testing.capture_logs() as logs:
             refused = await hall.come("Draw", *["0 0"] * 20)
             assert len(await refused.lines()) == 2
-            assert not logs
+            assert [entry["event"] for entry in logs] == ["turned away"]
             flooding = await hall.come("Ann", *["0 0"] * 100)
             assert await flooding.lines() == ["[closed]"]
             assert [entry["event"] for entry in logs].count("cut") == 1
