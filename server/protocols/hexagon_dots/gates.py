@@ -92,9 +92,13 @@ class Gates:
             self._joining_up = False
 
     def _alone(self) -> list[tuple[Gate, Player]]:
-        """Whoever waits at a game that somebody made, if nobody is on the way there."""
+        """Whoever waits at a game that somebody made, if nobody is on the way there.
+
+        If somebody only looks, again and again, that seems to be so: a game is not held up by it for long.
+        """
         now = trio.current_time()
-        free = [gate for gate in self._untaken if gate.fixed and gate.has_place_at(now)]
+        made = (gate for gate in self._untaken if gate.fixed)
+        free = [gate for gate in made if gate.has_place_at(now) or now - gate.at >= LATE]
         return [(gate, player) for gate in free for player in gate.waiting]
 
     def _elsewhere(self) -> list[Player]:

@@ -25,7 +25,7 @@ from server.net.wire import Served, Wire
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.bot import Bot
 from server.protocols.hexagon_dots.door import HexagonDots
-from server.protocols.hexagon_dots.gate import COMING, EnteredBot
+from server.protocols.hexagon_dots.gate import COMING, LATE, EnteredBot
 from server.protocols.hexagon_dots.gates import Gates
 from server.protocols.hexagon_dots.messages import FOUND
 from tests.hang import HANG, SLOWLY
@@ -394,6 +394,26 @@ async def test_whoever_waits_at_its_game_plays_although_one_that_was_sent_there_
         await trio.sleep(2 * COMING)
         told = said(await ann.turn())
         assert (told["rows"], told["cols"]) == (5, 3), "they play on the board that Ann came for"
+
+
+async def test_somebody_who_only_looks_for_games_keeps_nobody_from_playing(autojump_clock: MockClock) -> None:
+    """Each look had a place kept, so that nobody was ever sent to whoever waits at a game that it made."""
+    async with table() as here, trio.open_nursery() as nursery:
+
+        async def look() -> None:
+            while True:
+                await here.found()
+                await trio.sleep(1.0)
+
+        ann, bob = here.bot("ann"), here.bot("bob")
+        await ann.join(await here.made())
+        nursery.start_soon(look)
+        await trio.sleep(0.5)
+        await bob.join(await here.found())
+        assert bob.game != ann.game
+        await trio.sleep(LATE + COMING)
+        assert {each.names for each in here.host.tournaments[OPEN].matches.values()} == {("ann", "bob")}
+        nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("most", [3, 100])
