@@ -146,12 +146,13 @@ def bring_in(
     """
     new: dict[str, int | None] = {}
     live = _live(engine)
-    orders: list[Entry] = []
+    orders: dict[tuple[float, str], Entry] = {}
     findings: list[Finding] = []
     with read.on_disk(folder) as lines, read_facts.on_disk(folder) as facts:
         for found in sections(counted(source, more), findings, lines.emptied):
             if isinstance(found, Kept):
-                orders.append(entries.entry(0, HOST, found.when, found.fact))
+                row = entries.entry(0, HOST, found.when, found.fact)
+                orders[row.when, row.body] = row
                 continue
             facts.emptied()
             for link in links(found, findings):
@@ -163,10 +164,12 @@ def bring_in(
             if live.get(found.name, found.kept_as) != found.kept_as and not deleted:
                 new[found.kept_as] = None  # a host shows one tournament of a name
                 continue
-            new[found.kept_as] = _keep(engine, found.kept_as, facts)
+            count = _keep(engine, found.kept_as, facts)
             more(lines.size)
-            if new[found.kept_as] is None:
+            if count is None:
+                new[found.kept_as] = None
                 continue
+            new[found.kept_as] = count + (new.get(found.kept_as) or 0)  # it may be in this file twice
             if not deleted:
                 live[found.name] = found.kept_as
             elif live.get(found.name) == found.kept_as:
@@ -176,7 +179,7 @@ def bring_in(
         raise Failure("there is no tournament in this file")
     if orders:
         there = {(row.when, entries.body(journal.fact(row))) for row in engine.kept(0, HOST)}
-        new[HOST] = _write(engine, [row for row in orders if (row.when, row.body) not in there])
+        new[HOST] = _write(engine, (row for key, row in orders.items() if key not in there))
     return new
 
 
