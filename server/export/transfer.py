@@ -29,10 +29,10 @@ from server.export.verify_facts import can_be_added, objections, opening_objecti
 from server.export.write import export
 from server.export.write_facts import fact_line
 from server.store import journal
-from server.store.journal import Engine, Reader
+from server.store.journal import DELETED, Engine, Reader, is_deleted
 from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import HOST, Concluded, Kept, Opened, State, Turned
+from tournament.facts import HOST, Concluded, Kept, Opened
 from tournament.folding import ANEW, NAME, OPEN, called, latest_called
 from tournament.format import OPEN as OPEN_TABLE
 from tournament.record import Record
@@ -41,7 +41,6 @@ BATCH = 200  # entries in memory at a time
 READINGS = 3  # of each entry that is exported: for the record, for its matches, and for its facts
 STAGES = 3  # of an import: its lines are read, its facts are checked, and they are kept
 OPENED, CONCLUDED = entries.kind(Opened), entries.kind(Concluded)
-DELETED = entries.body(Turned(State.DELETED))
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives"
 
 
@@ -53,7 +52,7 @@ def leaving(
     `more` is called for each entry that has been read; that happens `READINGS` times.
     """
     there = reader.latest()
-    wanted = {kept_under(name, there) for name in names}
+    wanted = {kept_under(name, reader, there) for name in names}
     kept = (
         [name for name in there if name in wanted] if names else sorted(there, key=lambda name: name != HOST)
     )
@@ -91,12 +90,12 @@ def _taken_out(name: str) -> Failure:
     )
 
 
-def kept_under(name: str, there: Mapping[str, float]) -> str:
-    """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first.
+def kept_under(name: str, reader: Reader, there: Mapping[str, float]) -> str:
+    """What a store calls the tournament that has that name, or an earlier one: `friday~1` is the first.
 
     What is `there` is given as `latest_called` takes it.
     """
-    if (latest := latest_called(name, there)) is not None:
+    if (latest := latest_called(name, there, partial(is_deleted, reader))) is not None:
         return latest
     for kept in there:
         if kept != HOST and name in (kept, f"{kept}{ANEW}1"):
