@@ -4,7 +4,7 @@ Names are used again once a tournament is deleted, so what a store calls it may 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tournament.facts import HOST, Kept, Opened, State, Turned
@@ -26,14 +26,18 @@ def called(kept_as: str) -> str:
     return kept_as.partition(ANEW)[0]
 
 
-def latest_called(name: str, there: Mapping[str, float]) -> str | None:
-    """What a store calls the latest tournament of a name; None if there is none.
+def latest_called(name: str, there: Mapping[str, float], is_deleted: Callable[[str], bool]) -> str | None:
+    """What a store calls the tournament of a name that is not deleted, else the latest; None: there is none.
 
     Of each that is `there`, it is given when its latest fact was kept: one that was deleted before the next
-    was opened may have been imported later.
+    was opened may have been imported later. A clock may have been set back as well, or be another host's, so
+    where there are several, it is asked which are deleted.
     """
-    own = [kept for kept in there if kept != HOST and called(kept) == name]
-    return max(reversed(own), key=there.__getitem__, default=None)
+    own = [kept for kept in reversed([*there]) if kept != HOST and called(kept) == name]
+    if len(own) < 2:
+        return own[0] if own else None
+    latest_first = sorted(own, key=there.__getitem__, reverse=True)
+    return next((kept for kept in latest_first if not is_deleted(kept)), latest_first[0])
 
 
 class DeletedRecord(Record):

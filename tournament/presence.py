@@ -180,12 +180,17 @@ class Presence:
 
         At a start, and when a round begins, these are all entrants.
         """
-        while len(self._heard) > PIECE:
+        while self.lags:
             names = [*islice(self._heard, PIECE)]
             for name in names:
                 del self._heard[name]
             self._look_at(names)
             await trio.lowlevel.checkpoint()
+
+    @property
+    def lags(self) -> bool:
+        """Whether there are so many to look at that this is only done in `catch_up`."""
+        return len(self._heard) > PIECE
 
     @property
     def absent(self) -> Set[str]:
@@ -204,9 +209,10 @@ class Presence:
 
         An entrant that plays one of the matches that are `played` is awaited there, whatever else it has
         to play. These are looked at only if somebody is not here, because this is asked for again and
-        again.
+        again. While something has changed about many, it is as of before (`lags`).
         """
-        self._catch_up()
+        if not self.lags:
+            self._catch_up()
         if not self._absent:
             return {}
         record, playing = self._record, {name for names in played for name in names}

@@ -410,7 +410,10 @@ class Tournament:
         if self.record.state is State.FINISHED:
             return []
         if self._known_missing is None:
+            lags = self._presence.lags
             missing = self._presence.missing(match.names for match in self.matches.values())
+            if lags:
+                return [*missing.values()]
             self._known_missing = [*missing.values()]
         return self._known_missing
 

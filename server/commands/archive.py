@@ -86,9 +86,13 @@ def archive(
             note("quintain: no tournament has been over for that long")
         elif kept and to is not None and not preview:
             path, there = Path(to), engine.latest()
+            opened_anew = [
+                each.name
+                for each in found.tournament
+                if each.name in map(called, kept) and kept_under(each.name, engine, there) in kept
+            ]
             take_out(engine, folder, kept, path, known_signer(folder), share)
             say(f"{path}: {path.stat().st_size:,} bytes")
-            for each in found.tournament:
-                if each.name in map(called, kept) and kept_under(each.name, there) in kept:
-                    note(f"quintain: the configuration has {each.name}: the next start opens it anew")
+            for name in opened_anew:
+                note(f"quintain: the configuration has {name}: the next start opens it anew")
     return FAILED if changed else DONE

@@ -22,8 +22,10 @@ from tournament.format import Score, Terms
 from tournament.kinds import BOTS, Kinds
 from tournament.notes import Notes
 
-# Bytes of a line. The draw of the largest round robin is one: a million pairings, each of two names.
+# Bytes of a line. The draw of the largest round robin is one: a million pairings, each of two names …
 LONGEST = 256 * 1024 * 1024
+TABLE = 64 * 1024 * 1024  # … a table may have a hundred thousand rows, an order as many tournaments …
+SHORT = 8_000_000  # … and any other is a match at most: of a thousand plies, and a line of a wire for each
 MARK = b"\xef\xbb\xbf"  # with which some editors begin a file in UTF-8
 UTF_16 = "this file is in UTF-16, in which some shells write what a command prints; an export is in UTF-8"
 FOREIGN = {  # what a file that is none of JSON Lines begins with, and what it is
@@ -176,6 +178,21 @@ NUMBER = 8  # bytes of a line's number, before the line on disk
 _decoder = msgspec.json.Decoder[AnyLine](AnyLine)
 
 
+class LongFact(Struct, frozen=True):
+    type: str
+
+
+class LongLine(Struct, frozen=True):
+    """All that is read of a long line before it is known which it is: lists of nothing fill the memory."""
+
+    type: str
+    fact: LongFact = LongFact("")
+
+
+_long_lines = msgspec.json.Decoder(LongLine)
+MAY_BE_LONG = {("fact", "drew"): LONGEST, ("fact", "ordered"): TABLE, ("standings", ""): TABLE}
+
+
 class Line(Struct, frozen=True):
     number: int
     text: bytes  # as in the file
@@ -255,9 +272,7 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
         if not text.strip():
             continue
         try:
-            if len(text) > LONGEST:
-                raise ValueError(f"a line of more than {LONGEST} bytes is none of an export")
-            match msgspec.json.decode(text):
+            match msgspec.json.decode(text) if len(text) <= SHORT else {"type": _kind_of_long(text)}:
                 case {"type": "series"}:
                     findings.append(Finding(number, SAVED))
                     return
@@ -268,6 +283,16 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
                     raise ValueError(f'expected an object with a "type", not {quoted(other)}')
         except (ValueError, RecursionError) as error:  # msgspec's errors are of the former kind
             findings.append(Finding(number, sentence(error)))
+
+
+def _kind_of_long(text: bytes) -> str:
+    """The type of a long line; raises `ValueError` if none of that type is so long."""
+    found = LongLine("") if len(text) > LONGEST else _long_lines.decode(text)
+    longest = MAY_BE_LONG.get((found.type, found.fact.type), SHORT)
+    if len(text) > longest:
+        kind = f" of the type {quoted(found.type)}" if found.type else ""
+        raise ValueError(f"a line{kind} of more than {longest} bytes is none of an export")
+    return found.type
 
 
 def sections(

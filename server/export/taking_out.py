@@ -38,7 +38,7 @@ def to_nobody(what: str, whole: float) -> AbstractContextManager[More]:
 def named(engine: Engine, folder: Path, names: Collection[str]) -> list[str]:
     """What the store calls these tournaments; raises `Failure` if one is not there, or is still played."""
     records, latest = folded(engine, folder / FILE).records, engine.latest()
-    kept = list(dict.fromkeys(kept_under(name, latest) for name in names))
+    kept = list(dict.fromkeys(kept_under(name, engine, latest) for name in names))
     for each in kept:
         if why := _goes_on(records[each]):
             raise Failure(f"{called(each)} {why}")

@@ -29,10 +29,10 @@ from server.export.verify_facts import can_be_added, objections, opening_objecti
 from server.export.write import export
 from server.export.write_facts import fact_line
 from server.store import journal
-from server.store.journal import Engine, Reader
+from server.store.journal import DELETED, Engine, Reader, is_deleted
 from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import HOST, Concluded, Kept, Opened, State, Turned
+from tournament.facts import HOST, Concluded, Kept, Opened
 from tournament.folding import ANEW, NAME, OPEN, called, latest_called
 from tournament.format import OPEN as OPEN_TABLE
 from tournament.record import Record
@@ -41,7 +41,6 @@ BATCH = 200  # entries in memory at a time
 READINGS = 3  # of each entry that is exported: for the record, for its matches, and for its facts
 STAGES = 3  # of an import: its lines are read, its facts are checked, and they are kept
 OPENED, CONCLUDED = entries.kind(Opened), entries.kind(Concluded)
-DELETED = entries.body(Turned(State.DELETED))
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives"
 
 
@@ -53,7 +52,7 @@ def leaving(
     `more` is called for each entry that has been read; that happens `READINGS` times.
     """
     there = reader.latest()
-    wanted = {kept_under(name, there) for name in names}
+    wanted = {kept_under(name, reader, there) for name in names}
     kept = (
         [name for name in there if name in wanted] if names else sorted(there, key=lambda name: name != HOST)
     )
@@ -91,12 +90,12 @@ def _taken_out(name: str) -> Failure:
     )
 
 
-def kept_under(name: str, there: Mapping[str, float]) -> str:
-    """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first.
+def kept_under(name: str, reader: Reader, there: Mapping[str, float]) -> str:
+    """What a store calls the tournament that has that name, or an earlier one: `friday~1` is the first.
 
     What is `there` is given as `latest_called` takes it.
     """
-    if (latest := latest_called(name, there)) is not None:
+    if (latest := latest_called(name, there, partial(is_deleted, reader))) is not None:
         return latest
     for kept in there:
         if kept != HOST and name in (kept, f"{kept}{ANEW}1"):
@@ -146,12 +145,13 @@ def bring_in(
     """
     new: dict[str, int | None] = {}
     live = _live(engine)
-    orders: list[Entry] = []
+    orders: dict[tuple[float, str], Entry] = {}
     findings: list[Finding] = []
     with read.on_disk(folder) as lines, read_facts.on_disk(folder) as facts:
         for found in sections(counted(source, more), findings, lines.emptied):
             if isinstance(found, Kept):
-                orders.append(entries.entry(0, HOST, found.when, found.fact))
+                row = entries.entry(0, HOST, found.when, found.fact)
+                orders[row.when, row.body] = row
                 continue
             facts.emptied()
             for link in links(found, findings):
@@ -163,10 +163,12 @@ def bring_in(
             if live.get(found.name, found.kept_as) != found.kept_as and not deleted:
                 new[found.kept_as] = None  # a host shows one tournament of a name
                 continue
-            new[found.kept_as] = _keep(engine, found.kept_as, facts)
+            count = _keep(engine, found.kept_as, facts)
             more(lines.size)
-            if new[found.kept_as] is None:
+            if count is None:
+                new[found.kept_as] = None
                 continue
+            new[found.kept_as] = count + (new.get(found.kept_as) or 0)  # it may be in this file twice
             if not deleted:
                 live[found.name] = found.kept_as
             elif live.get(found.name) == found.kept_as:
@@ -176,7 +178,7 @@ def bring_in(
         raise Failure("there is no tournament in this file")
     if orders:
         there = {(row.when, entries.body(journal.fact(row))) for row in engine.kept(0, HOST)}
-        new[HOST] = _write(engine, [row for row in orders if (row.when, row.body) not in there])
+        new[HOST] = _write(engine, (row for key, row in orders.items() if key not in there))
     return new
 
 

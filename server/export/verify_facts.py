@@ -7,6 +7,7 @@ says less: that is what `in_order` is for.
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from unicodedata import category
 
@@ -390,6 +391,7 @@ def _drew_without(record: Record, fact: Drew, late: int) -> bool:
     """Whether it was drawn from fewer results than there are, without at most so many of the latest."""
     entrants, (drawn, results) = list(record.entrants.values()), record.past()
 
+    @cache
     def made(count: int) -> Sequence[Pairing]:
         return tuple(record.format.draw(entrants, drawn, results[:count], record.terms))
 

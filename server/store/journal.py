@@ -18,9 +18,10 @@ from server.store.schema import Newer
 from tournament import entries as written
 from tournament.asides import Aside
 from tournament.entries import PAGE, Entry
-from tournament.facts import AnyFact, Concluded, Kept
+from tournament.facts import AnyFact, Concluded, Kept, State, Turned
 from tournament.store import Jottings
 
+DELETED = written.body(Turned(State.DELETED))
 LAST = "SELECT coalesce(max(number), 0) FROM journal"  # in every database
 # From one tournament to the next by the index, as there may be millions of entries.
 EACH = """
@@ -197,6 +198,11 @@ def receipt(reader: Reader, tournament: str, match: str) -> str:
     if found is None:
         raise KeyError(f"{tournament} has no match {match} in the journal")
     return found
+
+
+def is_deleted(reader: Reader, tournament: str) -> bool:
+    """Whether the tournament that is kept under that name was deleted. All its entries are looked at."""
+    return any(row.body == DELETED for row in reader.kept(0, tournament))
 
 
 def entries(reader: Reader, tournament: str, after: int) -> Sequence[Entry]:

@@ -177,6 +177,17 @@ def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
 
 
+def test_what_is_in_a_file_twice_is_kept_once_and_counted_once(tmp_path: Path) -> None:
+    """Catches "0 new facts" for two exports in one file, of which the first was kept."""
+    filled(tmp_path / "old.sqlite")
+    lines = moved(tmp_path / "old.sqlite")
+    for number, source in enumerate((lines, lines * 2)):
+        with closing(Sqlite(tmp_path / f"new-{number}.sqlite")) as engine:
+            new = bring_in(source, engine, tmp_path)
+            assert new == {name: len([*engine.kept(0, name)]) for name in new}
+        assert facts_of(tmp_path / f"new-{number}.sqlite") == facts_of(tmp_path / "old.sqlite")
+
+
 def test_an_import_into_an_earlier_copy_of_a_host_takes_all_that_has_happened_since(tmp_path: Path) -> None:
     """A tournament may have been deleted since then, and another opened under its name."""
     rows, each_has = deleted_and_opened_again(tmp_path / "old.sqlite")

@@ -6,6 +6,7 @@ from math import inf
 import trio
 
 from tests.steps import steps_taken
+from tests.tournament.world import World
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Entered, Opened, RoundBegan, State, Turned, Withdrew
 from tournament.format import Entrant, Pairing
@@ -82,6 +83,15 @@ async def test_of_thousands_about_whom_something_has_changed_a_few_are_looked_at
         done.append("all looked at")
     assert done == ["four turns", "all looked at"]
     assert presence.absent == {f"bot-{number}" for number in range(0, 8 * PIECE, 2)}
+
+
+async def test_whoever_asks_who_is_missing_has_no_thousands_looked_at_at_a_time() -> None:
+    """Catches 40 ms for which nobody moved, where that was asked while a round of ten thousand began."""
+    here, count = World(Opened("tic-tac-toe", "swiss")), 8 * PIECE
+    await here.tournament.keep(*(Entered(f"bot-{number}") for number in range(count)))
+    assert steps_taken(here.tournament.missing) < count
+    await here.tournament.foresee()
+    assert len(here.tournament.missing()) == count
 
 
 async def test_to_find_who_is_missing_takes_little_for_each() -> None:

@@ -141,6 +141,23 @@ def test_a_name_that_was_used_before_means_the_latest_wherever_the_others_come_f
     assert (tmp_path / "second.jsonl").read_bytes() == latest
 
 
+def test_a_name_means_what_is_not_deleted_also_where_a_clock_was_set_back_since(
+    where: StoreOptions, folder: Path, tmp_path: Path
+) -> None:
+    """Catches a tournament that was not there, and its name an archive of what had been deleted before it.
+
+    The other host of a database may have another time, too.
+    """
+    before = [Kept("cup", 1e9, Opened("tic-tac-toe", "swiss")), Kept("cup", 1e9, Turned(State.DELETED))]
+    keep(folder / JOURNAL, [*before, *(Kept("cup~2", each.when, each.fact) for each in over("cup"))])
+    assert kept_tournament(folder, "cup")["state"] == "finished"
+    found = kept(where)
+    assert found["cup"] == found["cup~2"]
+    archive("cup", to=str(tmp_path / "cup.jsonl"), where=where)
+    assert (tmp_path / "cup.jsonl").read_bytes() == found["cup~2"]
+    assert kept(where).keys() == found.keys() - {"cup~2"}
+
+
 def test_no_number_of_an_entry_is_used_again(where: StoreOptions, folder: Path, tmp_path: Path) -> None:
     """Catches webhooks that are not told of what has the numbers of what was taken out."""
     with closing(beside(where.settings())) as reader:

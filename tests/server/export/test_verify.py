@@ -3,6 +3,7 @@
 import gzip
 import os
 import subprocess
+import tracemalloc
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import partial
@@ -17,7 +18,7 @@ from msgspec import structs
 from games.catalogue import catalogue
 from games.game import Illegal, Pace
 from server.export.json_views import BY_THE_ORGANISER
-from server.export.read import LONGEST
+from server.export.read import LONGEST, SHORT, Finding
 from server.export.read import lines as read_lines
 from server.export.signing import Signer
 from server.export.verify import Verdict, verify
@@ -28,6 +29,7 @@ from tests.effort import IS_CAMPAIGN, tries
 from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
+from tournament import entries
 from tournament.causes import FIRST, LATEST, SENT, Refused
 from tournament.events import Ending
 from tournament.facts import (
@@ -113,6 +115,32 @@ def test_the_draw_of_the_largest_tournament_is_no_line_that_is_too_long(letter: 
     pairing = Pairing(number, number, letter * LONGEST_NAME, letter * LONGEST_NAME)
     draw = len(msgspec.json.encode([pairing])) * number
     assert draw + 1_000 < LONGEST  # with what stands around it
+
+
+def test_only_a_draw_a_table_and_an_order_are_so_long_that_a_file_could_fill_the_memory() -> None:
+    """Catches 3.5 GB for a file of 24 MB: a list of lists takes a hundred times as much memory as text."""
+    nothing = b"[" + b",".join([b"[]"] * (SHORT // 3)) + b"]"
+    for line, known in (
+        (b'{"type":"match","moves":%b}\n', False),
+        (b'{"type":"of a later day","found":%b}\n', False),
+        (b'{"type":"fact","fact":{"type":"concluded","moves":%b}}\n', False),
+        (b'{"type":"fact","tournament":"","when":0,"fact":{"type":"drew","pairings":[]},"later":%b}\n', True),
+    ):
+        tracemalloc.start()
+        findings = list[Finding]()
+        found = [*read_lines([line % nothing], findings)]
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert (len(found), len(findings)) == ((1, 0) if known else (0, 1))
+        assert peak < 10 * SHORT
+
+
+def test_an_order_may_be_about_as_many_tournaments_as_a_host_has() -> None:
+    body = entries.body(Ordered("quintain archive", "archive", "friday, " * (SHORT // 8)))
+    line = b'{"type":"fact","tournament":"","when":1,"fact":%b}' % body.encode()
+    findings = list[Finding]()
+    assert len([*read_lines([line], findings)]) == 1
+    assert not findings
 
 
 @pytest.mark.parametrize(

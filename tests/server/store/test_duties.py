@@ -60,6 +60,21 @@ def test_the_first_that_asks_has_a_duty_until_it_falls_silent_or_drains(
     assert [one.mine(BACKUPS), other.mine(BACKUPS)] == [True, False]
 
 
+def test_nothing_is_written_for_a_duty_that_some_host_has(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int, PostgresDuties]]
+) -> None:
+    """Catches two commits a second, one of each of two hosts, for every webhook to which nothing happens."""
+    (registry, first, one), (other_registry, second, other) = join(), join()
+    registry.renew(first, -1, willing=True)
+    other_registry.renew(second, -1, willing=True)
+    assert one.mine(BACKUPS)
+    with psycopg.connect(url, autocommit=True) as session:
+        versions = "SELECT ctid, xmin, xmax FROM duties"
+        before = session.execute(versions).fetchall()
+        assert [one.mine(BACKUPS), other.mine(BACKUPS)] == [True, False]
+        assert session.execute(versions).fetchall() == before
+
+
 def test_a_database_that_is_away_is_reported_and_asked_again_later(
     url: str, join: Callable[[], tuple[PostgresRegistry, int, PostgresDuties]]
 ) -> None:
