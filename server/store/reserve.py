@@ -5,6 +5,7 @@ around. The organiser still has to make room on the disk.
 """
 
 import os
+from math import inf
 from pathlib import Path
 
 import structlog
@@ -67,10 +68,10 @@ class Reserve:
         return True
 
 
-def free(folder: Path) -> int:
-    """How many bytes its disk has room for."""
+def free(folder: Path) -> float:
+    """For how many bytes its disk has room; inf if it does not say, as some do not over a network."""
     there = os.statvfs(folder)
-    return there.f_bavail * there.f_frsize
+    return there.f_bavail * there.f_frsize if there.f_blocks else inf
 
 
 def _fill(file: int, size: int) -> None:
