@@ -222,7 +222,7 @@ async def print_meanwhile(
         with trio.move_on_after(PRINTING) as in_time:
             printed = await print_standings(host, until_done, as_json)
         if in_time.cancelled_caught:
-            log.warning("the standings are too long to print now", see="quintain standings NAME")
+            log.warning("there was no time to print the standings", see="quintain standings NAME")
     return printed
 
 

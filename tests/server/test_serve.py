@@ -21,6 +21,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 import server.serve
+from server import stopping
 from server.config import Ports, Settings
 from server.exits import INTERRUPTED
 from server.host.host import Host
@@ -317,6 +318,17 @@ async def test_a_tournament_is_opened_while_the_standings_are_printed(
         monkeypatch.undo()
     os.close(reader)
     assert [json.loads(each)["tournament"] for each in read.splitlines()] == ["cup", "league"]
+
+
+async def test_of_standings_that_are_not_printed_in_time_nothing_is_said_but_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches a table of nobody that is called too long, because the machine was busy."""
+    monkeypatch.setattr(stopping, "PRINTING", 0.0)
+    async with hosting(CUP) as (host, _):
+        with capture_logs() as logs:
+            assert await print_meanwhile(host, "cup", False, Admission(Limits()), inf)
+    assert [line["event"] for line in logs] == ["there was no time to print the standings"]
 
 
 async def test_the_standings_do_not_wait_for_a_client_that_is_slow_to_hang_up(
