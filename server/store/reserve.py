@@ -57,7 +57,7 @@ class Reserve:
 
     def _made(self) -> bool:
         self.give_up()  # half of one, or of another size
-        if free(self._path.parent) < 2 * self._size:
+        if not 2 * self._size <= self._free() < inf:  # not known: it would be tried again at each commit
             return False
         try:
             with self._path.open("wb") as file:
@@ -66,6 +66,9 @@ class Reserve:
             self.give_up()
             return False
         return True
+
+    def _free(self) -> float:
+        return free(self._path.parent)
 
 
 def free(folder: Path) -> float:
