@@ -75,7 +75,7 @@ def examination(settings: Settings) -> Iterator[Diagnosis]:
     yield from _journal(settings, running is not None)
     if settings.store:
         yield from _hosts(settings.store)
-    yield _space(Path(settings.data))
+    yield from _space(Path(settings.data))
     if settings.tls is not None:
         yield _certificate(settings.tls)
     yield from _ports(settings, running is not None)
@@ -203,10 +203,18 @@ def _hosts(url: str) -> Iterator[Diagnosis]:
         yield Diagnosis("hosts", Severity.WARNING, problem.said, problem.advice)
 
 
-def _space(folder: Path) -> Diagnosis:
+def _space(folder: Path) -> Iterator[Diagnosis]:
+    """Also on the disk to which a journal was moved, with a link to it in its place."""
     there = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
+    yield _room(there)
+    journal = os.path.realpath(folder / JOURNAL)
+    if os.path.exists(journal) and os.stat(journal).st_dev != os.stat(there).st_dev:
+        yield _room(Path(journal).parent, " where the journal is")
+
+
+def _room(there: Path, where: str = "") -> Diagnosis:
     free = shutil.disk_usage(there).free
-    said = f"{free / 2**30:.1f} GiB are free"
+    said = f"{free / 2**30:.1f} GiB are free{where}"
     advice = "make room: a host whose disk is full stands still until there is some"
     if free < SCARCE:
         return Diagnosis("space", Severity.FAULT if free < TOO_LITTLE else Severity.WARNING, said, advice)

@@ -35,7 +35,7 @@ def newest(folder: Path) -> Path | None:
     return max(made, key=lambda copy: (not copy.name.startswith(ASIDE), made[copy]), default=None)
 
 
-def expect_room(size: int, folder: Path, free: Callable[[Path], int] = free) -> None:
+def expect_room(size: int, folder: Path, free: Callable[[Path], float] = free) -> None:
     """Raise `OSError` where the disk of a folder has no room for a copy of that size.
 
     It would fill the disk before it fails, and meanwhile a host on that disk could keep nothing.

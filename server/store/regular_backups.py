@@ -50,7 +50,7 @@ class RegularBackups:
         wall: Callable[[], float] = time.time,
         in_thread: InThread = trio.to_thread.run_sync,
         mine: Callable[[], bool] = lambda: True,
-        free: Callable[[Path], int] = free,
+        free: Callable[[Path], float] = free,
     ) -> None:
         """`mine` says whether it is this host that makes them, where several share the database.
 

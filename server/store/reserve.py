@@ -5,6 +5,7 @@ around. The organiser still has to make room on the disk.
 """
 
 import os
+from math import inf
 from pathlib import Path
 
 import structlog
@@ -56,7 +57,7 @@ class Reserve:
 
     def _made(self) -> bool:
         self.give_up()  # half of one, or of another size
-        if free(self._path.parent) < 2 * self._size:
+        if not 2 * self._size <= self._free() < inf:  # not known: it would be tried again at each commit
             return False
         try:
             with self._path.open("wb") as file:
@@ -66,11 +67,14 @@ class Reserve:
             return False
         return True
 
+    def _free(self) -> float:
+        return free(self._path.parent)
 
-def free(folder: Path) -> int:
-    """How many bytes its disk has room for."""
+
+def free(folder: Path) -> float:
+    """For how many bytes its disk has room; inf if it does not say, as some do not over a network."""
     there = os.statvfs(folder)
-    return there.f_bavail * there.f_frsize
+    return there.f_bavail * there.f_frsize if there.f_blocks else inf
 
 
 def _fill(file: int, size: int) -> None:

@@ -823,6 +823,20 @@ def test_the_doctor_finds_nothing_wrong_where_a_host_can_run(tmp_path: Path) -> 
     assert states(tmp_path)["journal"] is Severity.OK
 
 
+def test_the_doctor_looks_for_room_on_the_disk_of_the_journal_too(tmp_path: Path) -> None:
+    """Catches one that finds room where a host needs none, because the journal is a link to another disk."""
+    if not OTHER_DISK.is_dir():
+        lacking("there is no other disk here")
+    folder = prepared(str(tmp_path / "data"))
+    with TemporaryDirectory(dir=OTHER_DISK) as disk:
+        filled(Path(disk) / "journal.sqlite")
+        (folder / "quintain.sqlite").symlink_to(Path(disk) / "journal.sqlite")
+        answers = list(examination(settings(None, {}, {"data": str(folder)})))
+    own, journals = (answer.said for answer in answers if answer.about == "space")
+    assert own.endswith(" GiB are free")
+    assert journals.endswith(" GiB are free where the journal is")
+
+
 def test_the_doctor_finds_a_damaged_journal(tmp_path: Path) -> None:
     path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
     filled(path)

@@ -9,7 +9,7 @@ from types import FrameType
 import pytest
 
 from server.store import private
-from server.store.copies import ABANDONED, BESIDE, PART, backups, whole_or_none
+from server.store.copies import ABANDONED, BESIDE, PART, backups, expect_room, whole_or_none
 
 
 def run_out_of_room(target: Path) -> None:
@@ -91,3 +91,11 @@ def test_only_the_user_of_the_host_may_read_a_copy(tmp_path: Path) -> None:
 
 def test_backups_lie_beside_the_database(tmp_path: Path) -> None:
     assert backups(tmp_path / "journal.sqlite").parent == tmp_path
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="only Linux has such a disk everywhere")
+def test_a_disk_that_does_not_say_how_much_room_it_has_is_no_reason_to_make_no_copy(tmp_path: Path) -> None:
+    assert os.statvfs("/proc").f_bavail == 0
+    expect_room(1 << 60, Path("/proc"))
+    with pytest.raises(OSError, match=r"takes up to 1,152,921,504,606,846,976 bytes, and [\d,]+ are free"):
+        expect_room(1 << 60, tmp_path)
