@@ -659,6 +659,10 @@ async def test_a_model_that_joins_again_gets_what_it_asks_for_then(autojump_cloc
         assert (await client.call("join", **BOB, tournament="open-connect-4")).told["tournament"] is None
         assert (await client.call("join", **BOB, tournament="cup")).told["tournament"] == "cup"
         assert (await client.call("join", **BOB)).told["tournament"] == "cup"
+        other = await client.call("join", **BOB, against="random")
+        assert other.told["reason"] == "you are in cup: leave first to play elsewhere"
+        await client.call("leave", token=BOB["token"])
+        assert (await client.call("join", **BOB, against="random")).told["tournament"] is None
         await client.close()
 
 
