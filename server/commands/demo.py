@@ -19,7 +19,9 @@ from server.programs.interrupts import Interrupts, later
 from server.programs.report import rendered
 from server.programs.terminal import note, progress, say
 
-MOVES = 300  # moves in a demo whose bots think one after another
+# Moves that the bot that thinks makes in the longest tournament. All are played at the same time, and the
+# other brains move at once.
+MOVES = 70
 LOOK = 0.25  # seconds between looks at how it stands
 SLACK = 4  # something is wrong if a demo takes this many times as long as it should
 

@@ -1,7 +1,7 @@
 """`quintain tournament …`: an organiser's desk for a running host, by its HTTP API."""
 
 import json as reading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import getdoc, signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -160,7 +160,7 @@ def create(
     if turn is not None or bank is not None or gain:
         wanted["pace"] = {"turn": turn, "bank": bank, "gain": gain}
     if option:
-        wanted["options"] = dict(map(_option, option))
+        wanted["options"] = _options(option)
     tell((desk or DeskOptions()).remote().post("tournaments", body=wanted, like=Summary), json)
     return DONE
 
@@ -289,6 +289,16 @@ def export(name: str, *, output: Path | None = None, desk: DeskOptions | None = 
             raise Failure(f"{output}: cannot be written: {error.strerror}") from None
     note(f"{lines.lines:,} lines are in {output}")
     return DONE
+
+
+def _options(given: Sequence[str]) -> dict[str, Any]:
+    found = dict[str, Any]()
+    for text in given:
+        name, value = _option(text)
+        if name in found:
+            raise Misuse(f"--option: expected each option once, and got {name} again")
+        found[name] = value
+    return found
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -182,6 +182,11 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         ),
         (("tournament", "start", "friday", "--data", "nowhere"), 1, "needs the organiser's token"),
         (("tournament", "create", "x", "--game", "quoridor", "--option", "walls"), 2, "NAME=VALUE"),
+        (
+            (*OPTION, "--option", "stuck=draws", "--option", "stuck=loses", "--url", "http://127.0.0.1:1"),
+            2,
+            "expected each option once, and got stuck again",
+        ),
         (("standings", NOT_UTF8, "--url", "http://127.0.0.1:1"), 2, r"words in UTF-8, not 'caf\udce9'"),
         (("bot", "first", "--game", "quoridor", "--name", NOT_UTF8), 2, "expected words in UTF-8"),
         (("config", "--config", "is-not-there.toml"), 2, "is-not-there.toml: cannot be read"),

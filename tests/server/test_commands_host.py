@@ -11,11 +11,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from games.brains import BRAINS
+from games.catalogue import catalogue
+from games.game import Game
+from server.commands.demo import MOVES
 from server.commands.play import play
 from server.commands.results import listed
 from server.exits import Failure
@@ -245,6 +251,27 @@ def test_check_ends_with_whether_something_broke(name: str, code: int, tmp_path:
     told = json.loads(out)
     assert (got, told["ok"]) == (code, not code)
     assert any(not each["ok"] for each in told["checks"]) == bool(code)
+
+
+def test_a_demo_lasts_about_as_long_as_the_longest_series_of_its_thinking_bot() -> None:
+    """Catches bots that think for a fraction of what `--seconds` leaves them: 90 took 30."""
+    longest = max(map(thoughts, catalogue().values()))
+    assert longest / 1.5 < MOVES < longest * 1.5
+
+
+def thoughts(game: Game[Any, Any]) -> float:
+    """How many moves alphabeta makes against all others, from either seat on average."""
+    made = 0
+    for other in BRAINS.keys() - {"alphabeta"}:
+        for seat in (0, 1):
+            brains = [BRAINS[other](game, 0), BRAINS[other](game, 0)]
+            brains[seat] = BRAINS["alphabeta"](game, 0)
+            position = game.opening({})
+            while position.outcome is None:
+                made += position.turn == seat
+                stop = partial(next, repeat(False, 100), True)
+                position = position.play(brains[position.turn](position, stop))
+    return made / 2
 
 
 @pytest.mark.slow

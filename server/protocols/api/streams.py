@@ -36,6 +36,7 @@ HEADERS = event_stream(NO_STORE, NOSNIFF)
 REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 RECENT = 600.0  # seconds before this began: of matches that ended then, somebody may have heard nothing
 FEW = 10  # events that are told at once
+UNKNOWN = -1  # an id that no event has
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
 
 # Thousands may watch one match, and all are told of an event one right after the other; of the last move and
@@ -275,10 +276,15 @@ def _recent(view: View, since: float) -> Sequence[tuple[Record, Concluded]]:
     return [(record, match) for _, record, match in latest]
 
 
-def _last_id(exchange: Exchange, none: int = -1) -> int:
-    """The id of the last event that the client has, from a header, or the query if it cannot send headers."""
+def _last_id(exchange: Exchange, none: int = UNKNOWN) -> int:
+    """The id of the last event that the client has, from a header, or the query if it cannot send headers.
+
+    `none` if it says that it has none. What cannot be read is the id of another host.
+    """
     given = exchange.request.headers.get("last-event-id") or exchange.request.query.get("after", "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 16 else none
+    if not given:
+        return none
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 16 else UNKNOWN
 
 
 def _event(number: int, shown: dict[str, Any]) -> bytes:

@@ -79,6 +79,10 @@ class Place:
         return "" if self.welcome is None else self.welcome["game"]
 
     @property
+    def tournament(self) -> str | None:
+        return None if self.welcome is None else self.welcome["tournament"]
+
+    @property
     def token(self) -> str:
         return "" if self.welcome is None else self.welcome["token"]
 
@@ -103,7 +107,7 @@ class Place:
 
     def fits(self, tournament: str | None, against: str | None) -> bool:
         """Whether a model that joins again has what it asks for. What it leaves out may be as it is."""
-        here = (self.welcome or {}).get("tournament") or OPEN + self.game
+        here = self.tournament or OPEN + self.game
         return (not tournament or tournament == here) and (not against or against == self._against)
 
     def heard(self, at: float) -> None:

@@ -140,6 +140,8 @@ async def join(call: ToolCall, asked: Join) -> ToolResult:
                 return _welcomed(call, place)
             if (seat := place.seat) is not None:
                 return _refused(f"you are playing match {seat.match.name}: end it or resign it first")
+            if place.tournament is not None:
+                return _refused(f"you are in {place.tournament}: leave first to play elsewhere")
             asked = structs.replace(asked, token=place.token)
         elif asked.token is not None:
             return _refused(f"this token is that of {place.name}, who plays {place.game}: leave first")

@@ -80,7 +80,8 @@ def asked(seat: Seat, turn: Shown) -> str:
     """How a match stands, for the model at that seat."""
     match, mine = seat.match, seat.index
     other = match.names[1 - mine]
-    mover = "It is your move." if seat.to_move else f"It is {other}'s move: call wait."
+    # Not by its name: the house's player `first` may sit second.
+    mover = "It is your move." if seat.to_move else "It is your opponent's move: call wait."
     lines = [
         f"{mover} You are {seat.name} ({match.names[mine]}) against {other}, "
         f"in match {match.name} of {match.game.title}.",

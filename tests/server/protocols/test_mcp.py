@@ -520,6 +520,18 @@ async def test_a_move_answers_what_was_shown_and_nothing_else(autojump_clock: Mo
         assert match.moves == [3, 3]
 
 
+async def test_whose_move_it_is_cannot_be_mistaken_where_a_name_is_that_of_a_seat(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches "It is first's move. You are first", as against the house's player of that name."""
+    async with connected() as client:
+        await client.call("join", **ANN, against="first")
+        turn = await client.call("wait", token=ANN["token"])
+        told = await client.call("move", move=3, token=ANN["token"])
+        assert turn.text.startswith("It is your move. You are ")
+        assert told.text.startswith(f"It is your opponent's move: call wait. You are {turn.told['turn']} ")
+
+
 async def test_an_end_is_told_once_and_can_be_looked_up_until_the_next_match(
     autojump_clock: MockClock,
 ) -> None:
@@ -647,6 +659,10 @@ async def test_a_model_that_joins_again_gets_what_it_asks_for_then(autojump_cloc
         assert (await client.call("join", **BOB, tournament="open-connect-4")).told["tournament"] is None
         assert (await client.call("join", **BOB, tournament="cup")).told["tournament"] == "cup"
         assert (await client.call("join", **BOB)).told["tournament"] == "cup"
+        other = await client.call("join", **BOB, against="random")
+        assert other.told["reason"] == "you are in cup: leave first to play elsewhere"
+        await client.call("leave", token=BOB["token"])
+        assert (await client.call("join", **BOB, against="random")).told["tournament"] is None
         await client.close()
 
 
