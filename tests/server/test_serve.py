@@ -21,7 +21,6 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 import server.serve
-from server import stopping
 from server.config import Ports, Settings
 from server.exits import INTERRUPTED
 from server.host.host import Host
