@@ -21,6 +21,7 @@ from server.net.guard import Spawner
 from server.net.limits import Limits, Rate
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded
+from tournament.kinds import with_the_house
 from tournament.lobby import Lobby
 from tournament.player import Player
 from tournament.tournament import Tournament
@@ -115,9 +116,9 @@ class Pacing:
     def _note_missing(self, tournament: Tournament, fact: Concluded, players: Sequence[Player]) -> None:
         """Whoever did not come to a match, or was late without a move, has missed it.
 
-        What two bots of one address do to each other concerns nobody else.
+        What two bots of one address do to each other concerns nobody else, and a house player has time.
         """
-        if fact.ending not in (Ending.VOID, Ending.TIME):
+        if fact.ending not in (Ending.VOID, Ending.TIME) or with_the_house(fact.kinds):
             return
         missing = tournament.at_fault(fact.match)
         for player, other in zip(players, reversed(players), strict=True):

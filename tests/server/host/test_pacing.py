@@ -319,6 +319,21 @@ async def test_whoever_shares_an_address_with_these_plays_all_the_same(autojump_
         assert here.kept("cas", "dee") > 0
 
 
+async def test_house_players_may_be_left_as_often_as_one_likes(autojump_clock: MockClock) -> None:
+    """Catches a class that practises, one router, and bots of all that rest because some have crashed."""
+    async with hall(missed_matches=Rate(1, LONG)) as here:
+        for number in range(4):
+            visit = await here.host.arrive(f"new-{number}", GAME, peer=HERE, against="random", practises=True)
+            visit.acknowledge()
+            await anext(aiter(visit.player))
+            visit.leave()
+            await trio.sleep(10.0)
+        await here.come("cas", THERE)
+        await here.come("dee", HERE)
+        await trio.sleep(1.0)
+        assert here.kept("cas", "dee") > 0
+
+
 async def test_the_log_says_once_why_bots_of_an_address_rest(autojump_clock: MockClock) -> None:
     with capture_logs() as logs:
         async with hall() as here:
