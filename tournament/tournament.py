@@ -47,6 +47,7 @@ from tournament.player import Player, Seat
 from tournament.presence import Missing, Presence
 from tournament.record import Record
 from tournament.refusals import expect_room
+from tournament.reputation import faults
 from tournament.resuming import Awaited, Resuming
 from tournament.rounds import begins_at
 from tournament.sealing import revealed
@@ -254,6 +255,11 @@ class Tournament:
         """Who plays a match, until its end is announced; nobody if it is not in play here."""
         played = self.matches.get(match)
         return () if played is None else self._play.players(played)
+
+    def at_fault(self, match: str) -> Collection[str]:
+        """Who has wasted the opponent's time in a match, until its end is announced."""
+        played = self.matches.get(match)
+        return () if played is None or played.verdict is None else faults(played, played.verdict).keys()
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None = None) -> None:
         """Have two entrants who have agreed to it meet, `first` in seat 0, with those options of the game.

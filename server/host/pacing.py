@@ -1,12 +1,15 @@
-"""How much the bots of one address play where there is no end: all of it is kept for ever.
+"""How much the bots of one address play where there is no end, and how often they miss a match there.
 
-Two bots of one author play hundreds of matches a second against each other, which is fifty gigabytes a day,
-and a host without room on its disk stands still. So bots of an address that has played too much rest before
-their next match. Nobody else waits for them, and nobody rests in a tournament that has an end.
+All that they play is kept for ever. Two bots of one author play hundreds of matches a second against each
+other, which is fifty gigabytes a day, and a host without room on its disk stands still. A bot that is dealt
+a match and does not come binds its opponent for seconds, and names are free to anybody: whoever came under
+a new one for each match would bind everybody. So bots of an address that has played too much, or missed too
+many matches, rest before their next one. Nobody else waits for them, and nobody rests in a tournament that
+has an end.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import structlog
@@ -15,8 +18,10 @@ import trio
 from server.net.admission import network_of
 from server.net.budgets import MOST
 from server.net.guard import Spawner
-from server.net.limits import Limits
+from server.net.limits import Limits, Rate
+from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded
+from tournament.kinds import with_the_house
 from tournament.lobby import Lobby
 from tournament.player import Player
 from tournament.tournament import Tournament
@@ -37,6 +42,38 @@ class Spending:
         self.told = now - QUIET  # when the log has last said that its bots rest
 
 
+class Spent:
+    """What each address has spent of one limit. The address that spent longest ago is forgotten first."""
+
+    def __init__(self, rate: Rate, why: str) -> None:
+        """`why` bots rest of an address that has spent more."""
+        self._rate = rate
+        self._why = why
+        self._by_address: OrderedDict[str, Spending] = OrderedDict()
+
+    def spend(self, address: str, size: int) -> None:
+        now, rate = trio.current_time(), self._rate
+        spending = self._by_address.pop(address, None) or Spending(now)
+        spending.whole = max(spending.whole, now) + size * rate.seconds / rate.credits
+        self._by_address[address] = spending
+        if len(self._by_address) > MOST:
+            self._by_address.popitem(last=False)
+
+    def owes(self, address: str) -> float:
+        """Seconds for which bots of an address have to rest."""
+        if (spending := self._by_address.get(address)) is None:
+            return 0.0
+        return spending.whole - trio.current_time() - self._rate.seconds
+
+    def say(self, address: str) -> None:
+        """Say in the log why bots of an address rest, if they do for this limit."""
+        spending, now = self._by_address.get(address), trio.current_time()
+        if spending is not None and self.owes(address) > 0 and now >= spending.told + QUIET:
+            spending.told = now
+            why = f"{self._why}, {self._rate.credits:,} in {self._rate.seconds:g} s"
+            log.info("bots rest between matches", address=address, why=why)
+
+
 class Pacing:
     def __init__(
         self,
@@ -45,10 +82,12 @@ class Pacing:
         tournaments: Mapping[str, Tournament],
         spawner: Callable[[], Spawner],
     ) -> None:
+        self._lobby = lobby
         self._limits = limits
         self._tournaments = tournaments
         self._spawner = spawner
-        self._spent: OrderedDict[str, Spending] = OrderedDict()  # by address; that which spent last is last
+        self._played = Spent(limits.table_bytes, "what they play takes more bytes than `limits.table_bytes`")
+        self._missed = Spent(limits.missed_matches, "they miss more matches than `limits.missed_matches`")
         self._resting: dict[str, set[Player]] = {}  # by address: those who rest until it owes nothing
         lobby.listen(self._changed)
 
@@ -69,9 +108,31 @@ class Pacing:
         if addresses := {player.address for player in players if player.address}:
             size = BESIDE + len(msgspec.json.encode(fact))
             for address in addresses:
-                self._spend(address, size)
+                self._played.spend(address, size)
+            self._note_missing(tournament, fact, players)
             for player in players:
                 self.have_rest(player)
+
+    def _note_missing(self, tournament: Tournament, fact: Concluded, players: Sequence[Player]) -> None:
+        """Whoever did not come to a match, or was late without a move, has missed it.
+
+        What two bots of one address do to each other concerns nobody else, and a house player has time.
+        """
+        if fact.ending not in (Ending.VOID, Ending.TIME) or with_the_house(fact.kinds):
+            return
+        missing = tournament.at_fault(fact.match)
+        for player, other in zip(players, reversed(players), strict=True):
+            binds = other.name not in missing and other.address != player.address
+            if player.address and player.name in missing and binds:
+                self._missed.spend(player.address, 1)
+                self._have_all_rest(player.address)
+
+    def _have_all_rest(self, address: str) -> None:
+        """If an address owes anything, have its bots rest, those as well who wait for a match already."""
+        if self._owes(address) > 0:
+            for player in tuple(self._lobby.players()):
+                if player.address == address:
+                    self.have_rest(player)
 
     def have_rest(self, player: Player) -> None:
         """Have a bot rest if its address has played too much, and it plays where there is no end."""
@@ -80,22 +141,13 @@ class Pacing:
             return
         if player.rested and self._owes(player.address) > 0:
             player.set_rested(False)
-            self._say(player.address)
+            for spent in (self._played, self._missed):
+                spent.say(player.address)
             self._put_to_rest(player)
-
-    def _spend(self, address: str, size: int) -> None:
-        now, rate = trio.current_time(), self._limits.table_bytes
-        spending = self._spent.pop(address, None) or Spending(now)
-        spending.whole = max(spending.whole, now) + size * rate.seconds / rate.credits
-        self._spent[address] = spending
-        if len(self._spent) > MOST:
-            self._spent.popitem(last=False)
 
     def _owes(self, address: str) -> float:
         """Seconds for which bots of an address have to rest."""
-        if (spending := self._spent.get(address)) is None:
-            return 0.0
-        return spending.whole - trio.current_time() - self._limits.table_bytes.seconds
+        return max(self._played.owes(address), self._missed.owes(address))
 
     def _put_to_rest(self, player: Player) -> None:
         if (others := self._resting.get(player.address)) is not None:
@@ -115,12 +167,3 @@ class Pacing:
         """One that is gone rests no more, unless it has agreed to a match."""
         if player.retired and not (player.rested or player.reserved):
             self._resting.get(player.address, set()).discard(player)
-
-    def _say(self, address: str) -> None:
-        spending, now = self._spent[address], trio.current_time()
-        if now >= spending.told + QUIET:
-            spending.told = now
-            rate = self._limits.table_bytes
-            most = f"`limits.table_bytes`, {rate.credits:,} bytes in {rate.seconds:g} s"
-            why = f"what they play takes more than {most}"
-            log.info("bots rest between matches", address=address, why=why)

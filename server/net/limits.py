@@ -71,6 +71,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # At open tables and ladders.
     ghost_seconds: Pause = 5.0  # that a bot may be gone before its first move; then its opponent is free
     table_bytes: Rate = Rate(4_000_000, 200.0)  # kept of what bots of one address play: two gigabytes a day
+    missed_matches: Rate = Rate(10, 100.0)  # of bots of one address: each binds an opponent for seconds
 
     # HTTP.
     head_bytes: Count = 16384  # request line and headers; browsers with cookies need some 2 KiB

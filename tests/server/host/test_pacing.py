@@ -16,7 +16,7 @@ from server.host.reception import Visit
 from server.net.limits import Limits, Rate
 from tests.tournament.world import play
 from tournament.desk import Desk
-from tournament.events import Ended
+from tournament.events import Ended, Ending
 from tournament.facts import AnyFact, Concluded, Opened
 from tournament.player import Seat
 from tournament.store import Memory
@@ -277,6 +277,63 @@ async def test_a_tournament_with_an_end_is_played_without_rests(autojump_clock: 
         assert here.kept("cas", "dee", tournament="cup")
 
 
+async def missed(here: Hall, seconds: float, stays: bool) -> int:
+    """How many matches others have in vain if one address comes under a new name five times a second."""
+
+    async def miss(name: str) -> None:
+        visit = await here.host.arrive(name, GAME, peer=HERE)
+        visit.acknowledge()
+        async for _ in visit.player:
+            if not stays:
+                visit.leave()
+
+    async with trio.open_nursery() as nursery:
+        for number in range(round(5 * seconds)):
+            nursery.start_soon(miss, f"new-{number}")
+            await trio.sleep(0.2)
+        nursery.cancel_scope.cancel()
+    facts = [each.fact for each in here.store.kept() if isinstance(each.fact, Concluded)]
+    others = [fact for fact in facts if any(not name.startswith("new") for name in fact.players)]
+    return sum(fact.ending in (Ending.VOID, Ending.TIME) for fact in others)
+
+
+@pytest.mark.parametrize("stays", [False, True], ids=["gone", "silent"])
+async def test_new_names_that_miss_their_matches_bind_few_bots_of_others(
+    stays: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a stranger who has everybody at a table play against bots that do not come, and nobody else."""
+    limit, seconds = Rate(4, 80.0), LONG / 4
+    async with hall(missed_matches=limit) as here:
+        for number in range(6):
+            await here.come(f"bot-{number}", f"198.51.100.{number}")
+        share = limit.credits * (1 + seconds / limit.seconds)
+        assert 0 < await missed(here, seconds, stays) <= share + 6, "as many more as were dealt at once"
+
+
+async def test_whoever_shares_an_address_with_these_plays_all_the_same(autojump_clock: MockClock) -> None:
+    async with hall(missed_matches=Rate(1, 40.0)) as here:
+        await here.come("cas", THERE)
+        await missed(here, 10.0, stays=False)
+        await here.come("dee", HERE)
+        await trio.sleep(LONG)
+        assert here.kept("cas", "dee") > 0
+
+
+async def test_house_players_may_be_left_as_often_as_one_likes(autojump_clock: MockClock) -> None:
+    """Catches a class that practises, one router, and bots of all that rest because some have crashed."""
+    async with hall(missed_matches=Rate(1, LONG)) as here:
+        for number in range(4):
+            visit = await here.host.arrive(f"new-{number}", GAME, peer=HERE, against="random", practises=True)
+            visit.acknowledge()
+            await anext(aiter(visit.player))
+            visit.leave()
+            await trio.sleep(10.0)
+        await here.come("cas", THERE)
+        await here.come("dee", HERE)
+        await trio.sleep(1.0)
+        assert here.kept("cas", "dee") > 0
+
+
 async def test_the_log_says_once_why_bots_of_an_address_rest(autojump_clock: MockClock) -> None:
     with capture_logs() as logs:
         async with hall() as here:
@@ -285,4 +342,4 @@ async def test_the_log_says_once_why_bots_of_an_address_rest(autojump_clock: Moc
             await trio.sleep(LONG / 2)
     (said,) = [each for each in logs if each["event"] == "bots rest between matches"]
     assert said["address"] == HERE
-    assert said["why"].endswith("more than `limits.table_bytes`, 16,000 bytes in 40 s")
+    assert said["why"].endswith("more bytes than `limits.table_bytes`, 16,000 in 40 s")
