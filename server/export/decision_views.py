@@ -97,7 +97,9 @@ def said(record: Record, board: Board) -> Iterator[str]:
         aim, settled = aim_of(record.opened.terms), ", ".join(decision.order[: decision.settled])
         confidence = Decimal(str(aim.confidence)) * 100  # not rounded: 99.999 % is not 100 %
         certain = f"with {confidence.normalize():f} % confidence, to within {aim.within:g} Elo"
-        if settled:
+        if settled and len(decision.order) == 1:
+            yield f"Decided without a contest: {settled}. Nobody else has come and stayed."
+        elif settled:
             yield f"{'Decided' if decision.decided else 'Settled'} {certain}: {settled}."
         if decision.open and record.decided:
             named = "; ".join(f"{claim.better} or {claim.worse}" for claim in decision.open[:NAMED])

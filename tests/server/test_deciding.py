@@ -16,7 +16,7 @@ from server.programs.report import rendered, report
 from tests.server.protocols.test_api import GAME, office
 from tests.tournament.test_score_sheet import event, play
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Drew, Entered, Froze, Kept, Opened, State, Turned
+from tournament.facts import AnyFact, Concluded, Drew, Entered, Froze, Kept, Opened, State, Turned, Withdrew
 from tournament.folding import fold
 from tournament.format import Aim, Pairing, Terms
 from tournament.record import Record
@@ -83,6 +83,17 @@ def test_what_is_not_certain_is_not_told_to_be(confidence: float, told: str) -> 
     terms = Terms(aim=Aim(confidence=confidence, games=1000))
     record = fold(Kept("cup", 0.0, fact) for fact in (structs.replace(opened, terms=terms), *rest))["cup"]
     assert next(said(record, board_of(record, 0.0))).startswith(f"Decided with {told} % confidence")
+
+
+def test_nothing_is_certain_of_the_only_one_who_has_stayed() -> None:
+    """Catches a certainty that is told of an order in which nobody else is left."""
+    record = deciding(1)
+    gone = record.entrants.keys() - {"ada"}
+    for name in sorted(gone):
+        record.add(Withdrew(name, annulled=False))
+    assert next(said(record, board_of(record, 0.0))) == (
+        "Decided without a contest: ada. Nobody else has come and stayed."
+    )
 
 
 def test_one_pair_more_than_are_named_is_one_pair() -> None:
