@@ -65,6 +65,7 @@ class Late(Moment, frozen=True, gc=False, omit_defaults=True):
     spent: float  # seconds that it spent on it until it was stopped
     begun: int = 0  # bytes of a line that had come without its end: some bots forget the line break
     meant: int | None = None  # the ply for which its last move was sent, if that was another
+    unanswered: float | None = None  # seconds for which its machine had not answered, if it was asked in vain
     ignored: str = ""  # why its last message that was no move had no effect, if one came when it was asked
 
 

@@ -27,7 +27,7 @@ class Fault(StrEnum):
     """Whose fault it was that a match was not played to its end."""
 
     BOT = "bot"  # it broke a rule, ran out of time, left or never came
-    NETWORK = "network"  # its connection was known to be lost, and not made again in time
+    NETWORK = "network"  # its connection was known to be lost or dead, and not made again in time
     HOST = "host"  # our own: such a match is void, and never lost
 
 

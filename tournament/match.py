@@ -97,6 +97,7 @@ class Match:
         "receipt",
         "times",
         "to_move",
+        "unanswered",
         "verdict",
     )
 
@@ -168,6 +169,8 @@ class Match:
         self._paused: float | None = None
         # For each seat, how many bytes of a line without its end have come; None: nobody can know.
         self.begun: list[Callable[[], int] | None] = [None, None]
+        # For each seat, for how many seconds its machine has answered nothing; None: nobody can know.
+        self.unanswered: list[Callable[[], float] | None] = [None, None]
         # For each seat, whether what its bot had said by some time may not be here yet; None: all of it is.
         self.on_its_way: list[Callable[[float], bool] | None] = [None, None]
         # For each seat, the latest ply at which a move came that was sent for another, and which that was.
@@ -440,11 +443,13 @@ class Match:
             if not heard and (on_its_way := self.on_its_way[mover]) and on_its_way(clock.deadline):
                 return
             begun = 0 if (count := self.begun[mover]) is None else count()
+            silent = None if (seconds := self.unanswered[mover]) is None else seconds() or None
             ply, meant = self.meant[mover] or (None, None)
             meant = meant if ply == self.ply else None
             ply, ignored = self.ignored[mover] or (None, "")
             ignored = ignored[: causes.SENT] if ply == self.ply else ""
-            late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at), begun, meant, ignored)
+            spent = clock.spent(at)
+            late = causes.Late(at, mover, self.ply, clock.allowed, spent, begun, meant, silent, ignored)
             lost_at = next((each.since for each in gone if each.seat == mover and each.lost), None)
             self._end(verdicts.out_of_time(names, late, self._led(at), lost_at, clock.deadline))
         elif missing := [names[each.seat] for each in gone if each.returns]:

@@ -96,6 +96,8 @@ def out_of_time(
         why += f", disconnected {_seconds(flag - lost_at)} earlier{_hung_up(led, late.seat)}"
     elif refused:
         why += f"; {_refusals(refused)}"
+    if late.unanswered is not None:
+        why += f"; its machine had not answered for {_seconds(late.unanswered)}"
     if late.begun:
         size = f"{late.begun} byte{'s' * (late.begun > 1)}"
         why += f"; {size} of a line had come, without the line break at its end"
@@ -108,7 +110,8 @@ def out_of_time(
     )
     if stood_still:
         why += f"; the host had stood still for {_seconds(stood_still)}, which did not count"
-    fault = Fault.BOT if lost_at is None or cut_off(led, late.seat) else Fault.NETWORK
+    lost = lost_at is not None or late.unanswered is not None
+    fault = Fault.NETWORK if lost and not cut_off(led, late.seat) else Fault.BOT
     return Ended(late.at, 1 - late.seat, Ending.TIME, why, fault, bounded([*led, late]), brief)
 
 

@@ -38,7 +38,9 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
             begun = ", and sent a line without the line break at its end" if cause.get("begun") else ""
             meant = ", and sent a move for another ply" if "meant" in cause else ""
             ignored = f", and sent what had no effect: {cause['ignored']}" if cause.get("ignored") else ""
-            return f"{players[seat]} had {deadline:.1f} s for this move{begun}{meant}{ignored}"
+            silent = cause.get("unanswered")
+            vanished = f", and its machine had not answered for {silent:.0f} s" if silent else ""
+            return f"{players[seat]} had {deadline:.1f} s for this move{vanished}{begun}{meant}{ignored}"
         case {"kind": "absent", "seat": int(seat), "seconds": seconds}:
             return f"the host waited {seconds:.0f} s for {players[seat]}"
         case _:

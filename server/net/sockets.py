@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from server.net.readiness import Readiness
 from server.net.round_trip import round_trip
-from server.net.still_there import USUAL, still_there
+from server.net.still_there import USUAL, still_there, unanswered
 from server.net.tcp_use import tcp_taken, tcp_use
 from server.net.wire import READ, Wire
 
@@ -244,6 +244,9 @@ class SocketWire(Wire):
 
     async def still_there(self) -> bool:
         return await still_there(self._socket)
+
+    def unanswered(self) -> float:
+        return unanswered(self._socket)
 
     def on_its_way(self, by: float) -> bool:
         return self._received is not None and self._context is None and self.arrived <= by

@@ -21,6 +21,8 @@ RECENT = 1000  # milliseconds: whoever has answered since then need not be asked
 LOOK = 0.05  # seconds between two looks at what the kernel has heard …
 AT_ONCE = 0.001  # … after the first ones: most answers come within a round trip
 INFO = struct.Struct("=56xI")  # of Linux's `struct tcp_info`: milliseconds since anything was acknowledged
+ASKED = struct.Struct("=2xBB52xI")  # how often data was sent again, and it was asked, in vain; and the same
+IN_VAIN = 2  # times: once may be on its way
 VANISHED = "its machine answers no more, and its name is wanted from the same address"  # for the log
 OPTIONS = [getattr(socket, name) for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL") if hasattr(socket, name)]
 USUAL = (30, 15)  # seconds of silence after which the kernel asks by itself, and between two questions
@@ -52,6 +54,17 @@ def _ask(connected: socket.socket, *seconds: int) -> None:
     with suppress(OSError):  # it was closed meanwhile
         for option, value in zip(OPTIONS, seconds, strict=True):
             connected.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def unanswered(connected: socket.socket) -> float:
+    """Seconds since anything came from the peer's machine, if the kernel asks it in vain; otherwise 0.0.
+
+    It asks only if there is something to tell, or after half a minute of silence.
+    """
+    if (info := tcp_info(connected, ASKED)) is None:
+        return 0.0
+    *asked, silent = info
+    return silent / 1000 if max(asked) >= IN_VAIN else 0.0
 
 
 def silence(connected: socket.socket) -> int | None:

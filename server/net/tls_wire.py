@@ -71,6 +71,9 @@ class TlsWire(StreamWire):
     async def still_there(self) -> bool:
         return await self._beneath.still_there()
 
+    def unanswered(self) -> float:
+        return self._beneath.unanswered()
+
     def on_its_way(self, by: float) -> bool:
         return self._beneath.on_its_way(by)
 

@@ -137,6 +137,13 @@ class Wire(Protocol):
         """
         return True
 
+    def unanswered(self) -> float:
+        """Seconds since anything came from the peer's machine, or its proxy, if that is asked in vain.
+
+        0.0 if it answers, and where nobody knows.
+        """
+        return 0.0
+
     def on_its_way(self, by: float) -> bool:
         """Whether something that the peer had said `by` that time may be received yet; then ask again soon.
 

@@ -42,6 +42,7 @@ def verdicts_on_ann() -> Iterator[Ended]:
     yield verdicts.out_of_time(NAMES, msgspec.structs.replace(LATE, ignored=NO_TYPE), [], None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [REFUSAL], None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [REFUSAL] * 16, None, 0)
+    yield verdicts.out_of_time(NAMES, msgspec.structs.replace(LATE, unanswered=31.2), [], None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [], -31, 0)
     yield verdicts.out_of_time(NAMES, LATE, [CUT_OFF], -31, 0)
     yield verdicts.out_of_time(NAMES, LATE, [causes.Credited(0, 1.5, 4)], None, 0)

@@ -344,11 +344,12 @@ class Attendance(Taker):
             self._follower = seat.follow(self._tell, start, self._untold)
 
     def _watch_connection(self, seat: Seat) -> None:
-        """Have the match know, when the clock runs out, what has come of a line, and may be on its way."""
+        """Have the match know, when the clock runs out, what became of the line and of the bot's machine."""
         wire, requests = self.wire, self._host.requests_on_their_way
         on_its_way = requests if wire is None or wire.relayed else wire.on_its_way
         seat.match.on_its_way[seat.index] = on_its_way
         seat.match.begun[seat.index] = None if self.lines is None else self.lines.begun
+        seat.match.unanswered[seat.index] = None if wire is None else wire.unanswered
 
     def _let_know(self, tell: Callable[[Seat], None], seat: Seat) -> None:
         """Have the dialect tell its bot of a match that begins for it, or to which it comes back."""

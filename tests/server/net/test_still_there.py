@@ -10,8 +10,8 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.net.sockets import OPTIONS, set_options
-from server.net.still_there import LOOK, RECENT, silence, still_there
-from tests.hang import HANG
+from server.net.still_there import LOOK, RECENT, silence, still_there, unanswered
+from tests.hang import HANG, wait_for
 from tests.server.connected import linux, vanish
 
 
@@ -72,6 +72,30 @@ async def test_one_that_has_vanished_does_not(told: bytes, ends: tuple[socket.so
         await silent_for_long(server)
         server.sendall(told)
         assert not await still_there(server)
+
+
+@linux
+def test_what_has_not_arrived_at_a_machine_that_has_vanished_is_known(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    server, client = ends
+    assert unanswered(server) == 0.0
+    vanish(client)
+    server.sendall(b"x")
+    assert unanswered(server) == 0.0, "it may be on its way"
+    wait_for(lambda: unanswered(server) > 0.0)
+
+
+@linux
+async def test_a_machine_whose_program_reads_nothing_has_answered(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    """Catches a bot that hangs, and is taken for one that has lost its network."""
+    server, _ = ends
+    with trio.fail_after(HANG):
+        server.sendall(b"x")
+        await silent_for_long(server)
+        assert unanswered(server) == 0.0
 
 
 @linux

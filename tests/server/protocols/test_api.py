@@ -958,6 +958,7 @@ async def test_others_have_their_turns_while_thousands_who_are_awaited_are_told(
         async with office() as here:
             await here.tell("/api/tournaments", 201, name="cup", game=GAME, by_invitation=True)
             await here.host.tournaments["cup"].keep(*[Entered(f"bot-{number}") for number in range(count)])
+            await wait_all_tasks_blocked()  # the tournament has looked at them
             async with taking_turns() as turns:
                 client = await here.listen("/api/tournaments/cup?limit=1")
                 await client.end.receive_some(1)  # the first of it comes when all of it is made
