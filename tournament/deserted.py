@@ -27,8 +27,9 @@ class Deserted:
         self._since = now if deserted and self._left > ROUNDING else None
         return self._since is not None
 
-    def renew(self) -> None:
+    def renew(self, now: float) -> None:
         """Two entrants are here and play, or the tournament goes on after a pause."""
+        self.look(now, deserted=False)
         self._left = self._most
 
     def now(self, now: float) -> float:

@@ -53,6 +53,8 @@ class Course(Struct, frozen=True, array_like=True):
     losses: tuple[int, int]
     credited: float
     asides: tuple[Aside, ...]
+    meant: tuple[tuple[int, int] | None, tuple[int, int] | None] = (None, None)
+    ignored: tuple[tuple[int, str] | None, tuple[int, str] | None] = (None, None)
 
 
 class Report(Struct, frozen=True, array_like=True):
@@ -114,6 +116,8 @@ class Travelling(Match):
             (self._losses[0], self._losses[1]),
             self._credited,
             tuple(self.asides),
+            (self.meant[0], self.meant[1]),
+            (self.ignored[0], self.ignored[1]),
         )
 
     def go_on(self, course: Course) -> None:
@@ -141,6 +145,7 @@ class Travelling(Match):
         self._counts, self._gone, self._losses = [*course.refusals], [*course.gone], [*course.losses]
         self._credited, self.asides = course.credited, [*course.asides]
         self._room = room(noted(course.asides))
+        self.meant, self.ignored = [*course.meant], [*course.ignored]
 
     def thinking(self) -> tuple[Seconds, Seconds]:
         return super().thinking() if self.unreadable is None else UNTOLD  # nobody knows who made which move

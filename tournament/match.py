@@ -543,6 +543,7 @@ class Match:
 
     def _refuse(self, seat: int, sent: object, why: str, at: float) -> None:
         self._counts[seat] += 1
+        self.ignored[seat] = None  # that was not its last message
         refused = Refused(at, seat, self.ply, sent, why, self._counts[seat])
         forfeit = self.game.faults == "forfeit"
         if forfeit or self._counts[seat] >= self._refusals:

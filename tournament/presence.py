@@ -78,7 +78,8 @@ class Presence:
         self._going_on = -inf  # since when nothing is put off: whoever was absent before was not waited for
         self._absences = Absences(grace) if record.opened.settles else Delays(grace)
         self._deserted = Deserted(grace)
-        self._here: set[str] = set()  # entrants who are here and have not gone for good
+        # Entrants who are here and have not gone for good, also those who want no more matches
+        self._here: set[str] = set()
         self._arrived: set[str] = set()  # those who have been here since this was last asked for
         self.been: set[str] = set()  # those who have been here since the host was started
         # Who plays in the next round, as of when, and as it was drawn, where that was told
@@ -144,7 +145,7 @@ class Presence:
         """A player came, went or is free. One that has come is not absent, however soon it goes again."""
         name = player.name
         if not self._record.format.endless and name in self._record.entrants:
-            self._note(name, here=any(each.present for each in self.named(name)))
+            self._note(name, self.named(name))
             self._heard[name] = None
 
     def heard_of_all(self) -> None:
@@ -163,7 +164,7 @@ class Presence:
             case Concluded():
                 pass
             case Dealt():
-                self._deserted.renew()
+                self._deserted.renew(self._unstalled())
             case Entered(name=name) | Admitted(name=name) | Withdrew(name=name) | Disqualified(name=name):
                 self.heard(name)
             case Voided(match=match):
@@ -291,7 +292,7 @@ class Presence:
     def _look_at(self, names: Iterable[str]) -> None:
         for name in names:
             here = self.named(name)
-            self._note(name, here=any(each.present for each in here))
+            self._note(name, here)
             if name not in self._record.out and any(each.idle for each in here):
                 self._free.add(name)
                 self._seek(name)
@@ -311,14 +312,16 @@ class Presence:
             self._sought[name] = first
         self._absences.free(name)
 
-    def _note(self, name: str, *, here: bool) -> None:
+    def _note(self, name: str, players: Sequence[Player]) -> None:
+        here = any(each.present for each in players)
         if here:
             self._absent.pop(name, None)
             self._arrived.add(name)
             self.been.add(name)
         elif name not in self._absent:
             self._absent[name] = AbsentEntrant(trio.current_time(), Missing(name, round(self._wall(), 3)))
-        if here and name not in self._record.out:
+        stays = here or any(each.matches_left == 0 for each in players)
+        if stays and name not in self._record.out:
             self._here.add(name)
         else:
             self._here.discard(name)
@@ -359,8 +362,7 @@ class Presence:
         """Wait for nobody until the tournament goes on, and then anew."""
         self._catch_up()  # with those who enter, a few at a time, and not with thousands when it begins
         self._absences.forget()
-        self._deserted.look(self._unstalled(), deserted=False)
-        self._deserted.renew()
+        self._deserted.renew(self._unstalled())
 
     @property
     def waits_until(self) -> float:

@@ -517,6 +517,7 @@ class Tournament:
         if drawn and record.format.plan is not None:
             self._draws.put_off(drawn)  # entrants may come or go before it begins
             self._presence.foresee(drawn)
+            self._known_missing = None
             drawn = ()
         return drawn, max(wait, 0.0) or inf
 

@@ -17,7 +17,7 @@ from games.game import Pace, quoted
 from server.export.on_disk import OnDisk
 from tournament.causes import Cause
 from tournament.events import Ending, Fault
-from tournament.facts import UNKNOWN, UNSAID, Absent, AnyFact, Kept, Sides, State
+from tournament.facts import UNKNOWN, UNSAID, Absent, AnyFact, Drew, Kept, Ordered, Sides, State
 from tournament.format import Score, Terms
 from tournament.kinds import BOTS, Kinds
 from tournament.notes import Notes
@@ -122,6 +122,10 @@ class FactLine(Struct, frozen=True, tag="fact"):
     body: str = ""  # as it is kept, if it would be written differently today
 
 
+class LongFactLine(FactLine, frozen=True, tag="fact"):
+    fact: Drew | Ordered
+
+
 class WithheldLine(Struct, frozen=True, tag="withheld"):
     """A fact that only the organiser may see."""
 
@@ -168,6 +172,7 @@ ORDER: Mapping[type[AnyLine], int] = {
     PairingLine: 2,
     MatchLine: 3,
     FactLine: 4,
+    LongFactLine: 4,
     WithheldLine: 4,
     HeadLine: 5,
     StandingsLine: 5,  # the last line, except in files of an older Quintain, which end with the head
@@ -190,6 +195,11 @@ class LongLine(Struct, frozen=True):
 
 
 _long_lines = msgspec.json.Decoder(LongLine)
+# A line that says its type twice, or has two facts, is read as what it was taken for, and fails as any other.
+_long: Mapping[str, msgspec.json.Decoder[LongFactLine] | msgspec.json.Decoder[StandingsLine]] = {
+    "fact": msgspec.json.Decoder(LongFactLine),
+    "standings": msgspec.json.Decoder(StandingsLine),
+}
 MAY_BE_LONG = {("fact", "drew"): LONGEST, ("fact", "ordered"): TABLE, ("standings", ""): TABLE}
 
 
@@ -278,11 +288,15 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
                     return
                 case {"type": str() as kind}:
                     if kind in KINDS:
-                        yield Line(number, text, _decoder.decode(text))
+                        yield Line(number, text, _read(text))
                 case other:
                     raise ValueError(f'expected an object with a "type", not {quoted(other)}')
         except (ValueError, RecursionError) as error:  # msgspec's errors are of the former kind
             findings.append(Finding(number, sentence(error)))
+
+
+def _read(text: bytes) -> AnyLine:
+    return _decoder.decode(text) if len(text) <= SHORT else _long[_kind_of_long(text)].decode(text)
 
 
 def _kind_of_long(text: bytes) -> str:
@@ -340,7 +354,7 @@ def _numbered(line: Line) -> bytes:
 
 def _line(written: bytes) -> Line:
     text = written[NUMBER:]
-    return Line(int.from_bytes(written[:NUMBER]), text, _decoder.decode(text))
+    return Line(int.from_bytes(written[:NUMBER]), text, _read(text))
 
 
 def kind_of(read: AnyLine) -> str:

@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from tests.tournament.world import World, first, play
+from tests.tournament.world import World, first, play, silent
 from tournament.deserted import LONGER, Deserted
 from tournament.events import Ending
 from tournament.facts import Absent, Opened
@@ -35,17 +35,26 @@ def test_whoever_comes_and_goes_does_not_have_it_stand_still_for_longer_until_a_
         clock.look(now, deserted=False)
     assert clock.now(now) == 0.0
     assert not clock.look(now, deserted=True)
-    clock.renew()
+    clock.renew(now)
     assert clock.look(now, deserted=True)
+
+
+def test_when_a_match_is_dealt_it_goes_on_and_can_stand_still_for_as_long_again() -> None:
+    clock = Deserted(30.0)
+    assert clock.look(0.0, deserted=True)
+    clock.renew(290.0)
+    assert clock.now(299.0) == 9.0
+    assert clock.look(299.0, deserted=True)
+    assert clock.until == 599.0
 
 
 @asynccontextmanager
 async def cup(
-    names: Sequence[str], absent: Absent
+    names: Sequence[str], absent: Absent, at_once: int | None = None
 ) -> AsyncIterator[tuple[World, list[Player], trio.Nursery]]:
     """A round robin that has begun, and they have all gone before a match was dealt."""
     opened = Opened("tic-tac-toe", "round-robin", absent=absent)
-    here = World(opened)
+    here = World(opened, at_once=at_once)
     players = [here.come(name) for name in names]
     await here.store.keep("cup", 0.0, [opened])
     for name in names:
@@ -101,6 +110,35 @@ async def test_one_who_comes_and_goes_again_and_again_does_not_put_off_the_end(
         nursery.start_soon(flap)
         await here.tournament.finished()
     assert trio.current_time() < 2 * LONGER * GRACE + 8 * GRACE
+
+
+async def test_where_no_more_matches_can_begin_the_others_are_waited_for_meanwhile(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches waits that stood still for as long as the first match took, though two entrants were here."""
+    async with cup(("ann", "bob", "cid"), "settle", at_once=1) as (here, players, nursery):
+        await trio.sleep(GRACE)
+        for player in players[:2]:
+            player.back()
+            nursery.start_soon(play, player, silent)
+        await here.tournament.finished()
+    _, first_missed, _ = (fact.ended for fact in here.concluded())
+    assert first_missed == pytest.approx(2 * GRACE, abs=1.0)  # as much later as nobody was here
+
+
+@pytest.mark.parametrize("absent", POLICIES)
+async def test_whoever_is_here_and_wants_no_more_matches_is_no_reason_to_stand_still(
+    absent: Absent, autojump_clock: MockClock
+) -> None:
+    """Catches five minutes at the end of a tournament whose bots had all asked for a number of matches."""
+    async with cup(("ann", "bob", "cid", "dee"), absent) as (here, players, nursery):
+        for player in players:
+            player.matches_left = 1
+            player.back()
+            nursery.start_soon(play, player, first)
+        await here.tournament.finished()
+    assert [fact.ending for fact in here.concluded()].count(Ending.PLAYED) == 2
+    assert trio.current_time() < LONGER * GRACE
 
 
 async def test_the_forecast_knows_of_it(autojump_clock: MockClock) -> None:

@@ -110,6 +110,18 @@ def test_a_match_that_travels_goes_on_as_one_that_stays(seed: int) -> None:
     assert seen(arrived, then) == seen(stays, then)
 
 
+def test_whoever_loses_on_time_after_a_journey_is_told_what_it_had_sent_before() -> None:
+    """Catches a bot that was told nothing of its message that was no move, because it had come back since."""
+    played = Travelling(beginning("connect-4"), 0.0, kept_quiet)
+    played.meant[0], played.ignored[0] = (0, 3), (0, "this is not JSON")
+    arrived = travelled(played, 1.0)
+    for match in (played, arrived):
+        match.flag(100.0)
+    assert arrived.verdict == played.verdict
+    assert arrived.verdict is not None
+    assert arrived.verdict.why.endswith("; its last message had no effect: this is not JSON")
+
+
 def test_a_match_that_travels_again_and_again_has_the_bounds_of_one_that_stays() -> None:
     """Catches a journey after which there is room for more notes, or for more incidents of a seat."""
     about, chance = beginning("quoridor"), Random(1)

@@ -363,6 +363,18 @@ def test_a_message_that_was_no_move_explains_why_time_ran_out_if_it_came_in_that
     assert ended(played) == (1, Ending.TIME, f"ann ran out of time{told}")
 
 
+def test_a_message_that_was_no_move_is_not_called_the_last_where_a_refused_move_came_after_it() -> None:
+    played = match("connect-4")
+    played.ignored[0] = 0, "this is not JSON"
+    with pytest.raises(Illegal):
+        played.play(0, "nine", 1.0)
+    played.flag(20.0)
+    _, ending, why = ended(played)
+    assert ending is Ending.TIME
+    assert "nine" in why
+    assert "this is not JSON" not in why
+
+
 def test_whoever_only_seemed_to_be_gone_has_run_out_of_time_by_its_own_fault() -> None:
     played = match()
     played.away(0, 30.0, 0.0, lost=False)

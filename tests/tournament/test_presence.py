@@ -1,14 +1,15 @@
 """Who is here, as a format without an end is told."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 import trio
+import trio.testing
 
 from tests.steps import steps_taken
 from tests.tournament.world import World
 from tournament.events import Ending
-from tournament.facts import Concluded, Drew, Entered, Opened, RoundBegan, State, Turned, Withdrew
+from tournament.facts import AnyFact, Concluded, Drew, Entered, Opened, RoundBegan, State, Turned, Withdrew
 from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.presence import PIECE, Presence
@@ -109,23 +110,28 @@ async def test_to_find_who_is_missing_takes_little_for_each() -> None:
     assert steps_taken(presence.missing) < 30 * count
 
 
+def first_round(record: Record, count: int) -> Iterator[AnyFact]:
+    """What happens until the first round of a knockout is over, which those who begin have won."""
+    for number in range(count):
+        yield Entered(f"bot-{number}")
+    yield Turned(State.RUNNING)
+    yield RoundBegan(1, 0.0)
+    yield Drew(tuple(record.format.draw([*record.entrants.values()], *record.past(), record.terms)))
+    for number, pairing in [*record.drawn.items()]:
+        match, (first, second) = record.match_name(number), pairing.names
+        yield Concluded(match, number, (first, second), 0, Ending.LEFT, f"{second} left", (1.0, 0.0))
+
+
 async def test_who_is_missing_for_the_next_round_of_a_large_knockout_is_known_from_its_draw() -> None:
     """Catches a draw of ten thousand, only to know them, that held up all moves for 37 ms."""
     opened, count = Opened("tic-tac-toe", "knockout", round_every=60.0, start_at=0.0), 1024
     record = Record("cup", opened)
-    for number in range(count):
-        record.add(Entered(f"bot-{number}"))
-    for fact in (Turned(State.RUNNING), RoundBegan(1, 0.0)):
+    for fact in first_round(record, count):
         record.add(fact)
 
     def draw() -> Sequence[Pairing]:
         return record.format.draw([*record.entrants.values()], *record.past(), record.terms)
 
-    record.add(Drew(tuple(draw())))
-    for number, pairing in [*record.drawn.items()]:
-        match, (first, second) = record.match_name(number), pairing.names
-        won = Concluded(match, number, (first, second), 0, Ending.LEFT, f"{second} left", (1.0, 0.0))
-        record.add(won)
     presence = Presence(record, "tic-tac-toe", Lobby(), Timekeeper(inf), 30.0)
     presence.heard_of_all()
     await presence.catch_up()
@@ -134,3 +140,29 @@ async def test_who_is_missing_for_the_next_round_of_a_large_knockout_is_known_fr
     assert presence.missing().keys() == {pairing.first for pairing in record.drawn.values()}
     presence.told(RoundBegan(2, 60.0))
     assert not presence.missing()
+
+
+async def test_whoever_asks_while_a_round_of_a_large_knockout_is_drawn_is_told_all_afterwards() -> None:
+    """Catches a list without anybody, which was made during the draw and stood until somebody came."""
+    opened, count = Opened("tic-tac-toe", "knockout", round_every=60.0, start_at=0.0), 1024
+    asked, goes_on = trio.Event(), trio.Event()
+
+    async def elsewhere(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
+        asked.set()
+        await goes_on.wait()
+        return draw()
+
+    here = World(opened, elsewhere=elsewhere, wall=lambda: 30.0)
+    record = here.tournament.record
+    await here.store.keep("cup", 0.0, [opened])
+    for fact in first_round(record, count):
+        await here.tournament.keep(fact)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await asked.wait()
+        assert not here.tournament.missing()
+        goes_on.set()
+        await trio.testing.wait_all_tasks_blocked()
+        winners = {pairing.first for pairing in record.drawn.values()}
+        assert {each.name for each in here.tournament.missing()} == winners
+        nursery.cancel_scope.cancel()

@@ -342,7 +342,7 @@ def test_the_same_is_dealt_and_waited_for_as_by_looking_at_everybody(
     trio.run(go, clock=MockClock(autojump_threshold=0))
 
 
-def test_whoever_is_busy_without_having_said_so_is_not_dealt_to_and_keeps_nobody_else_from_playing() -> None:
+async def test_whoever_is_busy_without_having_said_so_is_not_dealt_to_and_keeps_nobody_from_playing() -> None:
     """Another tournament may have taken somebody that has not been bound to one."""
     rival = Rival(Random(1))
     for name in "abc":

@@ -108,6 +108,16 @@ def verdict(lines: list[Any]) -> Verdict:
     return verify(text(lines))
 
 
+PLAYED = b'"match":"m","pairing":1,"players":["a","b"],"winner":0,"ending":"played","why":"","score":null'
+TWO_FACTS = (
+    b'{"type":"fact","tournament":"","when":0,"fact":{"type":"concluded",%b,"moves":%%b},'
+    b'"fact":{"type":"drew","pairings":[]}}\n' % PLAYED
+)
+MATCH_AND_TABLE = (
+    b'{"type":"match",%b,"options":{},"times":[],"moves":%%b,"type":"standings","rows":[]}\n' % PLAYED
+)
+
+
 @pytest.mark.parametrize("letter", ["x", "ż", "あ"])
 def test_the_draw_of_the_largest_tournament_is_no_line_that_is_too_long(letter: str) -> None:
     """Catches the whole export of a round robin of 1,414 bots, refused because of its draw."""
@@ -124,6 +134,8 @@ def test_only_a_draw_a_table_and_an_order_are_so_long_that_a_file_could_fill_the
         (b'{"type":"match","moves":%b}\n', False),
         (b'{"type":"of a later day","found":%b}\n', False),
         (b'{"type":"fact","fact":{"type":"concluded","moves":%b}}\n', False),
+        (TWO_FACTS, False),
+        (MATCH_AND_TABLE, False),
         (b'{"type":"fact","tournament":"","when":0,"fact":{"type":"drew","pairings":[]},"later":%b}\n', True),
     ):
         tracemalloc.start()
