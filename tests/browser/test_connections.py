@@ -145,6 +145,24 @@ def test_a_page_that_hears_nothing_says_so_until_it_does(browser: Browser, arena
         expect(page.locator("[data-connection]")).to_be_empty()
 
 
+def test_a_page_that_has_nothing_to_say_shows_no_place_for_it_in_an_older_browser(
+    browser: Browser, arena: Served
+) -> None:
+    """One that does not know `:has` drops every rule with it in a list: two empty boxes were seen."""
+
+    def as_if_older(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace(":has(", ":knows-nothing-of("))
+
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.route("**/quintain.css", as_if_older)
+        for path in ("/", "/matches/live-1", "/wall/live", "/embed/matches/live-1"):
+            spectator.go(page, path)
+            expect(page.locator(".connection")).to_have_count(2)
+            assert [each.is_visible() for each in page.locator(".connection").all()] == [False, False]
+
+
 def test_a_page_waits_for_a_sign_of_life_for_as_long_as_the_host_may_be_silent(
     browser: Browser, arena: Served
 ) -> None:
