@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from math import inf
 from typing import Any
 
 import trio
@@ -41,7 +42,7 @@ class TournamentLook:
         self._stamp: object = None  # the stamp when the tables were made
         self._busy = False
         self._due = 0.0
-        self._foreseen = 0.0  # when the forecast was shown last
+        self._foreseen = -inf  # when the forecast was shown last
 
     async def prepare(self) -> None:
         if not self._made:
@@ -68,9 +69,9 @@ class TournamentLook:
             self._host.guard.start_soon(self._make_again)
         if (made := self._made) is not self._given:
             yield from made.items()
-            self._given, self._foreseen = made, now
-        board = self._host.boards.latest(record.public)
-        if record.state is State.RUNNING and board is not None and now >= self._foreseen + FORECAST:
+            self._given, self._foreseen = made, -inf  # of which more may have been said meanwhile
+        due = now >= self._foreseen + FORECAST if record.state is State.RUNNING else self._foreseen == -inf
+        if due and (board := self._host.boards.latest(record.public)) is not None:
             self._foreseen = now
             yield "progress", part("progress", progress(self._tournament, board))
 

@@ -124,7 +124,8 @@ class Ledger:
         self._moves_due = inf  # when to look at the moves played
         self._rested = -inf  # when the next commit may be made, even of few facts
         self._news = trio.Event()  # set when a call waits, or a match is played where there was none
-        self._handed = inf  # when the engine was handed what it has not written yet
+        self._handed = inf  # when the engine was handed what it has not written yet …
+        self._looked = -inf  # … and when it had last written what it was handed
         self._again = trio.Event()  # set to try again at once what could not be kept
         self._listeners: list[Callable[[], None]] = []
         self.committed: Callable[[float], None] = lambda seconds: None  # called with what a commit took
@@ -210,6 +211,7 @@ class Ledger:
     # Within
 
     async def _run(self) -> None:
+        self._looked = trio.current_time()
         try:
             while True:
                 await self._gather()
@@ -238,9 +240,11 @@ class Ledger:
         """Write in the writing thread."""
         self._handed = trio.current_time()
         try:
-            return await self._in_thread(write, limiter=self._writing)
+            written = await self._in_thread(write, limiter=self._writing)
         finally:
             self._handed = inf
+        self._looked = trio.current_time()
+        return written
 
     def go_on_after(self, tournament: str, when: float) -> None:
         """Note when another host kept the latest fact of a tournament, by that host's clock."""
@@ -259,8 +263,7 @@ class Ledger:
 
         Or until it is time to look whether anything could be written: `/readyz` has to know.
         """
-        look = trio.current_time() + LOOK
-        while trio.current_time() < (due := min(self._due(), look)):
+        while trio.current_time() < (due := min(self._due(), self._looked + LOOK)):
             self._news = trio.Event()
             with trio.move_on_at(due):
                 await self._news.wait()
@@ -278,7 +281,7 @@ class Ledger:
                 moves = asked or trio.current_time() >= self._moves_due
                 if moves or self._waiting:
                     await self._write(moves=moves)
-                else:
+                if trio.current_time() >= self._looked + LOOK:  # also in a match in which nobody moves
                     await self._hand(partial(self._engine.write, ()))
             except Unavailable as error:
                 self._set_trouble(str(error))

@@ -3,9 +3,10 @@
 What a page was not sent meanwhile, it is sent once it can be seen again.
 """
 
+import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Semaphore
+from contextlib import contextmanager, suppress
+from threading import Semaphore, Thread
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -33,6 +34,15 @@ NOTE_WHAT_IS_SAID = """() => {
     window.said = [];
     const place = document.querySelector("[data-connection]");
     new MutationObserver(() => said.push(place.textContent)).observe(place, { childList: true });
+}"""
+NOTE_OPENED = """() => {
+    window.opened = 0;
+    window.EventSource = class extends EventSource {
+        constructor(address) {
+            super(address);
+            this.addEventListener("open", () => setTimeout(() => { opened += 1; }));
+        }
+    };
 }"""
 
 
@@ -119,6 +129,40 @@ def test_a_page_behind_a_proxy_that_keeps_what_a_stream_brings_does_not_say_that
         expect(page.locator("[data-connection]")).to_contain_text("Load the page again")
 
 
+def test_a_page_that_hears_nothing_says_so_until_it_does(browser: Browser, arena: Served) -> None:
+    """A proxy that lets nothing but the head of a stream through was taken for a host that is back."""
+    with at_the_first_page(browser, arena) as (page, _), heads_alone() as port:
+        page.route("**/live?*", lambda route: route.continue_(url=f"http://127.0.0.1:{port}/"))
+        page.evaluate(NOTE_OPENED)
+        for n in (1, 2):
+            page.clock.fast_forward(60_000)
+            page.clock.run_for(5_000)
+            wait_for(lambda n=n: page.evaluate("opened") == n)
+        assert page.locator("[data-connection]").inner_text() != ""
+        page.unroute("**/live?*")
+        page.clock.fast_forward(60_000)
+        page.clock.run_for(5_000)
+        expect(page.locator("[data-connection]")).to_be_empty()
+
+
+def test_a_page_that_has_nothing_to_say_shows_no_place_for_it_in_an_older_browser(
+    browser: Browser, arena: Served
+) -> None:
+    """One that does not know `:has` drops every rule with it in a list: two empty boxes were seen."""
+
+    def as_if_older(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace(":has(", ":knows-nothing-of("))
+
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/games/quoridor")
+        page.route("**/quintain.css", as_if_older)
+        for path in ("/", "/matches/live-1", "/wall/live", "/embed/matches/live-1"):
+            spectator.go(page, path)
+            expect(page.locator(".connection")).to_have_count(2)
+            assert [each.is_visible() for each in page.locator(".connection").all()] == [False, False]
+
+
 def test_a_page_waits_for_a_sign_of_life_for_as_long_as_the_host_may_be_silent(
     browser: Browser, arena: Served
 ) -> None:
@@ -180,6 +224,27 @@ def test_a_key_that_is_held_down_asks_for_the_boards_of_a_match_once(browser: Br
         expect(page.locator("[data-where]")).to_contain_text(f"move {last - STEPS} of {last}")
         assert len(held) == 2
         assert spectator.complaints == []
+
+
+@contextmanager
+def heads_alone() -> Iterator[int]:
+    """The port of somebody who begins every stream, and never says anything over it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        streams: list[socket.socket] = []
+
+        def begin() -> None:
+            with suppress(OSError):
+                while True:
+                    stream, _ = listener.accept()
+                    streams.append(stream)
+                    stream.recv(65_536)
+                    stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+
+        Thread(target=begin, daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+        for stream in streams:
+            stream.close()
 
 
 @contextmanager

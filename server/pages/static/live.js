@@ -60,7 +60,7 @@ function connect() {
   if (missed.size) query.set("missed", [...missed].join());
   listen();
   stream = new EventSource(`/live?${query}`);
-  stream.addEventListener("open", () => { tries = 0; say(""); tell(); });
+  stream.addEventListener("open", () => { tries = 0; tell(); });
   stream.addEventListener("error", () => {
     const answered = stream.readyState === EventSource.CLOSED; // with something else than a stream
     if (document.visibilityState === "visible") again(answered);
@@ -97,6 +97,7 @@ const silence = () => Math.max(performance.now() - heard, Date.now() - heardAt);
 /** The host says what time it is, and that all that was sent is as it is now: clocks go on from there. */
 function hear({ data }) {
   listen();
+  say("");
   ahead = Number(data) - heard / 1000;
   running = true;
   tick();

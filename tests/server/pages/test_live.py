@@ -1,7 +1,7 @@
 """The stream that keeps pages up to date: no gaps, few frames, and nobody pays for whoever does not read."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 from urllib.parse import quote
@@ -555,6 +555,31 @@ async def test_what_an_organiser_does_is_on_the_page_at_once(autojump_clock: Moc
         await trio.sleep(2.0)
         await watcher.look()
         assert "disqualified" in watcher.parts["standings"]
+
+
+async def test_matches_that_are_over_stay_over_however_long_the_tables_take(
+    autojump_clock: MockClock,
+) -> None:
+    """What was said with the tables was older than what had been said meanwhile."""
+
+    async def slowly(work: Callable[[], Any]) -> Any:
+        await trio.sleep(3.5)
+        return work()
+
+    async with gallery(run=slowly) as here:
+        await here.hold(entrants=12)
+        for n in range(12):
+            await here.come(f"bot {n}", behave=paced(0.5 + 0.1 * n))
+        await trio.sleep(0.1)
+        watcher = await here.watch("page=/tournaments/cup")
+        said: list[int] = []
+        for _ in range(400):
+            await trio.sleep(0.5)
+            await watcher.look()
+            said += [int(over) for over in re.findall(r">(\d+) of 66 ", watcher.parts.get("progress", ""))]
+        assert said == sorted(said)
+        assert len({*said}) > 3
+        assert said[-1] == 66
 
 
 PAGES = ("/", "/tournaments/cup", "/wall", "/wall/cup", "/matches/cup-1")

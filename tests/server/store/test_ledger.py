@@ -283,12 +283,17 @@ async def test_an_idle_store_only_looks_whether_it_could_write(
         assert engine.batches == [()] * 200
 
 
+@pytest.mark.parametrize("moves", [[], ["NW"]])
+@pytest.mark.parametrize("plays", [False, True])
 async def test_trouble_is_noticed_when_there_is_nothing_to_write_and_passes(
-    engine: Faulty, autojump_clock: MockClock
+    plays: bool, moves: list[str], engine: Faulty, autojump_clock: MockClock
 ) -> None:
-    """Catches a host that says it is ready, and finds out only when a match has ended."""
-    engine.times = 2
+    """Catches a host that says it is ready, and finds out only when a match has ended, or goes on."""
     async with running(engine) as (ledger, _):
+        if plays:
+            played(ledger, "cup-1", moves)
+            await trio.sleep(LOOK)
+        engine.first, engine.times = len(engine.batches), 2
         await trio.sleep(LOOK + 1.0)
         assert ledger.trouble == "the disk is full"
         await trio.sleep(2 * RETRY)
