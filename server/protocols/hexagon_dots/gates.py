@@ -99,7 +99,10 @@ class Gates:
         now = trio.current_time()
         made = (gate for gate in self._untaken if gate.fixed)
         free = [gate for gate in made if gate.has_place_at(now) or now - gate.at >= LATE]
-        return [(gate, player) for gate in free for player in gate.waiting]
+        # One that has to rest first keeps nobody waiting
+        return [
+            (gate, player) for gate in free for player in gate.waiting if player.rested and not player.engaged
+        ]
 
     def _elsewhere(self) -> list[Player]:
         """Whoever waits at the open table for the host to deal its match, and nobody else is there."""
