@@ -156,6 +156,8 @@ async def join(call: ToolCall, asked: Join) -> ToolResult:
     answer = await place.come(hello)
     if place.welcome is None:
         call.places.forget(place)
+        if before is not None and before.over is not None:  # and nobody else has taken over
+            before.over = "your last join was refused, and you are in no longer"
         return ToolResult(words.refused(answer), answer, failed=True)
     call.places.add(place)
     if before is not None:

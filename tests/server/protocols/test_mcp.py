@@ -683,6 +683,19 @@ async def test_whoever_joins_again_for_something_else_is_still_told_how_its_matc
         await bob.close()
 
 
+async def test_whoever_joins_again_and_is_refused_is_not_told_that_somebody_has_its_token(
+    autojump_clock: MockClock,
+) -> None:
+    async with connected() as client:
+        await client.call("join", **ANN)
+        assert (await client.call("join", **ANN, against="ann")).told["type"] == "refused"
+        told = await client.call("wait", token=ANN["token"])
+        assert told.told["reason"].startswith(
+            "your last join was refused, and you are in no longer. To come back"
+        )
+        assert (await client.call("join", **ANN)).told["type"] == "welcome"
+
+
 async def test_whoever_joins_again_for_something_else_needs_no_more_room(autojump_clock: MockClock) -> None:
     """Catches "let some leave" of one that takes its own place, where no more may come from an address."""
     async with served(limits=Limits(connections_per_address=1, sessions=1)) as (_, connect):
