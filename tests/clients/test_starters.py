@@ -525,6 +525,22 @@ def test_whatever_a_host_refuses_is_said_in_a_line(language: str, workshop: Work
     ]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_refused_move_is_not_why_the_host_hung_up(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches "the connection is lost (column 3 is full)", where a host was killed."""
+    needed(language)
+    bot, hello = came(workshop, script, language, f"{language}-ten")
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+    script.hear()
+    script.say({"type": "refused", "match": "cup-1", "ply": 0, "reason": "no"})
+    assert script.hear() == {"type": "state"}
+    script.hang_up()
+    out, _ = until_it_is_back(script, bot)
+    assert out.splitlines()[3:] == ["refused: no", "the connection is lost (the host hung up): trying again"]
+
+
 TOO_LONG = {  # in letters of three bytes each
     "python": ("random.choice(moves)", "'字' * 3000"),
     "javascript": ("moves[Math.floor(Math.random() * moves.length)]", "'字'.repeat(3000)"),
