@@ -116,7 +116,10 @@ struct Bot {
         say(match + " from ply " + std::to_string(told["moves"].members().size()) + ": " + against);
       } else if (type == "turn" && told["turn"].string() == you && answered != match + ply) {
         answered = match + ply;
-        std::string move = choose(told, you).substr(0, 3500);  // no move is as long
+        std::string move = choose(told, you);
+        std::size_t end = std::min<std::size_t>(move.size(), 300);  // no move is as long; nor is half a letter sent
+        while (end > 0 && end < move.size() && (move[end] & 0xC0) == 0x80) end--;
+        move.resize(end);
         if (move.size() != 1 || move[0] < '0' || move[0] > '9') move = '"' + move + '"';  // Connect-4's are numbers
         send(R"({"type":"move","match":")" + match + R"(","ply":)" + ply + R"(,"move":)" + move + "}");
       } else if (type == "refused") {

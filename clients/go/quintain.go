@@ -92,7 +92,7 @@ func (b *bot) visit(address string) error {
 		} else if err != nil {
 			return errors.New(reason)
 		}
-		switch reason = "the host hung up"; told.Type { // it may do so next, or say why it does
+		switch reason = map[bool]string{true: told.Reason, false: "the host hung up"}[told.Reason != "" && told.Ply == nil]; told.Type { // it may do so next
 		case "welcome":
 			where := "the open table"
 			if told.Tournament != "" {
@@ -115,11 +115,11 @@ func (b *bot) visit(address string) error {
 				out.Encode(map[string]any{"type": "move", "match": told.Match, "ply": told.Ply, "move": move})
 			}
 		case "refused":
-			if reason = told.Reason; !isInside {
-				return errors.New(reason)
+			if !isInside {
+				return errors.New(told.Reason)
 			}
 			if told.Ply != nil || answered >= 0 {
-				Say.Println("refused:", reason) // and the host may hang up next
+				Say.Println("refused:", told.Reason)
 			}
 			if told.Ply != nil && told.Match == begun.Match && *told.Ply == answered {
 				answered = -1

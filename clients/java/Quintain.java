@@ -110,7 +110,7 @@ public final class Quintain {
                 case "turn" -> {
                     if (!told.get("turn").string().equals(you) || question.equals(answered)) break;
                     answered = question;
-                    String choice = choose.apply(told, you), move = choice.substring(0, Math.min(choice.length(), 3500)); // none is as long
+                    String choice = choose.apply(told, you), move = choice.substring(0, Math.min(choice.length(), 300)); // none is as long
                     String kind = move.matches("\\d") ? "%s" : "'%s'"; // a number, or text
                     send(out, "{'type':'move','match':'%s','ply':%s,'move':" + kind + "}", match, ply, move);
                 }

@@ -72,7 +72,7 @@ async function visit(bot, { send, heard }) {
           const { you, players, options = {} } = begun;
           const move = (await bot.choose({ ...message, you, players, options })) ?? null;
           const text = JSON.stringify(move); // of one that is no move, the host is told the beginning
-          send({ type: "move", match: message.match, ply: message.ply, move: text.length > 3500 ? text.slice(0, 300) : move });
+          send({ type: "move", match: message.match, ply: message.ply, move: text.length > 1000 ? [...text].slice(0, 300).join("") : move });
         }
         break;
       case "refused":

@@ -358,7 +358,15 @@ def _is_note(value: Any) -> bool:
     """Whether a host takes it for a note: it would refuse the move as well."""
     if isinstance(value, str):
         return len(value) <= 500
-    return isinstance(value, dict) and len(cast(Message, value)) <= 16
+    if not isinstance(value, dict):
+        return False
+    figures = cast("dict[object, object]", value)
+    return len(figures) <= 16 and all(_is_figure(name, each) for name, each in figures.items())
+
+
+def _is_figure(name: object, value: object) -> bool:
+    is_whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
+    return len(str(name)) <= 32 and (is_whole or isinstance(value, float))
 
 
 def _is_sendable(value: Any) -> bool:

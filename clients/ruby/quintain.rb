@@ -111,7 +111,7 @@ module Quintain
       more = { "you" => @begun["you"], "players" => @begun["players"], "options" => @begun.fetch("options", {}) }
       move = @choose.call(turn.merge(more))
       text = JSON.generate(move) # of one that is no move, the host is told the beginning
-      send_message(type: "move", match: turn["match"], ply: turn["ply"], move: text.size > 3500 ? text[0, 300] : move)
+      send_message(type: "move", match: turn["match"], ply: turn["ply"], move: text.bytesize > 3500 ? text[0, 300] : move)
     end
 
     def refused(message)

@@ -92,7 +92,7 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                 }
                 "turn" if told.get("turn").string() == you && answered != question => {
                     answered = question;
-                    let choice: String = (self.choose)(told, &you).chars().take(3500).collect(); // no move is as long
+                    let choice: String = (self.choose)(told, &you).chars().take(300).collect(); // no move is as long
                     let is_number = choice.parse::<u8>().is_ok(); // as Connect-4's are
                     let choice = if is_number { choice } else { format!("{choice:?}") };
                     let _ = writeln!(out, r#"{{"type":"move","match":"{game}","ply":{ply},"move":{choice}}}"#);

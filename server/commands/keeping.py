@@ -173,8 +173,8 @@ def backup(file: str | None = None, /, *, where: StoreOptions = KEPT) -> int:
             if path.exists():
                 raise taken
             private.make_folder(path.parent)
-            expect_room(reader.size(), path.parent)
             with whole_or_none(path) as part:
+                expect_room(reader.size(), path.parent)  # when what was left there is gone
                 reader.backup(part)
                 path.touch(private.FILE, exist_ok=False)  # or it would replace what another has just made
         except OSError as error:

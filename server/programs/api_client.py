@@ -207,7 +207,7 @@ class Remote:
                     raise self._no_host()
                 if into is None:
                     return _body(answer, most)
-                into.take(_parts(answer, into.most))
+                into.take(_parts(answer, inf))
                 return b""
         except _Endless as endless:
             raise self._no_host(str(endless)) from None
@@ -343,10 +343,10 @@ def _body(answer: HTTPResponse | HTTPError, most: int) -> bytes:
     return b"".join(_parts(answer, most))
 
 
-def _parts(answer: HTTPResponse | HTTPError, most: int) -> Iterator[bytes]:
+def _parts(answer: HTTPResponse | HTTPError, most: float) -> Iterator[bytes]:
     """The same in parts, as they come."""
     room, until = most, time.monotonic() + WHOLE_WITHIN
-    while part := answer.read1(min(room + 1, 65536)):
+    while part := answer.read1(int(min(room + 1, 65536))):
         room -= len(part)
         until += len(part) / SLOWEST
         if room < 0:

@@ -36,8 +36,11 @@ class Download:
 
     def take(self, parts: Iterable[bytes]) -> None:
         """Take all of it; raises `UnicodeDecodeError` if it is no text, `Failure` if there is no room."""
-        text = Utf8()
+        text, room = Utf8(), self.most
         for part in parts:
+            if (room := room - len(part)) < 0:
+                few = f"half of the free room is {self.most:,} bytes, and that is too little"
+                raise Failure(f"{self._folder}: {few}; TMPDIR names another folder")
             text.decode(part)
             self.lines += part.count(b"\n")
             content = memoryview(part)

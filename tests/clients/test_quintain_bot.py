@@ -224,6 +224,35 @@ def test_a_bot_that_is_cut_off_comes_back_and_goes_on_with_its_match(
     assert asked == sorted(set(asked))
 
 
+NO_NOTES = [
+    {"line": "3 4"},
+    {"book": True},
+    {"score": None},
+    {"x" * 33: 1},
+    {"nodes": 1 << 63},
+    {"seen": {3}},
+    5,
+]
+
+
+@pytest.mark.parametrize("note", NO_NOTES, ids=repr)
+def test_a_note_that_a_host_would_refuse_costs_no_move(
+    host: Served, note: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches a bot that notes what is no figure with each move, and whose moves are all refused."""
+    refused: list[dict[str, Any]] = []
+
+    def noting(turn: dict[str, Any]) -> int:
+        refused.extend([turn] if "refused" in turn else [])
+        turn["note"] = note if "refused" not in turn else "gives up"
+        return open_column(turn)
+
+    name = f"notes-{next(numbers)}"
+    quintain_bot.run(noting, game="connect-4", name=name, url=url(host), against="random", matches=1)
+    assert not refused
+    assert "a note is left out" in capsys.readouterr().out
+
+
 def test_a_refused_move_is_asked_for_again_with_the_reason(host: Served, pool: Bots) -> None:
     cup = opened(host, "connect-4")
     reasons: list[str] = []

@@ -525,14 +525,33 @@ def test_whatever_a_host_refuses_is_said_in_a_line(language: str, workshop: Work
     ]
 
 
-TOO_LONG = {
-    "python": ("random.choice(moves)", "'x' * 5000"),
-    "javascript": ("moves[Math.floor(Math.random() * moves.length)]", "'x'.repeat(5000)"),
-    "ruby": ("moves.sample", "'x' * 5000"),
-    "cpp": ("moves[random() % moves.size()]", "std::string(5000 + random() % moves.size(), 'x')"),
-    "java": ("moves.get(ThreadLocalRandom.current().nextInt(moves.size()))", '"x".repeat(5000)'),
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_refused_move_is_not_why_the_host_hung_up(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches "the connection is lost (column 3 is full)", where a host was killed."""
+    needed(language)
+    bot, hello = came(workshop, script, language, f"{language}-ten")
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+    script.hear()
+    script.say({"type": "refused", "match": "cup-1", "ply": 0, "reason": "no"})
+    assert script.hear() == {"type": "state"}
+    script.hang_up()
+    out, _ = until_it_is_back(script, bot)
+    assert out.splitlines()[3:] == ["refused: no", "the connection is lost (the host hung up): trying again"]
+
+
+TOO_LONG = {  # in letters of three bytes each
+    "python": ("random.choice(moves)", "'字' * 3000"),
+    "javascript": ("moves[Math.floor(Math.random() * moves.length)]", "'字'.repeat(3000)"),
+    "ruby": ("moves.sample", "'字' * 3000"),
+    "cpp": (
+        "return moves[random() % moves.size()]",
+        'std::string all; while (all.size() < 1000 * moves.size()) all += "字"; return "!" + all',
+    ),
+    "java": ("moves.get(ThreadLocalRandom.current().nextInt(moves.size()))", '"字".repeat(3000)'),
     "go": ("moves[rand.Intn(len(moves))]", "string(make([]byte, 5000))"),
-    "rust": ("moves[quintain::random() as usize % moves.len()].clone()", '"x".repeat(5000)'),
+    "rust": ("moves[quintain::random() as usize % moves.len()].clone()", '"字".repeat(3000)'),
 }  # in C, a move has 31 characters
 
 
@@ -550,7 +569,7 @@ def test_of_what_is_too_long_for_a_message_a_host_is_told_the_beginning(
     script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
     told = script.hear()
     assert (told["match"], told["ply"]) == ("cup-1", 0)
-    assert 300 <= len(json.dumps(told)) <= 4096
+    assert 300 <= len(json.dumps(told, ensure_ascii=False).encode()) <= 4096
     bot.kill()
     bot.communicate(timeout=HANG)
 

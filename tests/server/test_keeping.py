@@ -557,6 +557,21 @@ def test_a_restore_that_finds_no_room_leaves_everything_as_it_was(tmp_path: Path
         assert list(reader.kept()) == rows
 
 
+def test_a_backup_finds_the_room_that_one_has_left_whose_maker_was_killed(tmp_path: Path) -> None:
+    """Catches one that was never made again, for the room that half of an earlier one took."""
+    filled(tmp_path / "quintain.sqlite")
+    (disk := tmp_path / "disk").mkdir()
+    begun = f"{disk}/monday.sqlite.01234567.part"
+    full = f"head -c {(1 << 20) - 8192} /dev/zero > {begun} && touch -d '1 day ago' {begun}"
+    alone = ("unshare", "--map-root-user", "--mount", "sh", "-c")
+    small = f"mount -t tmpfs -o size=1M tmpfs {disk}"
+    if not shutil.which("unshare") or subprocess.run([*alone, small], capture_output=True).returncode != 0:
+        lacking("no disks of our own: nobody but root may have a small one here")
+    made = f"{sys.executable} -m server backup {disk}/tuesday.sqlite --data {tmp_path}"
+    run = subprocess.run([*alone, f"{small} && {full} && {made}"], cwd=ROOT, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 OTHER_DISK = Path("/dev/shm")  # noqa: S108 - on Linux it is in memory
 
 

@@ -82,24 +82,30 @@ class Gates:
         The latter was sent past that game, because a place was kept there for somebody who does not come: its
         maker, or whoever has looked for a game and not joined it.
         """
+        held_up = dict[Gate, float]()  # since when somebody seems to be on the way to a game that was made
         try:
-            while trio.current_time() < self._sent_past + LATE:
+            while (now := trio.current_time()) < self._sent_past + LATE:
+                made = [gate for gate in self._untaken if gate.fixed]
+                held_up = {gate: held_up.get(gate, now) for gate in made if not gate.has_place_at(now)}
                 await trio.sleep(COMING)
-                for (gate, first), second in zip(self._alone(), self._elsewhere(), strict=False):
+                for (gate, first), second in zip(self._alone(held_up), self._elsewhere(), strict=False):
                     gate.take()
                     self._host.tournaments[first.place or ""].challenge(first, second, gate.options)
         finally:
             self._joining_up = False
 
-    def _alone(self) -> list[tuple[Gate, Player]]:
+    def _alone(self, held_up: Mapping[Gate, float]) -> list[tuple[Gate, Player]]:
         """Whoever waits at a game that somebody made, if nobody is on the way there.
 
         If somebody only looks, again and again, that seems to be so: a game is not held up by it for long.
         """
         now = trio.current_time()
         made = (gate for gate in self._untaken if gate.fixed)
-        free = [gate for gate in made if gate.has_place_at(now) or now - gate.at >= LATE]
-        return [(gate, player) for gate in free for player in gate.waiting]
+        free = [gate for gate in made if gate.has_place_at(now) or now - held_up.get(gate, now) >= LATE]
+        # One that has to rest first keeps nobody waiting
+        return [
+            (gate, player) for gate in free for player in gate.waiting if player.rested and not player.engaged
+        ]
 
     def _elsewhere(self) -> list[Player]:
         """Whoever waits at the open table for the host to deal its match, and nobody else is there."""

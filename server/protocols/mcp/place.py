@@ -105,6 +105,12 @@ class Place:
         self._hang_up("the hello was refused")
         return self._refused or {"type": "refused", "reason": self.over}
 
+    def go_on_after(self, before: "Place") -> None:
+        """Tell the model what it has not been told at the place that it had before."""
+        self.last, self._seats = self.last or before.last, before._seats | self._seats
+        self._news.extendleft(reversed(before._news))
+        self._note_reading()
+
     def fits(self, tournament: str | None, against: str | None) -> bool:
         """Whether a model that joins again has what it asks for. What it leaves out may be as it is."""
         here = self.tournament or OPEN + self.game

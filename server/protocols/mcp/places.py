@@ -31,13 +31,13 @@ class Places:
         place = None if session.token is None else self.find(session.token)
         return place is not None and place.session is session
 
-    def make(self, exchange: Exchange) -> Place:
-        """A place for the client of a request; raises `Full`."""
+    def make(self, exchange: Exchange, before: Place | None = None) -> Place:
+        """A place for the client of a request, in place of the one `before`; raises `Full`."""
         limits = self._host.limits
-        origin = network_of(exchange.request.peer, limits.trust_loopback)
-        if origin and sum(place.origin == origin for place in self._all) >= limits.connections_per_address:
+        origin, others = network_of(exchange.request.peer, limits.trust_loopback), self._all.keys() - {before}
+        if origin and sum(place.origin == origin for place in others) >= limits.connections_per_address:
             raise Full("too many came from your address: let some leave")
-        if len(self._all) >= limits.sessions and not self._drop_one():
+        if len(others) >= limits.sessions and not self._drop_one():
             raise Full("too many are here: come again later")
         place = Place(self._host, exchange, origin)
         self._all[place] = None

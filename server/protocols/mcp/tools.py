@@ -131,7 +131,7 @@ def latest(host: Host) -> list[dict[str, Any]]:
 
 
 async def join(call: ToolCall, asked: Join) -> ToolResult:
-    place, who = call.place, (asked.name, asked.game)
+    place, who, before = call.place, (asked.name, asked.game), None
     if place is not None and place.finished is not None:
         _leave(call, place)
     elif place is not None and place.over is None:
@@ -142,13 +142,13 @@ async def join(call: ToolCall, asked: Join) -> ToolResult:
                 return _refused(f"you are playing match {seat.match.name}: end it or resign it first")
             if place.tournament is not None:
                 return _refused(f"you are in {place.tournament}: leave first to play elsewhere")
-            asked = structs.replace(asked, token=place.token)
+            before, asked = place, structs.replace(asked, token=place.token)
         elif asked.token is not None:
             return _refused(f"this token is that of {place.name}, who plays {place.game}: leave first")
     if not asked.token:
         call.places.give_back(asked.name, asked.game, call.exchange)
     try:
-        place = call.places.make(call.exchange)
+        place = call.places.make(call.exchange, before)
     except Full as full:
         return _refused(str(full))
     given = {key: value for key, value in msgspec.to_builtins(asked).items() if value}  # "" is none of these
@@ -156,8 +156,12 @@ async def join(call: ToolCall, asked: Join) -> ToolResult:
     answer = await place.come(hello)
     if place.welcome is None:
         call.places.forget(place)
+        if before is not None and before.over is not None:  # and nobody else has taken over
+            before.over = "your last join was refused, and you are in no longer"
         return ToolResult(words.refused(answer), answer, failed=True)
     call.places.add(place)
+    if before is not None:
+        place.go_on_after(before)
     return _welcomed(call, place)
 
 

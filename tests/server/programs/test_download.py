@@ -42,10 +42,10 @@ def test_an_export_takes_as_much_memory_however_long_it_is() -> None:
 
 
 def test_an_export_without_an_end_is_given_up_before_the_disk_is_full() -> None:
-    """Catches something in a host's place that filled the memory."""
+    """Catches something in a host's place that filled the memory, and a host that was called none."""
     with answering(HEAD + LINE * 1000) as address, Download() as found:
         found.most = 1000
-        with pytest.raises(Failure, match="is not a Quintain host: its answer has more than 1,000 bytes"):
+        with pytest.raises(Failure, match="half of the free room is 1,000 bytes"):
             Remote(f"http://{address}").download_for_organiser(found, "tournaments", "cup", "export")
 
 

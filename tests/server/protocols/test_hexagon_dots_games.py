@@ -396,6 +396,42 @@ async def test_whoever_waits_at_its_game_plays_although_one_that_was_sent_there_
         assert (told["rows"], told["cols"]) == (5, 3), "they play on the board that Ann came for"
 
 
+async def test_whoever_was_just_sent_to_a_game_has_its_place_however_long_ago_that_was_made(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches 410 for one that the host has sent there: clients in use look for no other game then."""
+    async with table() as here:
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        await ann.join(await here.made())
+        await trio.sleep(LATE)
+        assert await here.found() == ann.game
+        await trio.sleep(1.0)
+        await bob.join(await here.found())
+        assert bob.game != ann.game
+        await trio.sleep(COMING - 0.5)
+        game = await here.found()
+        assert game == ann.game
+        await trio.sleep(1.0)
+        await cas.join(game)
+        assert [each["name"] for each in said(await ann.turn())["players"]] == ["ann", "cas"]
+
+
+async def test_nobody_is_joined_up_with_whoever_has_to_rest_first(autojump_clock: MockClock) -> None:
+    """Catches one that waits with it, for as long as it takes, and plays nobody else who comes."""
+    async with table() as here:
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        await ann.join(await here.made())
+        await here.found()
+        await bob.join(await here.found())
+        assert bob.game != ann.game
+        (player,) = (each for each in here.host.lobby.players() if each.name == "ann")
+        player.set_rested(False)
+        await trio.sleep(2 * COMING)
+        await cas.join(bob.game)
+        await trio.sleep(COMING)
+        assert {each.names for each in here.host.tournaments[OPEN].matches.values()} == {("bob", "cas")}
+
+
 async def test_somebody_who_only_looks_for_games_keeps_nobody_from_playing(autojump_clock: MockClock) -> None:
     """Each look had a place kept, so that nobody was ever sent to whoever waits at a game that it made."""
     async with table() as here, trio.open_nursery() as nursery:

@@ -666,6 +666,46 @@ async def test_a_model_that_joins_again_gets_what_it_asks_for_then(autojump_cloc
         await client.close()
 
 
+async def test_whoever_joins_again_for_something_else_is_still_told_how_its_match_ended(
+    autojump_clock: MockClock,
+) -> None:
+    async with served() as (_, connect):
+        ann, bob = Client(await connect()), Client(await connect())
+        await ann.call("join", **ANN)
+        await bob.call("join", **BOB)
+        await ann.call("wait", seconds=1, token=ANN["token"])
+        await bob.call("leave", token=BOB["token"])
+        assert (await ann.call("join", **ANN, against="greedy")).told["type"] == "welcome"
+        told = await ann.call("wait", token=ANN["token"])
+        assert (told.told["type"], told.told["why"]) == ("end", "bob left before both had moved")
+        assert (await ann.call("wait", token=ANN["token"])).told["type"] == "turn"
+        await ann.close()
+        await bob.close()
+
+
+async def test_whoever_joins_again_and_is_refused_is_not_told_that_somebody_has_its_token(
+    autojump_clock: MockClock,
+) -> None:
+    async with connected() as client:
+        await client.call("join", **ANN)
+        assert (await client.call("join", **ANN, against="ann")).told["type"] == "refused"
+        told = await client.call("wait", token=ANN["token"])
+        assert told.told["reason"].startswith(
+            "your last join was refused, and you are in no longer. To come back"
+        )
+        assert (await client.call("join", **ANN)).told["type"] == "welcome"
+
+
+async def test_whoever_joins_again_for_something_else_needs_no_more_room(autojump_clock: MockClock) -> None:
+    """Catches "let some leave" of one that takes its own place, where no more may come from an address."""
+    async with served(limits=Limits(connections_per_address=1, sessions=1)) as (_, connect):
+        client = Client(await connect())
+        await client.call("join", **ANN)
+        assert (await client.call("join", **ANN, against="greedy")).told["type"] == "welcome"
+        assert (await client.call("wait", token=ANN["token"])).told["type"] == "turn"
+        await client.close()
+
+
 async def test_one_token_is_for_one_name_at_a_time(autojump_clock: MockClock) -> None:
     async with connected() as client:
         await client.call("join", **ANN)
