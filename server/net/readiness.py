@@ -44,6 +44,10 @@ class Watched(Protocol):
         """Whether something that was read by that time has yet to be taken."""
         ...
 
+    def abandon(self) -> None:
+        """Hang up, and wake nobody."""
+        ...
+
 
 class Readiness:
     """Which sockets have something to read: wakes the tasks that wait for it, or reads for them."""
@@ -63,10 +67,14 @@ class Readiness:
     async def run(self) -> None:
         """Serve until cancelled; one such task runs as long as trio does."""
         with self._epoll:
-            while True:
-                await trio.lowlevel.wait_readable(self._epoll.fileno())
-                while not self._sweep(perf_counter() + STEP, thread_time() + STEP, WOKEN):
-                    await trio.lowlevel.checkpoint()
+            try:
+                while True:
+                    await trio.lowlevel.wait_readable(self._epoll.fileno())
+                    while not self._sweep(perf_counter() + STEP, thread_time() + STEP, WOKEN):
+                        await trio.lowlevel.checkpoint()
+            finally:
+                for wire in tuple(self._wires.values()):  # those that are parked have no task to do so
+                    wire.abandon()
 
     def sweep(self) -> None:
         """Read every socket that has something to read, now.

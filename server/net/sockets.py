@@ -236,6 +236,10 @@ class SocketWire(Wire):
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
             self.unparked = None  # it refers to this wire
 
+    def abandon(self) -> None:
+        self.unparked = None
+        self.close()
+
     def taken(self) -> int | None:
         return tcp_taken(self._socket)
 

@@ -4,7 +4,7 @@ import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from socket import SO_LINGER, SOL_SOCKET, socket
+from socket import SO_LINGER, SOL_SOCKET, create_connection, socket
 
 import pytest
 import trio
@@ -190,6 +190,22 @@ async def test_nothing_of_it_is_left_for_the_collector() -> None:
                     await until(lambda: len(here.admission))
                 await until(lambda ends=ends: here.counts == [1, -1] * ends)
     assert not garbage
+
+
+def test_whoever_is_parked_when_the_host_ends_is_hung_up_on() -> None:
+    """Catches sockets that stay open until the collector finds them."""
+    heard, clients = Heard(), list[socket]()
+
+    async def come() -> None:
+        async with listening(heard) as here:
+            clients.append(create_connection(here.listener.getsockname()))
+            await until(lambda: heard.parked)
+
+    trio.run(come)
+    (client,) = clients
+    with client:
+        client.setblocking(False)
+        assert client.recv(1) == b""
 
 
 async def test_a_wire_is_not_parked_before_it_was_waited_for_long_enough(
