@@ -92,7 +92,10 @@ func (b *bot) visit(address string) error {
 		} else if err != nil {
 			return errors.New(reason)
 		}
-		switch reason = map[bool]string{true: told.Reason, false: "the host hung up"}[told.Reason != "" && told.Ply == nil]; told.Type { // it may do so next
+		if reason = "the host hung up"; told.Reason != "" && told.Ply == nil {
+			reason = told.Reason // it may hang up next
+		}
+		switch told.Type {
 		case "welcome":
 			where := "the open table"
 			if told.Tournament != "" {
