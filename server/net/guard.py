@@ -49,7 +49,9 @@ class Spawner(Protocol):
         async_fn: Callable[[Unpack[Ts]], Awaitable[object]],
         *args: *Ts,
         name: object = None,
-    ) -> None: ...
+    ) -> object:
+        """Start it; what this returns is `False` if that comes too late, and whatever else otherwise."""
+        ...
 
 
 class Guard(Spawner):
@@ -73,12 +75,14 @@ class Guard(Spawner):
         async_fn: Callable[[Unpack[Ts]], Awaitable[object]],
         *args: *Ts,
         name: object = None,
-    ) -> None:
+    ) -> bool:
         try:
             self._nursery.start_soon(self._run, async_fn, args, name=name or async_fn)
         except RuntimeError:
             if not self._ending:
                 raise
+            return False
+        return True
 
     def end(self) -> None:
         """The process ends: tasks that come after its nursery is gone come too late, which is no fault."""

@@ -37,5 +37,5 @@ class ServedConnection:
 
     def _go_on(self) -> None:
         again, self._again = self._again, None
-        if again is not None:
-            self._spawner.start_soon(self.run, again, name=UNPARKED)
+        if again is not None and self._spawner.start_soon(self.run, again, name=UNPARKED) is False:
+            self._wire.close()  # no task will

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from server.net import parking
 from server.net.admission import Admission
-from server.net.guard import Guard
+from server.net.guard import Guard, open_guard
 from server.net.limits import Limits
 from server.net.listening import listeners, serve
 from server.net.parking import AT_ONCE, LONG_ENOUGH, Parking
@@ -206,6 +206,23 @@ def test_whoever_is_parked_when_the_host_ends_is_hung_up_on() -> None:
     with client:
         client.setblocking(False)
         assert client.recv(1) == b""
+
+
+async def test_whoever_hangs_up_when_no_task_starts_any_more_is_hung_up_on() -> None:
+    """Catches sockets of bots that leave while their host ends, and stay open until the collector comes."""
+    heard, admission, limits = Heard(), Admission(Limits()), Limits()
+    (listener,) = await listeners("127.0.0.1", 0, limits)
+    with trio.fail_after(HANG):
+        async with open_guard() as guard, trio.open_nursery() as nursery:
+            nursery.start_soon(
+                partial(serve, listener, heard.attend, guard=guard, admission=admission, limits=limits)
+            )
+            client = await connect(listener)
+            await until(lambda: heard.parked)
+            nursery.cancel_scope.cancel()
+        async with client:
+            await client.send_eof()
+            assert await client.receive_some() == b""
 
 
 async def test_a_wire_is_not_parked_before_it_was_waited_for_long_enough(
