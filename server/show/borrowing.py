@@ -47,7 +47,7 @@ class Borrowing:
         self._most = most
         self._here: dict[SocketWire, None] = {}
         self._lent: Waiting = deque()  # those about to be served
-        self.fed: Callable[[socket.socket], None] = socket.socket.close  # called with each further feed
+        self.fed: Callable[[socket.socket], object] = socket.socket.close  # called with each further feed
 
     def __len__(self) -> int:
         return len(self._here)
