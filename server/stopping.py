@@ -21,8 +21,9 @@ import trio
 from server import supervised
 from server.config import Settings
 from server.exits import DONE, code_of, leave
-from server.host.host import STOPPING, Host
+from server.host.host import Host
 from server.host.opening import OPEN
+from server.host.unwelcome import STOPPING
 from server.host.view import HeldTournament
 from server.http.service import Http
 from server.net.admission import Admission

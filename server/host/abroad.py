@@ -12,8 +12,8 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from server.host.reception import Visit
 from server.host.view import HeldTournament
+from server.host.visits import Visit
 from server.net.wire import Piece, Wire
 from tournament.record import Record
 

@@ -11,10 +11,11 @@ from msgspec import Struct
 from server.host.calling import kept_if_there
 from server.host.current import ENDS
 from server.host.names import BadName, checked
-from server.host.reception import Reception, Visit
+from server.host.reception import Reception
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.host.unwelcome import Unwelcome
+from server.host.visits import Visit
 from server.net.budgets import address_of
 from tournament.desk import NOTHING, About, Desk
 from tournament.facts import Claimed, State

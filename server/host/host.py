@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 from weakref import ref
 
 import trio
@@ -22,9 +22,10 @@ from games.catalogue import catalogue
 from server.host import telling
 from server.host.abroad import Abroad, HeldAbroad
 from server.host.archiving import archive_old
+from server.host.arrivals import Arrivals
 from server.host.boards import Boards
 from server.host.calling import Calling, kept_if_there
-from server.host.claims import Claims, way_back
+from server.host.claims import Claims
 from server.host.exposition import Family
 from server.host.forgetting import Forgetting
 from server.host.grading import Grader
@@ -32,44 +33,39 @@ from server.host.group import NOBODY, Group, Workers
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
-from server.host.names import bare, key
+from server.host.names import key
 from server.host.one_match_each import OneMatchEach
 from server.host.opening import OPEN, Opening, check, game_of, starts_in_the_past, taken
 from server.host.pacing import Pacing
-from server.host.passing import Passing, after_hang_ups_of
 from server.host.placing import Placing
-from server.host.reception import Reception, Visit, is_token
+from server.host.reception import Reception
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
 from server.host.untold import Untold
-from server.host.unwelcome import ComeAgain, Out, PlaysElsewhere, Unwelcome
+from server.host.unwelcome import ELSEWHERE, STOPPING, Unwelcome
 from server.host.vacant import ShownTournaments
 from server.host.versions import Versions
 from server.host.view import Begun, HeldTournament, PresentBots, Told
+from server.host.visits import Visit
 from server.host.wire_log import WireLog
-from server.net.budgets import address_of
 from server.net.guard import Guard, MovedAway, Waiting, open_guard
 from server.net.limits import Limits
 from server.net.readiness import readiness
 from server.net.turns import Turns
 from tournament.desk import Desk
 from tournament.draws import Elsewhere, RandomBits, draw_here
-from tournament.facts import HOST, AnyFact, Called, Kept, Opened, Ordered, Seated, State, Turned
+from tournament.facts import HOST, AnyFact, Called, Kept, Opened, Ordered, State, Turned
 from tournament.folding import called, fold
 from tournament.in_play import Lend, Together, play_here
-from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.player import NOWHERE
 from tournament.record import Record
-from tournament.refusals import HeldElsewhere, NotNow, Refusal, TakenOut
+from tournament.refusals import HeldElsewhere, NotNow, Refusal
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
-
-STOPPING = "the host is about to stop: come again later"
-ELSEWHERE = "that is held by another process of this host: come again later, over a new connection"
 
 T = TypeVar("T")
 Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
@@ -126,6 +122,8 @@ class Host:
         self.pacing = Pacing(self.lobby, self.limits, self.tournaments, lambda: self.guard)
         self.claims = Claims(self.reception, self.roll, self.tournaments)
         self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
+        self.arrivals = Arrivals(self)
+        self.arrive = self.arrivals.arrive
         self.shown = ShownTournaments(self.tournaments)
         self.untold = Untold(self.entered, self.expects, self.lobby, self.reception, lambda: self.wall())
         self.roll.is_past = self.untold.is_past
@@ -155,7 +153,7 @@ class Host:
         self.versions = Versions(lambda: self.guard, lambda work: self.boards.run(work))
         self.grader = Grader(lambda: self.guard, grading=grading)
         self.draining = False
-        self._stopped = False  # all that was played has been let go of
+        self.stopped = False  # all that was played has been let go of
         self._at_once = at_once
         self.wall = wall
         self._load = load
@@ -166,7 +164,7 @@ class Host:
         self._guard: Guard | None = None
         self._together: Together = nullcontext
         self._waiting = trio.CancelScope()  # for matches to end, when the host is about to stop
-        self.reception.acknowledged = self._claim
+        self.reception.acknowledged = self.claim
         self.store.listen(self._pause_or_go_on)
 
     @property
@@ -357,130 +355,6 @@ class Host:
 
     # Players
 
-    async def arrive(
-        self,
-        name: str,
-        game: str,
-        *,
-        tournament: str | None = None,
-        token: str | None = None,
-        keeps: bool = True,
-        shared: bool = False,
-        against: str | None = None,
-        ready: bool = True,
-        resumes: bool = False,
-        door: str = "",
-        peer: str = "",
-        matches: int | None = None,
-        version: str | None = None,
-        practises: bool = False,
-        person: bool = False,
-        goes_on: bool = False,
-        unheard: Visit | None = None,
-    ) -> Visit:
-        """Let a bot in and give it a place to play; raises `Unwelcome` with the reason for its author.
-
-        At an open table it meets nobody but `against`, and bots that all come `shared` may have the same
-        name; in any other tournament a name belongs to one player. A bot that does not come `ready` is dealt
-        nothing before its door says that it is, and one that `resumes` can come back with its token to a
-        match that a restart of the host has interrupted. A name that comes without a token belongs to its
-        `door` and the address of its `peer` until the tournament that it enters is over.
-
-        Whoever has the token of somebody who is here takes over from it, but not to play elsewhere than in
-        its tournament: a name plays a game in one place at a time. `unheard` is for doors that know a bot
-        whose token may never have arrived, and that this is it. Where it `goes_on`, the same bot has
-        asked before, and may choose another place while it waits for a match.
-
-        It is dealt this many `matches`, with the one that it comes back to, and says what its `version` is.
-        If it `practises`, `against` may be one of the host's own opponents, who comes as well. A `person`
-        plays by hand.
-        """
-        if token is None and (held := self.reception.held(name, game)):
-            for other in held:
-                await other.decided()
-            # It may be the same bot, which has just hung up.
-            await after_hang_ups_of(other.player for other in held)
-            await self.let_go_of_vanished(name, game, shared=shared, peer=peer)
-        elif token is not None and self.reception.is_contested(name, game, token):
-            # Not by two who have the same token, if one of them has vanished each time.
-            for other in self.reception.held(name, game):
-                await _has_vanished(other)
-        if self._stopped or (self.draining and not self.reception.is_playing(name, game, token)):
-            raise ComeAgain(STOPPING)
-        against = None if against is None else bare(against)
-        try:
-            visit = self.reception.arrive(
-                name,
-                game,
-                token=token,
-                keeps=keeps,
-                shared=shared,
-                door=door,
-                peer=peer,
-                unheard=unheard,
-                may_take_over=lambda player: self.placing.expect_same_place(
-                    player, tournament, goes_on=goes_on
-                ),
-            )
-        except Unwelcome:
-            self.reception.moved((game, key(name)))
-            raise
-        visit.await_decision()
-        visit.player.meet_only(against)
-        visit.player.version = version
-        visit.player.kind = Kind.PERSON if person else Kind.BOT
-        visit.player.matches_left = None if matches is None else matches - (visit.player.seat is not None)
-        visit.player.back()  # if it had been dealt all that it wanted
-        visit.player.set_ready(ready)
-        visit.resumes = resumes
-        visit.player.key = way_back(visit, has_it=is_token(token))
-        try:
-            if practises:
-                self.house_players.expect(visit.player, against, peer)
-            if tournament is not None and self._is_elsewhere(tournament, game):
-                raise HeldElsewhere(ELSEWHERE)
-            seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
-            found = await self.placing.place(
-                visit.player,
-                tournament,
-                seated,
-                visit.expect_current,
-                partial(self.claims.is_anothers, visit, door),
-            )
-            self._claim(visit)
-            self.pacing.came(visit.player, peer)
-            if shared and not found.record.format.endless:
-                self.placing.expect_alone(visit.player)
-            if practises and found.record.name.startswith(OPEN):
-                self.house_players.ask(visit.player, against, peer)
-        except (Refusal, Unwelcome) as refusal:
-            visit.leave(for_good=not visit.returned)  # a bot that came back keeps its seat
-            raise _unwelcome(refusal) from None
-        except Exception:  # ours: the name must not stay taken
-            visit.leave(for_good=not visit.returned)
-            raise
-        self.reception.moved(visit.key)
-        self.measures.came[door, game] += 1
-        visit.decide()
-        return visit
-
-    async def let_go_of_vanished(self, name: str, game: str, *, shared: bool, peer: str) -> None:
-        """Let go of whoever has a name of which a bot comes that may be the same, if its network is gone."""
-        async with trio.open_nursery() as nursery:  # it may have lost many connections at once
-            for other in self.reception.held(name, game):
-                if self._is_in_its_way(other, shared=shared, peer=peer):
-                    nursery.start_soon(_has_vanished, other)
-
-    def _is_in_its_way(self, other: Visit, *, shared: bool, peer: str) -> bool:
-        """Whether somebody who is here has the name in place of a bot that comes from there without a token.
-
-        It may be the same bot: both have the same address, and neither has shown a token.
-        """
-        if address_of(other.peer) != address_of(peer) or self.reception.digest(other) is not None:
-            return False
-        held = self.tournaments.get(other.player.place or "")
-        return not (shared and other.shared and held is not None and held.record.format.endless)
-
     def note_called(self, visit: Visit, called: Called) -> None:
         """Keep where a bot is called to its matches, or that it is not, for when the host is started again.
 
@@ -535,7 +409,7 @@ class Host:
         that was not kept.
         """
         self._begin_nothing()
-        self._stopped = True
+        self.stopped = True
         await self._holding.let_go()
         if self.group is not None:
             self.timekeeper.too_late = partial(MovedAway, STOPPING)
@@ -543,12 +417,6 @@ class Host:
             each.say_goodbye()
 
     # Within
-
-    def _is_elsewhere(self, tournament: str, game: str) -> bool:
-        """Whether a bot was sent here only because of somebody of its name, who has just gone."""
-        if self.abroad is None or tournament in self.tournaments or tournament == OPEN + game:
-            return False
-        return self.abroad.may_hold(tournament, game)
 
     def _begin_nothing(self) -> None:
         self.draining = True
@@ -564,7 +432,7 @@ class Host:
         else:
             self.timekeeper.resume()
 
-    def _claim(self, visit: Visit) -> None:
+    def claim(self, visit: Visit) -> None:
         """Let the bot with a name's token keep the name over restarts, if a tournament awaits it."""
         digest, tournament = self.reception.digest(visit), self.tournaments.get(visit.player.place or "")
         if visit.resumes and digest is not None:
@@ -657,27 +525,8 @@ class Host:
             self.guard.start_soon(self.returning.tell_called, tournament)
 
 
-async def _has_vanished(visit: Visit) -> bool:
-    """Whether somebody's network is gone, as far as can be found out; then it has hung up."""
-    connection = cast("Passing | None", visit.player.connection)
-    return await (visit.vanished() if connection is None else connection.vanished())
-
-
 def _alive(held: ref[T]) -> T:
     """What calls this, and is therefore there."""
     if (found := held()) is None:
         raise ReferenceError
     return found
-
-
-def _unwelcome(why: Refusal | Unwelcome) -> Unwelcome:
-    """The same for a door, which may have more to do than to tell the bot."""
-    match why:
-        case TakenOut():
-            return Out(str(why))
-        case HeldElsewhere():
-            return PlaysElsewhere(str(why))
-        case NotNow():
-            return ComeAgain(str(why))
-        case _:
-            return Unwelcome(str(why))

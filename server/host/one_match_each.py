@@ -6,7 +6,7 @@ is known for that is dealt nothing until it has.
 
 from collections import OrderedDict
 
-from server.host.reception import Key
+from server.host.visits import Key
 
 REMEMBERED = 1000  # bots; beyond it, the one that has hung up longest ago is forgotten
 

@@ -22,9 +22,10 @@ from msgspec import Struct, field
 
 from server.host.abroad import Wanted
 from server.host.names import BadName, checked, key
-from server.host.reception import Key, Reception
+from server.host.reception import Reception
 from server.host.secrets import token_digest
 from server.host.view import HeldTournament
+from server.host.visits import Key
 from tournament.facts import AnyFact, State, Turned
 from tournament.lobby import Lobby
 from tournament.record import Record

@@ -5,6 +5,8 @@ from math import ceil
 from server.net.limits import Rate
 
 LATER = "come again later"  # by these words clients know a refusal that is not meant for ever
+STOPPING = "the host is about to stop: come again later"
+ELSEWHERE = "that is held by another process of this host: come again later, over a new connection"
 
 
 class Unwelcome(Exception):

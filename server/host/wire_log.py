@@ -14,7 +14,7 @@ from math import inf
 import trio
 from msgspec import Struct
 
-from server.host.reception import Visit
+from server.host.visits import Visit
 from server.net.limits import Limits
 from tournament.player import Seat
 

@@ -17,8 +17,8 @@ from server.exits import Unavailable
 from server.host.abroad import Handed, Holder, OutOfReach, Wanted
 from server.host.host import Host
 from server.host.opening import OPEN
-from server.host.reception import Visit
 from server.host.view import HeldTournament
+from server.host.visits import Visit
 from server.net.wire import Piece
 from server.peers.channel import FarEnd
 from server.peers.following import Following

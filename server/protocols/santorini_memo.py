@@ -20,9 +20,9 @@ import trio
 from games.game import Illegal
 from server.host.abroad import Wanted
 from server.host.names import BadName
-from server.host.reception import Visit
 from server.host.unwelcome import ComeAgain, Unwelcome
 from server.host.view import HeldTournament
+from server.host.visits import Visit
 from server.net.limits import Limits
 from server.net.time_limits import within
 from server.protocols.common.attendance import Attendance

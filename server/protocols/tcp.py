@@ -12,7 +12,8 @@ from math import inf
 import trio
 
 from server.host.abroad import Handed, OutOfReach
-from server.host.host import STOPPING, Host
+from server.host.host import Host
+from server.host.unwelcome import STOPPING
 from server.net.admission import Visitor
 from server.net.guard import Guard
 from server.net.lines import Lines, LineTooLong

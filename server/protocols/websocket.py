@@ -25,7 +25,8 @@ import structlog
 import trio
 
 from server.host.abroad import Handed, OutOfReach
-from server.host.host import STOPPING, Host
+from server.host.host import Host
+from server.host.unwelcome import STOPPING
 from server.net.admission import Visitor
 from server.net.frames import (
     GOING_AWAY,

@@ -19,9 +19,9 @@ from server.host.abroad import Wanted
 from server.host.current import ENDS, Current
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
-from server.host.reception import Key, Present
 from server.host.roll import Roll
 from server.host.secrets import token_digest
+from server.host.visits import Key, Present
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Dealt, Entered, State, Turned
 from tournament.presence import Missing

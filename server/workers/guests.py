@@ -12,7 +12,7 @@ import trio
 from msgspec import Struct
 
 from server.host.host import Host
-from server.host.reception import Visit
+from server.host.visits import Visit
 from server.host.wire_log import TapeSnapshot
 from server.net.guard import PEER_GONE
 from server.net.outbox import Outbox

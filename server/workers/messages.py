@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from server.config import Settings
 from server.host.claims import Replaced
-from server.host.reception import Key as Name
-from server.host.reception import Present
+from server.host.visits import Key as Name
+from server.host.visits import Present
 from server.net.wire import Piece
 from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 
 from msgspec import Struct
 
-from server.host.reception import Key, Present
+from server.host.visits import Key, Present
 from server.workers.messages import Moved
 
 

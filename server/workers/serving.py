@@ -12,7 +12,7 @@ from msgspec import Struct
 from server.host.abroad import Handed, HeldAbroad, Holder, Wanted
 from server.host.host import Host
 from server.host.names import key
-from server.host.reception import Visit
+from server.host.visits import Visit
 from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.readiness import readiness
 from server.net.served_connection import ServedConnection

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from server.host.abroad import Handed
 from server.host.claims import Replaced
-from server.host.reception import Key as Name
-from server.host.reception import Present
+from server.host.visits import Key as Name
+from server.host.visits import Present
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.net.wire import Piece

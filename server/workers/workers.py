@@ -18,7 +18,7 @@ from server.host.exposition import Family
 from server.host.host import Host
 from server.host.names import key as name_key
 from server.host.opening import OPEN, game_of
-from server.host.reception import Key, Visit
+from server.host.visits import Key, Visit
 from server.http.exchange import App, Exchange
 from server.net.admission import Admission
 from server.net.elsewhere import ROUNDS

@@ -15,8 +15,8 @@ from trio.testing import MockClock
 
 from games.game import Illegal
 from server.host.host import Host
-from server.host.reception import Visit
 from server.host.unwelcome import Unwelcome
+from server.host.visits import Visit
 from server.store.ledger import RETRY, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import at_once

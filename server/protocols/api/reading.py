@@ -33,7 +33,7 @@ from server.export.trf import NotInTrf, trf
 from server.export.words import out_in_words
 from server.host.boards import WAIT, NoBoard
 from server.host.exposition import CONTENT_TYPE
-from server.host.host import STOPPING
+from server.host.unwelcome import STOPPING
 from server.host.view import HeldTournament
 from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import TEXT, Response, json_response, text_response, typed

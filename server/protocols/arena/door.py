@@ -17,9 +17,10 @@ import msgspec
 
 from server.config import Evaluation
 from server.host.abroad import Wanted
-from server.host.host import STOPPING, Host
+from server.host.host import Host
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.returning import Awaited
+from server.host.unwelcome import STOPPING
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.origins import NO_ORIGINS, Origins, is_from_here

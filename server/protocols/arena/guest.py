@@ -20,11 +20,11 @@ from server.host.abroad import Wanted
 from server.host.host import Host
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
-from server.host.reception import REPLACED, Key, Visit
 from server.host.returning import way_back
 from server.host.secrets import token_digest, uuid
 from server.host.unwelcome import Out, Unwelcome
 from server.host.view import HeldTournament
+from server.host.visits import REPLACED, Key, Visit
 from server.http.exchange import Exchange
 from server.http.head import HttpError
 from server.http.origins import is_from_here

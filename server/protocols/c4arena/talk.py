@@ -23,9 +23,9 @@ from games.game import Illegal, Opponent
 from server.host.abroad import Wanted
 from server.host.house_players import HousePlayer, challenge
 from server.host.opening import OPEN
-from server.host.reception import Visit
 from server.host.unwelcome import PlaysElsewhere, Unwelcome
 from server.host.view import HeldTournament
+from server.host.visits import Visit
 from server.protocols.c4arena.messages import (
     AGAINST,
     AT_PLAY,

@@ -17,9 +17,9 @@ import trio
 
 from server.host.host import Host
 from server.host.passing import Passing
-from server.host.reception import Visit
 from server.host.unwelcome import ComeAgain, Unwelcome
 from server.host.view import HeldTournament, Told
+from server.host.visits import Visit
 from server.host.wire_log import NO_TAPE
 from server.net.guard import Severed, is_ours, start_in_turn
 from server.net.lines import Lines

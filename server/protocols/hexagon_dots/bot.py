@@ -22,7 +22,7 @@ from server.host import secrets
 from server.host.host import Host
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.opening import OPEN
-from server.host.reception import Visit
+from server.host.visits import Visit
 from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
 from server.http.wire import JSON, TEXT, Response, json_response, typed

@@ -26,13 +26,13 @@ import trio
 
 from games.game import BadOption, Game
 from server.host.abroad import Wanted as Led
-from server.host.host import STOPPING, Host
+from server.host.host import Host
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.names import BadName, checked
 from server.host.opening import OPEN
-from server.host.reception import Visit
 from server.host.returning import Awaited, way_back
-from server.host.unwelcome import Unwelcome
+from server.host.unwelcome import STOPPING, Unwelcome
+from server.host.visits import Visit
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
 from server.http.wire import JSON, NO_STORE, Request, Response, json_response
@@ -203,7 +203,7 @@ class HexagonDots:
     async def _let_go_of_vanished(self, gate: Gate, peer: str, name: str) -> None:
         """Let go of the bot of that name that came from there, if its network is gone: it may be the same."""
         if (here := self._namesakes.somebody_at(name, gate)) is None:
-            await self._host.let_go_of_vanished(name, self._game.name, shared=gate.fixed, peer=peer)
+            await self._host.arrivals.let_go_of_vanished(name, self._game.name, shared=gate.fixed, peer=peer)
         elif here.name == name and address_of(here.attendance.peer) == address_of(peer):
             await here.vanished()
 

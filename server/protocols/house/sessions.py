@@ -20,7 +20,8 @@ from math import inf
 import structlog
 import trio
 
-from server.host.host import STOPPING, Host
+from server.host.host import Host
+from server.host.unwelcome import STOPPING
 from server.http.exchange import Chunks, Exchange
 from server.http.head import HttpError
 from server.http.sharing import BOTS

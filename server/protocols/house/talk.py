@@ -19,9 +19,9 @@ from server.export.json_views import out_shown, row_shown
 from server.host.abroad import Wanted
 from server.host.names import checked
 from server.host.opening import OPEN
-from server.host.reception import Visit
 from server.host.unwelcome import Guessing, TooOften, Unwelcome
 from server.host.view import HeldTournament
+from server.host.visits import Visit
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import OnceEncoder
 from server.protocols.common.states import ARRIVING, OVER

@@ -8,8 +8,8 @@ import quintain_bot
 from trio.testing import MockClock
 
 from server.exits import Unavailable
-from server.host.host import ELSEWHERE, STOPPING, Host
-from server.host.unwelcome import ComeAgain, PlaysElsewhere, Unwelcome
+from server.host.host import Host
+from server.host.unwelcome import ELSEWHERE, STOPPING, ComeAgain, PlaysElsewhere, Unwelcome
 from server.peers.ledger import no_answer
 from server.peers.link import OUT_OF_REACH
 from server.protocols.common.unwelcome import status_of

@@ -20,8 +20,8 @@ from server.host.archiving import EVERY
 from server.host.host import Host
 from server.host.names import key
 from server.host.opening import OPEN, Opening
-from server.host.reception import Visit
 from server.host.unwelcome import Unwelcome
+from server.host.visits import Visit
 from tests.server.protocols.room import SlowToEnter
 from tests.server.protocols.table import Slow as SlowToKeep
 from tests.steps import steps_taken

@@ -12,7 +12,7 @@ from trio.testing import MockClock
 
 from server.host.host import Host
 from server.host.pacing import BESIDE
-from server.host.reception import Visit
+from server.host.visits import Visit
 from server.net.limits import Limits, Rate
 from tests.tournament.world import play
 from tournament.desk import Desk

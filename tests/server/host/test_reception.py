@@ -7,10 +7,11 @@ from trio.testing import MockClock
 
 from server.host.look_alikes import alike
 from server.host.names import key
-from server.host.reception import AT_A_TIME, REPLACED, Present, Reception, Visit
+from server.host.reception import AT_A_TIME, Reception
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.host.unwelcome import Unwelcome
+from server.host.visits import REPLACED, Present, Visit
 from server.net.limits import Limits
 from tournament.facts import Called, Entered, Opened
 from tournament.lobby import Lobby

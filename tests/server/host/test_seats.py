@@ -8,9 +8,10 @@ from trio.testing import MockClock
 
 from server.host.claims import Claims, way_back
 from server.host.host import OPEN, Host
-from server.host.reception import Reception, Visit
+from server.host.reception import Reception
 from server.host.roll import Roll
 from server.host.unwelcome import Guessing, Unwelcome
+from server.host.visits import Visit
 from server.net.limits import Limits
 from tests.server.host.test_host import GAME, come, running
 from tests.server.protocols.table import Slow

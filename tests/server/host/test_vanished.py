@@ -7,8 +7,8 @@ import trio
 from trio.testing import MockClock
 
 from server.host.host import Host
-from server.host.reception import Visit
 from server.host.unwelcome import Unwelcome
+from server.host.visits import Visit
 from server.net.limits import Limits, Rate
 from server.net.still_there import LONGEST
 from tests.server.transcripts import hosting

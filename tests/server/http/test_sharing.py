@@ -7,7 +7,8 @@ import pytest
 from trio.testing import MockClock
 
 from server.config import Evaluation
-from server.host.host import STOPPING, Host
+from server.host.host import Host
+from server.host.unwelcome import STOPPING
 from server.http.sharing import KEPT
 from server.net.limits import Limits
 from server.protocols.api.door import Api

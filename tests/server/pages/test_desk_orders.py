@@ -13,11 +13,10 @@ from trio.testing import MockClock
 
 from server.export.verify import verify
 from server.host.boards import WAIT
-from server.host.host import STOPPING
 from server.host.names import LONGEST
 from server.host.opening import OF_A_GROUP
 from server.host.tournament_settings import TournamentSettings
-from server.host.unwelcome import Unwelcome
+from server.host.unwelcome import STOPPING, Unwelcome
 from server.net.limits import Limits
 from server.pages.desk import forms
 from server.programs.report import rendered, report

@@ -9,7 +9,8 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.exits import Unavailable
-from server.host.host import STOPPING, Host
+from server.host.host import Host
+from server.host.unwelcome import STOPPING
 from server.http.head import told_of
 from server.net.guard import MovedAway
 from server.peers.leases import EVERY

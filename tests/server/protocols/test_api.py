@@ -19,8 +19,8 @@ from games.catalogue import catalogue
 from games.game import Illegal, Quoted
 from server.commands.tournament_answers import shown
 from server.export.verify import verify
-from server.host.host import STOPPING, Host
-from server.host.unwelcome import Unwelcome
+from server.host.host import Host
+from server.host.unwelcome import STOPPING, Unwelcome
 from server.http.head import HttpError
 from server.http.routes import routed
 from server.net.limits import Limits

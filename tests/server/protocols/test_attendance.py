@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.host.host import Host
-from server.host.reception import Visit
 from server.host.unwelcome import Unwelcome
+from server.host.visits import Visit
 from server.net.guard import Severed
 from server.net.limits import Limits
 from server.protocols.common import states as machine

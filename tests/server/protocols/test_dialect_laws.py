@@ -18,8 +18,8 @@ import trio.testing
 from msgspec.structs import replace
 from trio.testing import MockClock
 
-from server.host.host import STOPPING, Host
-from server.host.unwelcome import Unwelcome
+from server.host.host import Host
+from server.host.unwelcome import STOPPING, Unwelcome
 from server.protocols.common.states import TABLE, Happening, State
 from server.protocols.dialect import Channel, Speak, Talk
 from tests.effort import tries

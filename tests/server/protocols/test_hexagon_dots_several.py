@@ -11,7 +11,7 @@ from trio.testing import MockClock
 
 from games.hexagondots import GAME
 from server.host.host import Host
-from server.host.reception import Visit
+from server.host.visits import Visit
 from server.http.exchange import Exchange
 from server.http.routes import routed
 from server.net.still_there import LONGEST

@@ -16,9 +16,8 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.export.json_views import match_in_play, moment
-from server.host.host import STOPPING
 from server.host.placing import Placing
-from server.host.unwelcome import LATER
+from server.host.unwelcome import LATER, STOPPING
 from server.net.limits import Limits, Rate
 from server.net.listening import Admission
 from server.pages.match import item

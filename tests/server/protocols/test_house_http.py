@@ -14,7 +14,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
-from server.host.host import STOPPING
+from server.host.unwelcome import STOPPING
 from server.net.limits import Limits, Rate
 from server.protocols import tcp
 from tests.server.ends import in_memory

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from trio.testing import MockClock
 
-from server.host.reception import REPLACED
+from server.host.visits import REPLACED
 from tests.server.protocols.lists import CUP, Fighter, answered, lists
 from tests.server.protocols.room import Guest, Room, room
 from tournament.desk import Desk

@@ -9,8 +9,8 @@ import trio.testing
 from server.host.abroad import Wanted
 from server.host.exposition import Family, Sample
 from server.host.histogram import Histogram
-from server.host.reception import Present
 from server.host.secrets import token_digest
+from server.host.visits import Present
 from server.workers.directory import OWN, SOON, Directory, Served
 from server.workers.figures import added, counted, families, together
 from server.workers.messages import Status

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from server.host.abroad import Handed, HeldAbroad, Wanted
-from server.host.host import ELSEWHERE, Host
-from server.host.reception import REPLACED, Visit
+from server.host.host import Host
+from server.host.unwelcome import ELSEWHERE
+from server.host.visits import REPLACED, Visit
 from server.net import parking
 from server.net.admission import Admission
 from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from server.host.reception import REPLACED
+from server.host.visits import REPLACED
 from tests.hang import HANG, wait_for
 from tests.server.served import Served
 from tests.server.test_matrix import TRANSPORTS, Talk, Tcp, Websocket, open_tournament

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
-from server.host.reception import Key, Present
+from server.host.visits import Key, Present
 from server.workers.messages import Alone, FromWorker, Moved
 from server.workers.places import Places
 from tests.server.workers.linked import begun

@@ -18,8 +18,8 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
-from server.host.reception import Key as Name
-from server.host.reception import Present
+from server.host.visits import Key as Name
+from server.host.visits import Present
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.net.readiness import readiness

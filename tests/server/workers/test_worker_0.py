@@ -15,8 +15,8 @@ from games.catalogue import BadCatalogue
 from server.host.abroad import Wanted
 from server.host.claims import Replaced
 from server.host.host import Host
-from server.host.reception import REPLACED, Present
 from server.host.secrets import token_digest
+from server.host.visits import REPLACED, Present
 from server.http.exchange import Exchange
 from server.http.wire import Request
 from server.net.admission import Admission

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from games.catalogue import catalogue
-from server.host.host import STOPPING
 from server.host.opening import OPEN
+from server.host.unwelcome import STOPPING
 from server.store.data_folder import JOURNAL
 from server.store.sqlite_reader import SqliteReader
 from tests.blackbox.ends import Stream, ask
