@@ -141,18 +141,15 @@ class Outbound(Caller):
         return True
 
     async def _open(self, url: Url, addresses: Sequence[IP]) -> trio.abc.Stream | None:
-        stream = None
+        """Connect to the first address that answers within its share of the time."""
         context = (self._tls or await trusted()) if url.secure else None
-        with within(self._limits.connect_seconds):
-            for address in addresses:
-                try:
-                    stream = await self._connect(address, url.port)
-                    break
-                except OSError:
-                    continue
-        if stream is not None and context is not None:
-            return trio.SSLStream(stream, context, server_hostname=url.host, https_compatible=True)
-        return stream
+        for address in addresses:
+            with within(self._limits.connect_seconds / len(addresses)), suppress(OSError):
+                stream = await self._connect(address, url.port)
+                if context is None:
+                    return stream
+                return trio.SSLStream(stream, context, server_hostname=url.host, https_compatible=True)
+        return None
 
     async def _found(self, url: Url, look_up: LookUp) -> list[IP]:
         """The addresses of the host's name that are tried; none, if one that it has may not be called."""

@@ -240,8 +240,6 @@ class Arena:
             raise HttpError(503, STOPPING)
         request = exchange.request
         run = await self._evaluations.begin(game, asked, peer=request.peer, from_here=is_from_here(request))
-        for key in (run.name, *run.cases):
-            self._host.on_key_of_game(key)
         named = {} if asked.runId is not None else {"runId": run.name}
         exchange.respond(json_response(200, {"battleIds": [*run.cases], "errors": {}, **named}, *PRIVATE))
 

@@ -120,6 +120,8 @@ class Evaluations:
                 429, f"{len(running)} evaluations are going on, which is the limit: come again later"
             )
         run = self._runs[name] = Run(name, game, bot, callback, cases)
+        for key in (name, *run.cases):
+            self._host.on_key_of_game(key)
         self._host.guard.start_soon(self._run, run)
         await run.begun.wait()  # whoever is told the battle's name can open its stream, if the bot is free
         return run
@@ -139,6 +141,8 @@ class Evaluations:
         finally:
             run.done = True
             run.begun.set()
+            for battle in run.cases.keys() - {played.battleId for played in run.played}:
+                self._host.on_key_of_game_gone(battle)  # there will be none
             self._forget_old()
         log.info("evaluated", game=run.game, run=run.name, score=run.score)
         if run.callback is not None:
@@ -176,6 +180,7 @@ class Evaluations:
         over = [name for name, run in self._runs.items() if run.done]
         for name in over[: -self._host.limits.evaluations_kept]:
             del self._runs[name]
+            self._host.on_key_of_game_gone(name)
 
 
 def _plain(score: float) -> float:

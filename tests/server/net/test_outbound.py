@@ -304,6 +304,26 @@ async def test_the_addresses_of_a_name_are_tried_in_turn_and_not_all_of_them(
         assert here.tried == dead[:4]
 
 
+@pytest.mark.parametrize("silent", [1, 2, 3])
+async def test_a_name_is_called_if_one_of_its_addresses_answers_and_those_before_are_silent(
+    silent: int, autojump_clock: MockClock
+) -> None:
+    """As with a bot that has an address of IPv6 too, which leads nowhere from here."""
+
+    class Swallowing(Net):
+        async def connect(self, address: IP, port: int) -> trio.abc.Stream:
+            if str(address) not in self.servers:
+                await trio.sleep_forever()
+            return await super().connect(address, port)
+
+    async with trio.open_nursery() as nursery:
+        addresses = [f"2600::9:{number}" for number in range(silent)]
+        here = Swallowing(nursery, {"1.2.3.4": answers}, {"bots.example": [*addresses, "1.2.3.4"]})
+        assert await calls(here).post(taken_apart("http://bots.example/"), BODY)
+        assert trio.current_time() < Limits().connect_seconds
+        nursery.cancel_scope.cancel()
+
+
 async def test_servers_that_keep_the_host_waiting_keep_no_call_for_another_client_waiting_for_long(
     autojump_clock: MockClock,
 ) -> None:

@@ -15,13 +15,14 @@ from server.peers.messages import Forgets, Knows, Message, News
 from tests.hang import HANG
 from tests.server.ends import Connect, ask
 from tests.server.peers.several import One, Shared
-from tests.server.protocols.lists import Telephone
+from tests.server.protocols.lists import USUAL, Telephone, dead
 from tests.server.protocols.test_mcp import Client
 
 OTHER = 2  # its number
 FEW = 4  # sessions, games or battles that a host keeps
 MANY = 5 * FEW  # strangers
 HEARD = 1.0  # seconds
+CALLED_TWICE = 20.0  # seconds in which an evaluation whose bot cannot be called is over
 
 
 class OtherHost:
@@ -48,10 +49,14 @@ async def told() -> AsyncIterator[tuple[OtherHost, Connect]]:
     """Another host, and the way to this one's door for requests."""
     async with trio.open_nursery() as nursery:
         one, other = One(Shared(trio.current_time)), OtherHost()
-        few: Limits = structs.replace(one.host.limits, sessions=FEW, games=FEW, battles_kept=FEW)
+        few: Limits = structs.replace(
+            one.host.limits, sessions=FEW, games=FEW, battles_kept=FEW, evaluations_kept=FEW
+        )
         one.host.limits = few
         await one.run(nursery)
-        doors = one.doors(Telephone())
+        telephone = Telephone()
+        telephone.connect(USUAL, dead)
+        doors = one.doors(telephone)
         one.links.links[OTHER] = other  # type: ignore[assignment]
         other.says = partial(one.links.hear, OTHER)
         yield other, doors["http"]
@@ -95,12 +100,22 @@ async def make_a_game(connect: Connect, number: int) -> None:
     await ask(connect, 'POST / {"rows":5,"cols":5}')
 
 
-@pytest.mark.parametrize("comes", [play_and_leave, initialize, begin_and_end, model_joins, make_a_game])
+async def evaluate_and_do_not_come(connect: Connect, number: int) -> None:
+    asked = {"teamUrl": f"http://{USUAL}", "runId": f"run-{number}"}
+    await ask(connect, "POST /tic-tac-toe/evaluate " + json.dumps(asked, separators=(",", ":")))
+    await trio.sleep(CALLED_TWICE)
+    assert '"done":true' in await ask(connect, f"GET /evaluations/run-{number}")
+
+
+@pytest.mark.parametrize(
+    "comes",
+    [play_and_leave, initialize, begin_and_end, model_joins, make_a_game, evaluate_and_do_not_come],
+)
 async def test_other_hosts_forget_what_leads_nowhere(
     autojump_clock: MockClock, comes: Callable[[Connect, int], Awaitable[None]]
 ) -> None:
     """Catches strangers whose secrets push out those of bots that think, which then lose their sessions."""
-    with trio.fail_after(HANG):
+    with trio.fail_after(MANY * HANG):
         async with told() as (other, connect):
             for number in range(MANY):
                 await comes(connect, number)
