@@ -243,6 +243,7 @@ ELSEWHERE = {
     "server/protocols/hexagon_dots/idle.py": "server/protocols/test_hexagon_dots_games.py",
     "server/protocols/hexagon_dots/messages.py": "server/protocols/test_hexagon_dots.py",
     "server/protocols/hexagon_dots/namesakes.py": "server/protocols/test_hexagon_dots_several.py",
+    "server/protocols/hexagon_dots/observers.py": "server/protocols/test_hexagon_dots_games.py",
     "server/protocols/house/dialect.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/house/messages.py": "server/protocols/test_house.py",
     "server/protocols/house/sessions.py": "server/protocols/test_house_http.py",

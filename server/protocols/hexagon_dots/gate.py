@@ -2,10 +2,9 @@
 
 A `Gate` is an address at which bots may join a game. Before the match it says
 what is waited for, then it shows the match, and afterwards how that ended.
-Observers are streamed the Game and then every change, a line of JSON each.
 
-`messages.py` has what a Game looks like; `door.py` decides who may do what at a
-gate, and `bot.py` what a bot is told.
+`messages.py` has what a Game looks like, and `observers.py` who watches it;
+`door.py` decides who may do what at a gate, and `bot.py` what a bot is told.
 """
 
 from collections.abc import Mapping
@@ -16,18 +15,19 @@ from typing import Any, Protocol
 
 from msgspec.json import encode
 
-from server.http.exchange import Chunks, Exchange
+from server.host.host import Host
+from server.http.exchange import Exchange
 from server.http.wire import typed
 from server.protocols.hexagon_dots.idle import IdleGates
 from server.protocols.hexagon_dots.messages import (
     Standing,
-    delta,
     initiating,
     offer,
     outline,
     standing,
     whole,
 )
+from server.protocols.hexagon_dots.observers import NOTHING, Observers
 from tournament.events import AnyEvent, Ended, Moved
 from tournament.log import Follower
 from tournament.match import Match
@@ -63,6 +63,7 @@ class EnteredBot(Protocol):
 class Gate:
     def __init__(
         self,
+        host: Host,
         path: str,
         options: Mapping[str, Any],
         fixed: bool,
@@ -76,6 +77,7 @@ class Gate:
         All gates share two collections: one is in `idle` while nobody plays, waits or comes here, and in
         `untaken` until its game begins. `maker` is the address of whoever asked for it.
         """
+        self._host = host
         self.path = path
         self.options = options
         self.fixed = fixed
@@ -88,12 +90,11 @@ class Gate:
         self._sent_last = -inf  # when the last one was
         self._match: Match | None = None  # the one that is shown, while it goes on
         self._follower: Follower | None = None  # of that match
-        self._told = 0  # how much of it was told to the observers, if there are any
         self._game = b""  # the Game as it was shown last …
         self._plies: int | None = None  # … after this many plies; None: it has changed in another way
         self._last: Standing | None = None  # the final standing, until it has been shown
         self._end: str | None = None  # how the last match ended, in words, if no other followed it
-        self._observers: dict[Chunks, None] = {}
+        self._observers = Observers(host)
         self._idle = idle
         self._untaken = untaken
         untaken[self] = None
@@ -215,8 +216,7 @@ class Gate:
         if self._match is None:
             self._match, self._plies, self._last, self._end = match, None, None, None
             self._settle()
-            self._told = 0
-            self._say(match)
+            self._observers.tell(match)
             self._follower = match.log.follow(partial(self._tell, match), len(match.log.events))
 
     def observe(self, exchange: Exchange) -> None:
@@ -226,26 +226,22 @@ class Gate:
         if self.over:
             chunks.close()
         else:
-            self._observers[chunks] = None
-            self._told = 0 if self._match is None else self._match.ply
-            exchange.on_gone(lambda: self._observers.pop(chunks, None))
+            self._observers.add(chunks, NOTHING if self._match is None else self._match.ply)
 
     def close(self) -> None:
         """Nothing more will happen here."""
-        for chunks in tuple(self._observers):
-            chunks.close()
-        self._observers.clear()
+        self._observers.close()
 
     def _tell(self, match: Match, event: AnyEvent) -> None:
         if isinstance(event, Moved):
             if match.verdict is None:  # otherwise it is the last move, which is told with the end
-                self._say(match)
+                self._observers.tell(match)
         elif isinstance(event, Ended):
-            self._say(match)
+            told, self._observers = self._observers, Observers(self._host)
+            told.tell(match)
             self._last, self._end, self._match = standing(match), event.decided_by, None
             self._forget()
             self._settle()
-            self.close()
 
     def _forget(self) -> None:
         """Stop following the match: a follower and its log keep each other alive, with all positions."""
@@ -258,11 +254,3 @@ class Gate:
             self._idle.discard(self)
         else:
             self._idle.add(self)
-
-    def _say(self, match: Match) -> None:
-        """Tell the observers what is new; there are hardly ever any."""
-        if self._observers:
-            line = encode(delta(match, self._told)) + b"\n"
-            self._told = match.ply
-            for chunks in tuple(self._observers):
-                chunks.put(line)

@@ -135,7 +135,8 @@ class Gates:
         return made
 
     def open(self, path: str, options: Mapping[str, Any], fixed: bool, maker: str = "") -> Gate:
-        made = Gate(path, options, fixed, trio.current_time(), self._idle, self._untaken, maker)
+        at, shared = trio.current_time(), (self._idle, self._untaken)
+        made = Gate(self._host, path, options, fixed, at, *shared, maker)
         self._by_path[path] = made
         return made
 

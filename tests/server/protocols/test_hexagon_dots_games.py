@@ -4,6 +4,7 @@ import gc
 from collections import Counter
 from collections.abc import Awaitable
 from functools import partial
+from operator import add
 from random import Random
 from typing import Any, cast
 
@@ -28,6 +29,7 @@ from server.protocols.hexagon_dots.door import HexagonDots
 from server.protocols.hexagon_dots.gate import COMING, LATE, EnteredBot
 from server.protocols.hexagon_dots.gates import Gates
 from server.protocols.hexagon_dots.messages import FOUND
+from server.protocols.hexagon_dots.observers import AT_A_TIME
 from tests.hang import HANG, SLOWLY
 from tests.server.ends import over_sockets
 from tests.server.protocols.table import (
@@ -743,6 +745,35 @@ async def test_whoever_observes_sees_the_game_and_then_every_change(autojump_clo
         assert (drawn(end), scores(end), end["state"]) == ([], [0, "disqualified"], "completed")
         late = await watcher.ask("POST", f"{ann.game}/observers")
         assert [each["state"] for each in map(msgspec.json.decode, late.body.splitlines())] == ["completed"]
+
+
+async def test_however_many_observe_a_move_waits_until_a_few_are_told(autojump_clock: MockClock) -> None:
+    """Catches a step of the loop that plays which grows with those who watch: 10 ms for a thousand."""
+    async with table() as here:
+        ann, bob = await here.pair()
+        watchers = [here.caller() for _ in range(2 * AT_A_TIME + 1)]
+        for watcher in watchers:
+            await watcher.send("POST", f"{ann.game}/observers")
+        seen = [await watcher.client.now() for watcher in watchers]
+        for mover, other, ends, at_once in (
+            (ann, bob, SIDES[0], AT_A_TIME),
+            (bob, ann, SIDES[1], 0),  # the others are still to be told of the first move
+            (ann, bob, SIDES[2], 0),
+        ):
+            await mover.move(ends)
+            await other.turn()
+            told = [await watcher.client.now() for watcher in watchers]
+            assert sum(map(bool, told)) == at_once
+            seen = [*map(add, seen, told)]
+        await bob.move(b"null")
+        await trio.sleep(1.0)
+        for watcher, before in zip(watchers, seen, strict=True):
+            got = before + await watcher.client.now()
+            assert got.endswith(b"\r\n0\r\n\r\n")
+            *earlier, last = lines_of(got)
+            assert [line for each in (*earlier, last) for line in drawn(each)] == SIDES[:3]
+            assert {each["state"] for each in earlier} == {"in play"}
+            assert (scores(last), last["state"]) == ([0, "disqualified"], "completed")
 
 
 async def test_whoever_observes_sees_one_game_where_bots_of_several_have_joined(
