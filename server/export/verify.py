@@ -35,8 +35,9 @@ from server.export.verify_chain import NO_HEAD, Chain, Sought, followed
 from server.export.verify_facts import can_be_added, decided, is_over, objections, opening_objections
 from server.export.verify_lines import differences
 from server.export.verify_match import ending_objections, replayed
+from server.store.ledger import SET
 from tournament.entries import PRIVATE
-from tournament.facts import AnyFact, Concluded, Opened, State
+from tournament.facts import AnyFact, Concluded, Dealt, Opened, RoundBegan, State, Voided
 from tournament.record import Record
 
 PASSES = 2  # over a file: its lines are read, and checked
@@ -141,7 +142,8 @@ def _checked(section: Section, links: Sequence[Link], size: int, more: More) -> 
     try:
         for index, (number, fact) in islice(enumerate(watched(numbered, size, more)), 1, None):
             if isinstance(fact, Concluded) and (played := section.played(fact.match)):
-                yield from _played(opened, fact, number, *played, in_order)
+                at = record.dealt_at.get(fact.match)
+                yield from _played(opened, fact, number, *played, at, in_order)
             wrong = list(objections(record, fact, in_order))
             if in_order and not wrong and (why := decided(record, numbered, index)):
                 yield Finding(number, why)
@@ -166,10 +168,33 @@ def _times_objections(links: Iterable[Link]) -> Iterator[Finding]:
             why = f"this was kept {latest - link.row.when:.3f} seconds before what stands above it"
             yield Finding(link.line, f"{why}: a clock was set back, or the file was rearranged")
         latest = link.row.when
+        if (after := _told(link.fact) - latest) > SET:
+            yield Finding(link.line, f"this tells of what was {after:.3f} seconds after it was kept")
+        elif isinstance(link.fact, Dealt) and after < -SET and link.fact.when is not None:
+            yield Finding(
+                link.line, f"this was kept {-after:.3f} seconds after the match is said to be dealt"
+            )
+
+
+def _told(fact: AnyFact | None) -> float:
+    """The wall time of what a fact tells of; -inf where it tells of none."""
+    match fact:
+        case Dealt(when=float() | int() as when) | Concluded(ended=float() | int() as when):
+            return when
+        case Voided(at=float() | int() as when) | RoundBegan(at=when):
+            return when
+        case _:
+            return -inf
 
 
 def _played(
-    opened: Opened, fact: Concluded, number: int, line: int, shown: MatchLine, in_order: bool
+    opened: Opened,
+    fact: Concluded,
+    number: int,
+    line: int,
+    shown: MatchLine,
+    dealt_at: float | None,
+    in_order: bool,
 ) -> Iterator[Finding]:
     """Findings about moves, for the line of the match, and about an ending, for the line that has it."""
     match, wrong = replayed(opened, fact)
@@ -179,6 +204,6 @@ def _played(
         pace = opened.pace or match.game.pace
         for why in (
             *ending_objections(opened, match, fact, in_order),
-            *cause_objections(pace, match, fact),
+            *cause_objections(pace, match, fact, dealt_at),
         ):
             yield from (Finding(each, why) for each in ({number, line} if same else {number}))

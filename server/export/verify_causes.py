@@ -12,7 +12,9 @@ from typing import Any
 import msgspec
 
 from games.game import Illegal, Pace, quoted
-from tournament.causes import FIRST, LATEST, SENT, Late, Refused
+from server.export.json_views import moment
+from server.store.ledger import SET
+from tournament.causes import FIRST, LATEST, SENT, Absent, Cause, Credited, Late, Refused
 from tournament.clock import Clock
 from tournament.events import Ending, Fault
 from tournament.facts import Concluded
@@ -30,14 +32,23 @@ FAULTS: dict[Ending, tuple[Fault | None, ...]] = {
 }
 
 
-def cause_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]:
-    """Objections to the causes of a match; `match` is in its state after all moves."""
+LOST = (Ending.TIME, Ending.ILLEGAL)  # always by somebody's fault
+
+
+def cause_objections(pace: Pace, match: Match, fact: Concluded, dealt_at: float | None) -> Iterator[str]:
+    """Objections to the causes of a match; `match` is in its state after all moves.
+
+    When it was dealt is known of all matches that are younger than causes: these have to be told of.
+    """
     if fact.fault not in FAULTS[fact.ending]:
         yield f"what was {fact.ending} is not the fault of the {fact.fault}"
-    yield from _moment_objections(fact)
+    elif fact.fault is None and fact.ending in LOST and dealt_at is not None:
+        yield f"what was lost by {fact.ending} is somebody's fault, and nobody's is told"
+    yield from _moment_objections(fact, dealt_at)
+    if len(fact.cause) > FIRST + LATEST:
+        yield f"{len(fact.cause)} causes are told of, and {FIRST + LATEST} are kept at most"
     for cause in fact.cause:
-        if isinstance(cause, Refused):
-            yield from _refusal_objections(match, cause)
+        yield from _place_objections(match, cause) or _refusal_objections(match, cause)
     whole = len(fact.cause) < FIRST + LATEST  # if there were more, those in the middle are left out
     if fact.ending is Ending.TIME and fact.winner is not None and fact.fault is not None:
         yield from _flag_objections(pace, match, fact)
@@ -45,24 +56,59 @@ def cause_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]
         last = fact.cause[-1] if fact.cause else None
         if not isinstance(last, Refused) or last.seat != 1 - fact.winner or last.ply != len(fact.moves):
             yield "no refused move is told of that it was lost by"
-    other = fact.ending not in (Ending.TIME, Ending.VOID)  # without facts, whatever was voided is void
-    if other and whole and any(isinstance(cause, Late) for cause in fact.cause):
+        elif not _is_said_of(last, fact):
+            yield f"{quoted(fact.why)} does not say why the move was refused: {last.why}"
+    if fact.ending is Ending.VOID:
+        return  # without facts, whatever was voided is void
+    kinds = {type(cause) for cause in fact.cause}
+    if fact.ending is not Ending.TIME and whole and Late in kinds:
         yield f"a clock ran out, and it was {fact.ending}"
+    if fact.ending is not Ending.LEFT and Absent in kinds:
+        yield f"somebody was waited for in vain, and it was {fact.ending}"
+    if fact.ending is not Ending.ILLEGAL and match.game.faults == "forfeit" and Refused in kinds:
+        yield f"a refused move loses in {match.game.title}, and it was {fact.ending}"
 
 
-def _moment_objections(fact: Concluded) -> Iterator[str]:
+def _moment_objections(fact: Concluded, dealt_at: float | None) -> Iterator[str]:
     moments = [cause.at for cause in fact.cause]
     if fact.ended is not None:
         moments.append(fact.ended)
     if any(later < earlier - ROUNDED for earlier, later in pairwise(moments)):
         yield "what led to its end is not in the order in which it happened"
-    if fact.began is None or fact.ended is None:
+    # A clock that was set back, by what a store makes up for, may have it begin before it was dealt.
+    if dealt_at is not None and not dealt_at - SET <= (fact.began or 0.0) <= dealt_at + ROUNDED:
+        began = (
+            "does not say when it began" if fact.began is None else f"says it began at {moment(fact.began)}"
+        )
+        yield f"it was dealt at {moment(dealt_at)}, and {began}"
+    if fact.began is None:
         return
-    lasted, thought = fact.ended - fact.began, sum(max(0.0, spent) for spent in fact.times)
+    if any(cause.at < fact.began - SET for cause in fact.cause):
+        yield "what led to its end happened before it began"
+    if fact.ended is None:
+        return
+    late = sum(cause.spent for cause in fact.cause if isinstance(cause, Late))
+    lasted, thought = fact.ended - fact.began, sum(max(0.0, spent) for spent in fact.times) + late
     if lasted < 0:
         yield "it ended before it began"
     elif thought > lasted + ROUNDED + SLACK * len(fact.times):
         yield f"its moves took {thought:.3f} seconds, and it lasted {lasted:.3f}"
+
+
+def _is_said_of(refused: Refused, fact: Concluded) -> bool:
+    """Whether the sentence of an end is about that refusal, which lost it by itself or as one too many."""
+    loser = fact.players[refused.seat]
+    if fact.why == f"{loser}: {refused.why}":
+        return True
+    return fact.why.startswith(f"{loser}: ") and fact.why.endswith(f" because: {refused.why}")
+
+
+def _place_objections(match: Match, cause: Cause) -> list[str]:
+    seat = 0 if isinstance(cause, Credited) else cause.seat
+    ply = 0 if isinstance(cause, Absent) else cause.ply
+    if seat in (0, 1) and 0 <= ply < len(match.positions):
+        return []
+    return [f"what led to its end has seat {seat} after {ply} moves, and there were {len(match.moves)}"]
 
 
 def _flag_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]:
@@ -84,9 +130,8 @@ def _flag_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]
         yield f"it spent {late.spent:.6f} of {late.deadline:.6f} seconds, which is in time"
 
 
-def _refusal_objections(match: Match, refused: Refused) -> Iterator[str]:
-    if refused.ply >= len(match.positions):
-        yield f"a move was refused after {refused.ply} moves, and there were {len(match.moves)}"
+def _refusal_objections(match: Match, refused: Cause) -> Iterator[str]:
+    if not isinstance(refused, Refused):
         return
     position = match.positions[refused.ply]
     if position.turn != refused.seat or len(refused.sent) >= SENT:

@@ -17,6 +17,7 @@ from games.catalogue import catalogue
 from games.game import quoted
 from server.export.verify_match import options_objection
 from tournament.desk import AFFILIATION, CONTACT, annulled
+from tournament.events import Ending
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -56,6 +57,7 @@ from tournament.sizes import EARLIEST, LATEST, NAME, SEED, YEARS, largest
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 DIGEST = re.compile("[0-9a-f]{64}")
 NEVER = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # categories of characters that do not change with Unicode
+UNPLAYED = (Ending.LEFT, Ending.VOID)  # what a pairing comes to whose match is never dealt
 SCORES = ((1, 0), (0, 1), (0.5, 0.5), (0, 0), None)
 TURNS = {
     (State.REGISTERING, State.RUNNING),
@@ -287,10 +289,16 @@ def _concluded_objections(record: Record, fact: Concluded, in_order: bool) -> It
         yield from _name_objections(record, match, number)
         if in_order and fact.moves:
             yield f"{quoted(match)} has moves and was never dealt"
+        elif in_order and (fact.ending not in UNPLAYED or fact.began is not None):
+            yield f"{quoted(match)} was {fact.ending} and never dealt"
     elif record.dealt[match] != number:
         yield f"{match} was dealt for pairing {record.dealt[match]}, not {number}"
     if fact.winner not in (0, 1, None):
         yield f"the winner is 0, 1 or null, not {fact.winner}"
+    elif in_order and fact.ending is Ending.LEFT and fact.fault is None and fact.winner is not None:
+        loser, kept = fact.players[1 - fact.winner], (fact.ended, record.dealt_at.get(match))
+        if kept != (None, None) and loser not in record.out:  # it is from after faults were kept
+            yield f"{quoted(loser)} lost {quoted(match)} by nobody's fault, and is not out of the tournament"
     if fact.score not in SCORES:
         yield f"no match has the score {fact.score}"
     if number in record.drawn and fact.players != record.drawn[number].names:

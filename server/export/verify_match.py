@@ -21,6 +21,11 @@ from tournament.settling import score
 
 SLACK = 1e-6  # seconds: the error of adding up floats
 ENDLESS = Pace()
+SAID: Mapping[Ending, str] = {
+    Ending.TIME: " ran out of time",
+    Ending.ILLEGAL: ": ",
+    Ending.RESIGNED: " resigned",
+}
 
 
 def options_objection(opened: Opened, options: Mapping[str, Any]) -> str | None:
@@ -102,12 +107,12 @@ def _ending_objections(match: Match, fact: Concluded) -> Iterator[str]:
         case Ending.TIME | Ending.ILLEGAL:
             if fact.winner != 1 - turn and not _forfeited(match, fact, loser):
                 yield f"{mover} was to move: if anybody lost by {fact.ending}, it was {mover}"
-            elif not fact.why.startswith(loser):
+            elif loser and not fact.why.startswith(loser + SAID.get(fact.ending, " ")):
                 yield f"{quoted(fact.why)} does not say that {loser} lost"
         case Ending.RESIGNED | Ending.LEFT:
             if fact.winner is None and fact.ending is Ending.RESIGNED:
                 yield "only one of the two can have resigned"
-            elif not fact.why.startswith(loser):
+            elif loser and not fact.why.startswith(loser + SAID.get(fact.ending, " ")):
                 yield f"{quoted(fact.why)} does not say that {loser} lost"
 
 

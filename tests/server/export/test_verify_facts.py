@@ -10,7 +10,7 @@ from msgspec import structs
 from server.export.verify_facts import can_be_added, decided, is_over, objections, opening_objections
 from tests.steps import steps_taken
 from tournament.causes import Returned
-from tournament.events import Ending
+from tournament.events import Ending, Fault
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -50,12 +50,14 @@ WON = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.RESIGNED, "bob resigned", 
 PLAYED: Facts = (*DEALT, WON)
 OVER: Facts = (*PLAYED, ENDS)
 MOVED = structs.replace(WON, moves=("C",), times=(1.0,))
+UNPLAYED = structs.replace(WON, ending=Ending.LEFT, why="bob did not come", fault=Fault.BOT)
 VOID = structs.replace(WON, winner=None, ending=Ending.VOID, why="a cable", score=None)
 TABLE = {"format": OPEN}
 CHECKED_IN = {"check_in": 60.0}
 KNOCKOUT = {"format": "knockout"}
 BY_THE_CLOCK = {"round_every": 60.0}
 UNSEEN = "{} has no control, invisible or bidirectional characters, and {} has"
+NOBODYS_FAULT = '"bob" lost "cup-1" by nobody\'s fault, and is not out of the tournament'
 NO_DIGEST = 'a token has a SHA-256 for its digest, in hexadecimal, and not "token"'
 
 
@@ -115,8 +117,10 @@ ALWAYS: list[tuple[Facts, AnyFact, list[str], Mapping[str, Any]]] = [
     ((*DRAWN, RoundBegan(1, 0.0)), Dealt("cup-1", 1), [], BY_THE_CLOCK),
     (DEALT, MOVED, [], {}),
     (PLAYED, WON, ['"cup-1" was concluded before'], {}),
-    (DRAWN, WON, [], {}),
-    (DRAWN, structs.replace(WON, pairing=4), ["there is no pairing 4"], {}),
+    (DRAWN, UNPLAYED, [], {}),
+    (DRAWN, structs.replace(UNPLAYED, pairing=4), ["there is no pairing 4"], {}),
+    ((*DRAWN, Withdrew("bob", False)), structs.replace(UNPLAYED, fault=None, ended=9.0), [], {}),
+    (DEALT, structs.replace(UNPLAYED, fault=None), [], {}),
     (DEALT, structs.replace(WON, pairing=2, players=("cas",)), ["cup-1 was dealt for pairing 1, not 2"], {}),
     (
         DEALT,
@@ -248,6 +252,10 @@ IN_ORDER: list[tuple[Facts, AnyFact, list[str], Mapping[str, Any]]] = [
         {},
     ),
     (DRAWN, MOVED, ['"cup-1" has moves and was never dealt'], {}),
+    (DRAWN, WON, ['"cup-1" was resigned and never dealt'], {}),
+    (DRAWN, structs.replace(UNPLAYED, began=9.0), ['"cup-1" was left and never dealt'], {}),
+    (DRAWN, structs.replace(UNPLAYED, fault=None, ended=9.0), [NOBODYS_FAULT], {}),
+    ((*DRAWN, Dealt("cup-1", 1, at=9.0)), structs.replace(UNPLAYED, fault=None), [NOBODYS_FAULT], {}),
 ]
 
 
