@@ -16,13 +16,12 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 #include "json.h"
+#include "tokens.h"
 
 #ifndef TCP_KEEPIDLE
 #define TCP_KEEPIDLE TCP_KEEPALIVE /* as macOS calls it */
@@ -34,28 +33,9 @@ struct quintain {
     const char *game, *name, *url;
     quintain_choose *choose;
     FILE *log; /* where it tells what happens */
-    char token[64], tournament[QUINTAIN_TEXT], why[QUINTAIN_TEXT]; /* its place, as JSON, and why it was cut off */
+    char token[TOKEN_TEXT], tournament[QUINTAIN_TEXT], why[QUINTAIN_TEXT]; /* its place, as JSON, and why it was cut off */
     bool inside; /* on this connection */
 };
-
-/* Reads the token of a name on a host: the same each time, and readable for nobody else. */
-static void quintain_remember(struct quintain *bot, const char *host)
-{
-    char path[4096];
-    const char *home = getenv("HOME"), *states = getenv("XDG_STATE_HOME");
-    unsigned long long random[2];
-    const int folder = snprintf(path, sizeof path, "%.3000s%s/quintain-bot/", states && *states ? states : home ? home : ".",
-                                states && *states ? "" : "/.local/state");
-    for (char *slash = path; (slash = strchr(slash + 1, '/')); *slash = '/')
-        *slash = '\0', mkdir(path, 0700);
-    snprintf(path + folder, sizeof path - folder, "%s-%s-%s", host, bot->game, bot->name);
-    for (char *slash = path + folder; (slash = strchr(slash, '/')); *slash = '_');
-    int file = open(path, O_RDWR | O_CREAT, 0600);
-    if (read(file, bot->token, sizeof bot->token - 1) <= 0 && getentropy(random, sizeof random) == 0)
-        dprintf(file, "%.*s", snprintf(bot->token, sizeof bot->token, "%016llx%016llx", random[0], random[1]), bot->token);
-    close(file);
-    fprintf(bot->log, file < 0 ? "the token cannot be kept in %s\n" : "the token is kept in %s\n", path);
-}
 
 static int quintain_connect(struct quintain *bot, const char *host, const char *port)
 {
@@ -147,7 +127,7 @@ static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
     (void)(sscanf(bot.url, "tcp://[%255[^]]]:%15[^/]", host, port) || sscanf(bot.url, "tcp://%255[^:/]:%15[^/]", host, port));
     signal(SIGPIPE, SIG_IGN);
     setvbuf(bot.log, NULL, _IOLBF, BUFSIZ);
-    quintain_remember(&bot, host);
+    token_remember(bot.token, bot.log, host, game, bot.name);
     for (unsigned wait = 250;; wait = wait < 8000 ? 2 * wait : 15000) { /* milliseconds */
         bot.inside = false;
         if (quintain_visit(&bot, quintain_connect(&bot, host, port)))

@@ -7,7 +7,6 @@
 // started again within half a minute, the bot goes on with its match.
 #pragma once
 
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,8 +18,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iomanip>
 #include <iostream>
@@ -31,17 +28,13 @@
 #include <string>
 
 #include "json.hpp"
+#include "tokens.hpp"
 
 #ifndef TCP_KEEPIDLE
 #define TCP_KEEPIDLE TCP_KEEPALIVE  // as macOS calls it
 #endif
 
 namespace quintain {
-
-inline std::string setting(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value && *value ? value : otherwise;
-}
 
 struct Bot {
   std::string game;
@@ -58,7 +51,8 @@ struct Bot {
     const auto colon = std::min(address.find(':', address.rfind(']') + 1), address.size());
     std::string host = address.substr(0, colon);
     if (host[0] == '[') host = host.substr(1, host.size() - 2);  // an IPv6 address
-    const std::string token = remembered(host + "-" + game + "-" + name);
+    const auto [token, file] = remembered(host + "-" + game + "-" + name);
+    say("the token is kept in " + file);
     for (int wait = 125;;) {
       const std::string why = visit(host, colon < address.size() ? address.substr(colon + 1) : "8000", token);
       if (why.empty()) return;
@@ -143,23 +137,6 @@ struct Bot {
       }
     }
     return std::ferror(in.get()) && errno == EAGAIN ? "the host does not answer" : reason;
-  }
-
-  /// The token of a name on a host: the same each time, and readable for nobody else.
-  std::string remembered(std::string key) {
-    std::replace(key.begin(), key.end(), '/', '_');
-    const std::filesystem::path states = setting("XDG_STATE_HOME", setting("HOME", ".") + "/.local/state");
-    const std::string file = states / "quintain-bot" / key;
-    std::filesystem::create_directories(states / "quintain-bot");
-    if (const int kept = open(file.c_str(), O_WRONLY | O_CREAT, 0600); kept >= 0) {
-      if (std::filesystem::is_empty(file))
-        for (int n = 0; n < 16; n++) dprintf(kept, "%02x", std::random_device{}() % 256);
-      close(kept);
-    }
-    std::string token;
-    std::getline(std::ifstream(file), token);
-    say("the token is kept in " + file);
-    return token.substr(0, token.find_last_not_of(" \r") + 1);  // as an editor has ended the line
   }
 
   void say(const std::string& line) const { if (!quiet) std::cout << line << std::endl; }

@@ -1,11 +1,10 @@
-// Play on a Quintain host. One file, nothing but the standard library: Go 1.19 or later, over TCP. After a lost
-// connection, or if it is started again within half a minute, the bot goes on with its match.
+// Play on a Quintain host. Nothing but the standard library: Go 1.19 or later, over TCP. After a lost connection, or
+// if it is started again within half a minute, the bot goes on with its match.
 //
 //	err := Play("connect-4", func(turn Message) any { return 3 })
 package main
 
 import (
-	cryptorand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"math/rand"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -145,27 +143,4 @@ func (b *bot) visit(address string) error {
 			return nil
 		}
 	}
-}
-
-// remembered is the token of a name on a host: the same each time, and readable for nobody else.
-func remembered(key string) (string, error) {
-	states := setting("XDG_STATE_HOME", filepath.Join(os.Getenv("HOME"), ".local", "state"))
-	file := filepath.Join(states, "quintain-bot", strings.ReplaceAll(key, "/", "_"))
-	kept, err := os.ReadFile(file)
-	if len(kept) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
-		random := make([]byte, 16)
-		cryptorand.Read(random)
-		kept = []byte(fmt.Sprintf("%x", random))
-		os.MkdirAll(filepath.Dir(file), 0o700)
-		err = os.WriteFile(file, kept, 0o600)
-	}
-	Say.Printf(map[bool]string{true: "the token is kept in %s", false: "the token cannot be kept in %s"}[err == nil], file)
-	return strings.TrimSpace(string(kept)), err
-}
-
-func setting(name, otherwise string) string {
-	if value := os.Getenv(name); value != "" {
-		return value
-	}
-	return otherwise
 }

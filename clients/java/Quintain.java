@@ -1,8 +1,6 @@
 import static jdk.net.ExtendedSocketOptions.*;
 import java.io.*;
 import java.net.*;
-import java.nio.file.*;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.*;
 import java.util.function.BiFunction;
 import java.util.regex.Pattern;
@@ -64,10 +62,12 @@ public final class Quintain {
         var url = Pattern.compile("tcp://(\\[[^\\]]+]|[^:/]+)(?::(\\d{1,5}))?/?").matcher(URL); // URI knows no name with an underscore
         int port = !url.matches() ? -1 : url.group(2) == null ? 8000 : Integer.parseInt(url.group(2));
         if (port < 0 || port > 65_535) throw new ConnectException("cannot play on " + URL + ": expected an address like tcp://127.0.0.1:8000");
-        String host = url.group(1).replaceAll("[\\[\\]]", ""), token = remembered(host + "-" + game + "-" + name), why;
+        String host = url.group(1).replaceAll("[\\[\\]]", ""), why;
+        var kept = Tokens.remembered(host + "-" + game + "-" + name);
+        say("the token is kept in " + kept.getKey());
         for (;; failures++) {
             try (var socket = new Socket(host, port)) {
-                if ((why = visit(socket, token)) == null) return;
+                if ((why = visit(socket, kept.getValue())) == null) return;
             } catch (IOException error) {
                 why = error.toString();
             }
@@ -138,25 +138,6 @@ public final class Quintain {
             }
         }
         return in.ioException() instanceof SocketTimeoutException ? "the host does not answer" : reason;
-    }
-
-    /** The token of a name on a host: the same each time, and readable for nobody else. */
-    private String remembered(String key) throws IOException {
-        var states = Optional.ofNullable(System.getenv("XDG_STATE_HOME")).filter(folder -> !folder.isEmpty())
-            .orElse(System.getenv().getOrDefault("HOME", System.getProperty("user.home")) + "/.local/state");
-        Path file;
-        try {
-            file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));
-        } catch (InvalidPathException error) {
-            throw new IOException("this locale has no such letters, and with LC_ALL=C.UTF-8 it has: " + error.getInput());
-        }
-        if (Files.notExists(file) && file.getFileSystem().supportedFileAttributeViews().contains("posix"))
-            try {
-                Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            } catch (FileAlreadyExistsException error) {} // another that has the name was started at the same moment
-        if (Files.notExists(file) || Files.size(file) == 0) Files.writeString(file, UUID.randomUUID().toString());
-        say("the token is kept in " + file);
-        return Files.readString(file).strip();
     }
 
     private void say(String line) { if (!quiet) System.out.println(line); }

@@ -1,14 +1,15 @@
 /**
- * Play on a Quintain host. One file, nothing to install: Node 20 or later over TCP, a browser over websocket.
+ * Play on a Quintain host. Nothing to install: Node 20 or later over TCP, a browser over websocket.
  *
  *     import { play } from "./quintain.mjs";
  *     await play("connect-4", (turn) => 3);
  *
  * `play` calls `choose(turn)` at each turn of the bot, and returns the standings when the tournament is over. After a
- * lost connection, or if it is started again within half a minute, the bot goes on with its match. `turn` is the host's message (`state`, `ply`, `last`, `clock`, `match`) with `you`, `players` and `options` added.
- * `choose` returns a move as `last` shows it or in its short form, or a promise of one.
+ * lost connection, or if it is started again within half a minute, the bot goes on with its match. `turn` is the host's
+ * message (`state`, `ply`, `last`, `clock`, `match`) with `you`, `players` and `options` added. `choose` returns a move as `last` shows it or in its short form, or a promise of one.
  */
-const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
+import { isNode, remembered } from "./tokens.mjs";
+
 const environment = isNode ? process.env : {};
 const [FIRST_WAIT, LONGEST_WAIT, GIVE_UP] = [250, 15_000, 120_000]; // milliseconds without a host
 const ANSWER = 15_000; // milliseconds for the host to say welcome
@@ -102,18 +103,6 @@ async function visit(bot, { send, heard }) {
 const question = ({ match, ply }) => `${match} ${ply}`;
 const result = ({ winner }, { you }) =>
   winner === null ? "void" : winner === "draw" ? "drawn" : winner === you ? "won" : "lost";
-
-/** The token of a name on a host, and where it is kept: the same each time, and readable for nobody else. */
-async function remembered(key) {
-  const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (!isNode) return [(localStorage[`quintain ${key}`] ??= token), "the browser's local storage"];
-  const [files, os, path] = await Promise.all([import("node:fs"), import("node:os"), import("node:path")]);
-  const states = environment.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state");
-  const file = path.join(states, "quintain-bot", key.replaceAll("/", "_"));
-  files.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  if (!files.existsSync(file) || !files.statSync(file).size) files.writeFileSync(file, token, { mode: 0o600 });
-  return [files.readFileSync(file, "utf8").trim(), file];
-}
 
 /** A connection: `send` says a message, `heard` are the host's until it is over, and then `why` says why it is. */
 async function connectTcp(url) {

@@ -1,4 +1,4 @@
-"""Play on a Quintain host: the house protocol over TCP. One file, nothing to install, Python 3.9 or later.
+"""Play on a Quintain host: the house protocol over TCP. Nothing to install, Python 3.9 or later.
 
     from protocol import play
 
@@ -16,15 +16,15 @@ from __future__ import annotations
 import json
 import os
 import random
-import secrets
 import socket
 import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from tokens import remembered
 
 Message = dict[str, Any]
 FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back, doubled each time …
@@ -57,7 +57,7 @@ class Bot:
             self.port, self.host = urlsplit(url).port or self.port, urlsplit(url).hostname or ""
         if not self.host or not url.startswith("tcp://"):
             raise Unwelcome(f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000")
-        self.hello.setdefault("token", self.remembered(f"{self.host}-{hello['game']}-{hello['name']}"))
+        self.hello.setdefault("token", remembered(f"{self.host}-{hello['game']}-{hello['name']}", self.say))
         self.lost_at, self.failures = float("-inf"), 0  # when it was here last, how often it has tried since
         self.begun: Message = {}  # how the match began that is being played
         self.answered: Message = {}  # the question that was answered last: its match and ply
@@ -140,20 +140,6 @@ class Bot:
         self.say(f"the connection is lost ({why}): trying again")
         time.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(self.failures, 6)) * random.uniform(0.5, 1))
         self.failures += 1
-
-    def remembered(self, key: str) -> str:
-        """The token of a name on a host: the same each time, and readable for nobody else."""
-        states = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-        file = Path(states, "quintain-bot", key.replace("/", "_"))
-        try:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file.touch(mode=0o600)
-            if not file.read_text():
-                file.write_text(secrets.token_hex(16))
-        except OSError as error:
-            raise Unwelcome(f"the token cannot be kept in {file}: {error.strerror}") from None
-        self.say(f"the token is kept in {file}")
-        return file.read_text().strip()
 
     def say(self, line: str) -> None:
         if not self.quiet:  # names come from strangers: nothing in them may move the cursor, or fail to print

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Play on a Quintain host. One file, nothing to install: Ruby 3.1 or later, over TCP.
+# Play on a Quintain host. Nothing to install: Ruby 3.1 or later, over TCP.
 #
 #     require_relative "quintain"
 #     Quintain.play("connect-4") { |turn| 3 }
@@ -12,11 +12,10 @@
 # The block is given the host's message as a hash ("state", "ply", "last", "clock", "match") with "you", "players" and
 # "options" added. It returns a move as "last" shows it or in its short form.
 
-require "fileutils"
 require "json"
-require "securerandom"
 require "socket"
 require "timeout"
+require_relative "tokens"
 
 module Quintain
   class Unwelcome < StandardError; end # the host does not want this bot, or there is none: the message says why
@@ -39,7 +38,9 @@ module Quintain
   class Bot
     def initialize(game, name, url, address, quiet, choose)
       @url, @address, @quiet, @choose = url, address, quiet, choose
-      @hello = { type: "hello", protocol: 1, name: name, game: game, token: remembered("#{address[0]}-#{game}-#{name}") }
+      token, place = Tokens.remembered("#{address[0]}-#{game}-#{name}")
+      say "the token is kept in #{place}"
+      @hello = { type: "hello", protocol: 1, name: name, game: game, token: token }
       @welcomed, @failures = false, 0
     end
 
@@ -138,17 +139,6 @@ module Quintain
       say "the connection is lost (#{why}): trying again"
       sleep([LONGEST_WAIT, FIRST_WAIT * 2**@failures].min * rand(0.5..1.0))
       @failures += 1
-    end
-
-    # The token of a name on a host: the same each time, and readable for nobody else.
-    def remembered(key)
-      states = [ENV.fetch("XDG_STATE_HOME", ""), File.join(Dir.home, ".local", "state")].find { |folder| !folder.empty? }
-      place = File.join(states, "quintain-bot", key.tr("/", "_"))
-      FileUtils.mkdir_p(File.dirname(place), mode: 0o700)
-      File.write(place, SecureRandom.hex(16), perm: 0o600) unless File.size?(place)
-      File.read(place).strip.tap { say "the token is kept in #{place}" }
-    rescue SystemCallError => e
-      raise Unwelcome, "the token cannot be kept in #{place}: #{e.message}"
     end
 
     def result(winner) = { nil => "void", "draw" => "drawn", @begun["you"] => "won" }.fetch(winner, "lost")

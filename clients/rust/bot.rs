@@ -5,13 +5,14 @@
 mod json;
 mod legal_moves;
 mod quintain;
+mod tokens;
 
 use json::Json;
 use std::io::Write;
 
 /// Returns one of the moves, which are all that may be played; `turn.get("state")` is the position.
 fn choose(_turn: Json, moves: &[String]) -> String {
-    moves[quintain::random() as usize % moves.len()].clone()
+    moves[tokens::random() as usize % moves.len()].clone()
 }
 
 fn main() {

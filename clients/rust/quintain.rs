@@ -7,12 +7,10 @@
 //! started again within half a minute, the bot goes on with its match.
 
 use crate::json::Json;
-use std::collections::hash_map::RandomState;
-use std::fs::{self, OpenOptions};
-use std::hash::{BuildHasher, Hasher};
+use crate::tokens::{random, remembered};
 use std::io::{self, BufRead, BufReader, LineWriter, Write};
 use std::net::TcpStream;
-use std::os::{fd::AsRawFd, unix::fs::OpenOptionsExt};
+use std::os::fd::AsRawFd;
 use std::{env, thread, time::Duration, time::Instant};
 
 struct Bot<Choose> {
@@ -145,21 +143,4 @@ fn look_for_the_host(stream: &TcpStream) {
     for (level, name, value) in [(level, on, 1), (6, idle, 20), (6, gap, 5), (6, tries, 4)] {
         unsafe { setsockopt(stream.as_raw_fd(), level, name, &value, 4) };
     }
-}
-
-/// The token of a name on a host, and where it is kept: the same each time, and readable for nobody else.
-fn remembered(key: &str) -> io::Result<(String, String)> {
-    let states = env::var("XDG_STATE_HOME").ok().filter(|states| !states.is_empty());
-    let states = states.unwrap_or_else(|| env::var("HOME").unwrap_or(".".to_string()) + "/.local/state");
-    let place = format!("{states}/quintain-bot/{}", key.replace('/', "_"));
-    fs::create_dir_all(format!("{states}/quintain-bot")).map_err(|error| io::Error::other(format!("{place}: {error}")))?;
-    if fs::metadata(&place).map_or(true, |kept| kept.len() == 0) {
-        write!(OpenOptions::new().write(true).create(true).mode(0o600).open(&place)?, "{:016x}{:016x}", random(), random())?;
-    }
-    Ok((fs::read_to_string(&place)?.trim().to_string(), place))
-}
-
-/// A number that nobody can guess: the standard library seeds its hashes with what the system draws.
-pub fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
 }

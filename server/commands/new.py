@@ -67,48 +67,50 @@ STARTERS: Mapping[str, Starter] = MappingProxyType(
     {
         "python": Starter(
             "Python",
-            ("bot.py", "legal_moves.py", "protocol.py"),
+            ("bot.py", "legal_moves.py", "protocol.py", "tokens.py"),
             build="",
             run="python3 bot.py",
             more=PYTHON,
         ),
         "javascript": Starter(
             "JavaScript",
-            ("bot.mjs", "legal_moves.mjs", "quintain.mjs", "quintain.d.mts"),
+            ("bot.mjs", "legal_moves.mjs", "quintain.mjs", "quintain.d.mts", "tokens.mjs"),
             build="",
             run="node bot.mjs",
         ),
         "c": Starter(
             "C",
-            ("bot.c", "legal_moves.h", "quintain.h", "json.h"),
+            ("bot.c", "legal_moves.h", "quintain.h", "json.h", "tokens.h"),
             build="cc -O2 -o bot bot.c",
             run="./bot",
         ),
         "cpp": Starter(
             "C++",
-            ("bot.cpp", "legal_moves.hpp", "quintain.hpp", "json.hpp"),
+            ("bot.cpp", "legal_moves.hpp", "quintain.hpp", "json.hpp", "tokens.hpp"),
             build="c++ -std=c++17 -O2 -o bot bot.cpp",
             run="./bot",
         ),
         "java": Starter(
             "Java",
-            ("Bot.java", "LegalMoves.java", "Quintain.java"),
+            ("Bot.java", "LegalMoves.java", "Quintain.java", "Tokens.java"),
             build="javac *.java",
             run="java Bot",
         ),
         "go": Starter(
             "Go",
-            ("bot.go", "legal_moves.go", "quintain.go", "go.mod"),
+            ("bot.go", "legal_moves.go", "quintain.go", "tokens.go", "go.mod"),
             build="go build -o bot .",
             run="./bot",
         ),
         "rust": Starter(
             "Rust",
-            ("bot.rs", "legal_moves.rs", "quintain.rs", "json.rs"),
+            ("bot.rs", "legal_moves.rs", "quintain.rs", "json.rs", "tokens.rs"),
             build="rustc --edition 2021 -O bot.rs",
             run="./bot",
         ),
-        "ruby": Starter("Ruby", ("bot.rb", "legal_moves.rb", "quintain.rb"), build="", run="ruby bot.rb"),
+        "ruby": Starter(
+            "Ruby", ("bot.rb", "legal_moves.rb", "quintain.rb", "tokens.rb"), build="", run="ruby bot.rb"
+        ),
         "shell": Starter(
             "shell",
             ("bot.sh", "legal_moves.awk"),
@@ -122,8 +124,9 @@ STARTERS: Mapping[str, Starter] = MappingProxyType(
 README = """\
 # A bot that plays {title}, in {language}
 
-`choose` in `{bot}` decides which of the legal moves to play: improve it. The other files are the protocol and
-the rules. The host's page `/games/{game}` explains the game and shows what a position looks like.
+`choose` in `{bot}` decides which of the legal moves to play: improve it. The other files are the protocol,
+the rules, and where the bot's token is kept. The host's page `/games/{game}` explains the game and shows what
+a position looks like.
 
 {build}Run it against a host on this machine (`quintain serve` starts one):
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from server.http.wire import Request
 
-HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
 
 class Addresses(Struct, frozen=True):

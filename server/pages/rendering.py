@@ -7,6 +7,7 @@ that are markup by their type, which only drawings and parts of pages are.
 Other code that shows pages can use `page`, `part` and `HEADERS`.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,9 @@ POLICY = (
     "require-trusted-types-for 'script'; trusted-types parts; frame-ancestors "
 )
 
+
+# What a policy can name. It has no words for an address of IPv6, or for an underscore in a name.
+NAMED = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]+)?(/.*)?")
 
 # `optimized` would compile the filters' present results for constants into a template that is kept.
 OPTIONS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "optimized": False}
@@ -70,10 +74,12 @@ def page(
 ) -> Response:
     """A whole page; a `framed` one may be shown in frames of other sites.
 
-    Its scripts can reach this host's own port, and the address that the page `speaks_to`.
+    Its scripts can reach this host's own port, and the address that the page `speaks_to`: any of its scheme,
+    if a policy cannot name it.
     """
     body = ENVIRONMENT.get_template(template).render(seen)
-    reached = f"connect-src 'self' {speaks_to}; " if speaks_to else ""
+    source = speaks_to if NAMED.fullmatch(speaks_to) else f"{speaks_to.partition('://')[0]}:"
+    reached = f"connect-src 'self' {source}; " if speaks_to else ""
     policy = ("Content-Security-Policy", reached + POLICY + ("*" if framed else "'none'"))
     return Response(status, (HTML, policy, *HEADERS), body.encode())
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, WebSocket, WebSocketRoute, expect
 
 from games.brains import greedy
 from games.catalogue import catalogue
@@ -141,6 +141,25 @@ def test_whoever_plays_by_keyboard_is_at_the_board_when_the_other_has_moved(
         expect(first.locator("[data-move]").first).to_be_focused()
         first.locator("[data-resign]").click()
         expect(second.locator("[data-status] a")).to_be_visible()
+
+
+def test_a_tab_whose_copy_plays_on_says_so_and_does_not_come_back(browser: Browser, served: Served) -> None:
+    """Catches two tabs with the same token that take one match from each other, again and again."""
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/connect-4/play?against=first&name=Uma")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        with page.expect_popup() as opened:
+            page.evaluate("void open(location.href)")  # it has what this tab remembers, as a duplicate has
+        copy = opened.value
+        expect(copy.locator("[data-move]").first).to_be_visible()
+        expect(page.locator("[data-status]")).to_have_text("You are playing in another tab now.")
+        expect(page.locator("[data-typed]")).to_be_hidden()
+        assert page.locator("[data-move]").count() == 0
+        connections: list[WebSocket] = []
+        page.on("websocket", lambda each: connections.append(each))
+        copy.locator("[data-resign]").click()
+        expect(copy.locator("[data-status]")).to_contain_text("Uma resigned")
+        assert not connections
 
 
 def test_the_clock_of_whoever_is_to_move_runs(browser: Browser, served: Served) -> None:

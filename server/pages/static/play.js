@@ -11,6 +11,8 @@ const PAUSE = 100; // … with so many ms in between
 const TICK = 200; // ms between two looks at the clock
 const ANSWER = 4_000; // ms in which the host answers; a connection over which it has not counts as lost
 const QUIET = 10_000; // ms without a word from the host in a match, after which it is asked for one
+const TAKEN = "has taken over"; // what the host says when somebody plays on with this tab's token: a copy of the tab
+const OUT = "ask its organiser"; // … and when the person was taken out
 const SPOTS = ".spot, .choices button"; // whatever a move is played with, also when it has been
 
 const play = document.querySelector("[data-play]");
@@ -123,8 +125,8 @@ function hear(told) {
       if (Number(board.dataset.ply) !== told.ply || board.querySelector("[aria-disabled]")) look(told.ply); // not what is there already
       break;
     case "refused":
-      say(told.reason);
-      if (!match) finish();
+      say(told.reason.includes(TAKEN) ? "You are playing in another tab now." : told.reason);
+      if (!match || [TAKEN, OUT].some((words) => told.reason.includes(words))) finish();
       else look(asked.ply);
       break;
     case "end":

@@ -87,6 +87,13 @@ def test_the_page_may_reach_the_websocket_and_no_other_page_may() -> None:
     assert policy["Content-Security-Policy"] == f"connect-src 'self' ws://a:8001; {there}"
 
 
+@pytest.mark.parametrize("url", ["ws://[::1]:8001", "ws://my_host:8001", "wss://[2001:db8::1]"])
+def test_the_page_may_reach_a_websocket_that_a_policy_cannot_name(url: str) -> None:
+    """Browsers ignore such a source, and then block the connection."""
+    policy = dict(rendering.page("instead.html", speaks_to=url, **MISSING).headers)["Content-Security-Policy"]
+    assert policy == f"connect-src 'self' {url.partition(':')[0]}:; {rendering.POLICY}'none'"
+
+
 MISSING: Any = {"heading": "", "what": "", "path": "/", "games": (), "connect": {"http": ""}}
 
 

@@ -332,18 +332,19 @@ def test_html_and_scripts_in_the_rules_of_a_game_are_text() -> None:
 async def test_the_addresses_are_those_of_this_host(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         asked = await here.read("/")
-        home, odd = [
+        home, inner, odd = [
             (
                 await here.server.connect().ask(
                     f"GET / HTTP/1.1\r\nHost: {host}\r\nAccept: text/html\r\n\r\n".encode()
                 )
             ).body.decode()
-            for host in ("[::1]:7080", "a;b")
+            for host in ("[::1]:7080", "my_host:7080", "a;b")
         ]
     assert "nc a 7000" in asked
     assert "nc ::1 7000" in home
     assert "ws://[::1]:7001/play" in home
     assert "http://[::1]:7080/play" in home
+    assert "nc my_host 7000" in inner, "as containers and Windows name machines"
     assert "nc 127.0.0.1 7000" in odd
 
 

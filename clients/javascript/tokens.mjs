@@ -1,0 +1,14 @@
+/** Where the token of a bot is kept: whoever has it is the bot, and may come back to its match. */
+export const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
+
+/** The token of a name on a host, and where it is kept: the same each time, and readable for nobody else. */
+export async function remembered(key) {
+  const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (!isNode) return [(localStorage[`quintain ${key}`] ??= token), "the browser's local storage"];
+  const [files, os, path] = await Promise.all([import("node:fs"), import("node:os"), import("node:path")]);
+  const states = process.env.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state");
+  const file = path.join(states, "quintain-bot", key.replaceAll("/", "_"));
+  files.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  if (!files.existsSync(file) || !files.statSync(file).size) files.writeFileSync(file, token, { mode: 0o600 });
+  return [files.readFileSync(file, "utf8").trim(), file];
+}
