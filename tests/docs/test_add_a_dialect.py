@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable
 from configparser import ConfigParser
 from pathlib import Path
+from shutil import copytree
 from typing import TextIO
 
 import msgspec
@@ -102,3 +103,18 @@ def test_a_dialect_that_cannot_be_used_is_said_in_a_line(tmp_path: Path) -> None
     assert f"quintain: entry point words = nowhere.words:DIALECT: {why}\n" in said
     assert "Traceback" not in said
     assert "ready" not in said
+
+
+def test_workers_warn_of_a_dialect_that_says_of_no_bot_where_it_wants_to_play(
+    tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "installed"
+    copytree(PLANTED, installed)
+    source = installed / "plain_words.py"
+    source.write_text(source.read_text().replace(", wanted=wanted", ""))
+    for where, warned in ((installed, True), (PLANTED, False)):
+        monkeypatch.setenv("PYTHONPATH", str(where))
+        host = serve("--workers", "2", "--show", "1")
+        host.process.terminate()
+        _, _, said = host.end()
+        assert ("some bots of a dialect will be refused" in said) is warned
