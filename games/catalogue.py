@@ -5,6 +5,7 @@ is whatever another package declares under the entry point group
 `quintain.games`, which is how other people's games get in.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -17,6 +18,7 @@ import games
 from games.game import Game, quoted
 
 GROUP = "quintain.games"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,58}")  # it stands in addresses and in names of tournaments
 
 
 class Named(Protocol):
@@ -59,6 +61,9 @@ def by_name(kind: type[T], declared: Iterable[tuple[str, object]]) -> Mapping[st
         if not isinstance(each, kind):
             raise BadCatalogue(f"{where}: expected a {kind.__name__}, found a {type(each).__name__}")
         name = each.name
+        if not (isinstance(name, str) and NAME.fullmatch(name)):
+            expected = 'a letter or digit, and at most 58 more or "_", "." and "-"'
+            raise BadCatalogue(f"{where}: expected as its name {expected}, not {quoted(name)}")
         if name in found:
             what = kind.__name__.lower()
             raise BadCatalogue(f"{where}: there is a {what} {name!r} already, from {origin[name]}")

@@ -3,6 +3,7 @@
 It changes nothing, except that it writes an empty file and removes it again.
 """
 
+import errno
 import math
 import os
 import platform
@@ -253,12 +254,22 @@ def _ports(settings: Settings, running: bool) -> Iterator[Diagnosis]:
             if running:
                 yield Diagnosis(name, Severity.OK, f"{said}, and a host is running")
             else:
-                advice = f"end what listens there, or choose another with --{name} (0 picks a free one)"
-                yield Diagnosis(name, Severity.FAULT, said, advice)
+                yield Diagnosis(name, Severity.FAULT, said, _how_to_listen(name, error))
         else:
             yield Diagnosis(
                 name, Severity.OK, f"{settings.bind} {f'port {port} is free' if port else 'has a free port'}"
             )
+
+
+def _how_to_listen(name: str, error: OSError) -> str:
+    """What to do about a port at which a host cannot listen."""
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"end what listens there, or choose another with --{name} (0 picks a free one)"
+        case errno.EACCES:
+            return f"choose one from 1024 on with --{name}: those below need rights of the system"
+        case _:
+            return "set `bind` to an address of this machine: 0.0.0.0 is all of IPv4, :: all of IPv6"
 
 
 def _bind(address: str, port: int) -> None:

@@ -42,7 +42,7 @@ from server.pages.rendering import warm
 from server.programs.printing import printing
 from server.protocols import tcp, websocket
 from server.protocols.catalogue import carried, prepare
-from server.protocols.dialect import Dialect, OverHttp
+from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket, nowhere
 from server.show.begin import ShowSettings, zero
 from server.show.child import Started
 from server.show.conduit import POSSIBLE
@@ -162,6 +162,8 @@ async def _serve(
     last = (lambda: ledger.safe) if peering is None else (lambda: peering.last)  # the latest safe entry
     show = None if first is None else Show(host, last, lending, first)
     spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
+    if settings.workers > 1 or settings.peers:
+        _warn_of_dialects()
     workers = _workers(settings, host, ledger, admission, show, spoken)
     async with trio.open_nursery() as nursery:
         if peering is not None:
@@ -352,6 +354,16 @@ def _let_in(
                 before_passing_on=_nothing if workers is None else workers.catch_up,
             )
             nursery.start_soon(admit)
+
+
+def _warn_of_dialects() -> None:
+    """Say which dialects lead no bot to the process that it plays in."""
+    for dialect, way in (*carried(OverTcp), *carried(OverWebsocket)):
+        if way.wanted is nowhere:
+            why = (
+                "it does not say where they want to play, so only the process that they come to can take them"
+            )
+            log.warning("some bots of a dialect will be refused", dialect=dialect.name, why=why)
 
 
 def _nothing() -> None:

@@ -414,7 +414,10 @@ class Host:
         if self.group is not None:
             self.timekeeper.too_late = partial(MovedAway, STOPPING)
         for each in tuple(self.on_stop):
-            each.say_goodbye()
+            try:
+                each.say_goodbye()
+            except Exception as error:  # all others are to hear it
+                self.guard.report(error)
 
     # Within
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import structlog
 import trio
@@ -30,7 +30,11 @@ Way = TypeVar("Way", OverTcp, OverWebsocket, OverHttp)
 @cache
 def dialects() -> Mapping[str, Dialect]:
     """Every dialect by its name."""
-    return by_name(Dialect, (*_own(), *installed(GROUP)))
+    others = tuple(installed(GROUP))
+    found = by_name(Dialect, (*_own(), *others))
+    for where, dialect in others:
+        _expect_page(where, cast("Dialect", dialect))
+    return found
 
 
 def carried(by: type[Way]) -> Iterator[tuple[Dialect, Way]]:
@@ -75,6 +79,15 @@ async def prepare() -> None:
                 await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
             except Exception as error:  # it only does ahead of time what is done when it is needed
                 log.error("a dialect fails to prepare", dialect=dialect.name, exc_info=error)
+
+
+def _expect_page(where: str, dialect: Dialect) -> None:
+    """Raises `BadCatalogue` if somebody else's dialect has no page where it says: a wheel may lack it."""
+    try:
+        if dialect.page is not None:
+            dialect.page.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BadCatalogue(f"{where}: its page cannot be read: {error}") from error
 
 
 def _own() -> Iterator[tuple[str, object]]:

@@ -183,7 +183,11 @@ class Passable:
             if self._outbox.too_slow:
                 talk.attendance.note_cut(self._outbox.too_slow)
             talk.attendance.unread |= not self._outbox.empty or self._outbox.cut_reason is not None
-            talk.gone()
+            try:
+                talk.gone()
+            except Exception:
+                talk.attendance.lost()  # all the same, or matches are dealt to a bot that is not here
+                raise
         if self._recall is not None:
             self._recall()
 

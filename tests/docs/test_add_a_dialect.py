@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable
 from configparser import ConfigParser
 from pathlib import Path
+from shutil import copytree
 from typing import TextIO
 
 import msgspec
@@ -102,3 +103,33 @@ def test_a_dialect_that_cannot_be_used_is_said_in_a_line(tmp_path: Path) -> None
     assert f"quintain: entry point words = nowhere.words:DIALECT: {why}\n" in said
     assert "Traceback" not in said
     assert "ready" not in said
+
+
+@pytest.mark.parametrize("page", [None, b"# \xe9"])
+def test_a_dialect_whose_page_cannot_be_read_stops_the_start_in_a_line(
+    page: bytes | None, tmp_path: Path
+) -> None:
+    """With a wheel that was made without the page, a host ended with a traceback."""
+    installed = tmp_path / "installed"
+    copytree(PLANTED, installed)
+    (installed / "plain-words.md").unlink()
+    if page is not None:
+        (installed / "plain-words.md").write_bytes(page)
+    said = python(installed, "-m", "server", "serve", "--tcp", "0", "--data", str(tmp_path / "data"), code=2)
+    assert "quintain: entry point plain-words = plain_words:DIALECT: its page cannot be read: " in said
+    assert "Traceback" not in said
+
+
+def test_workers_warn_of_a_dialect_that_says_of_no_bot_where_it_wants_to_play(
+    tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "installed"
+    copytree(PLANTED, installed)
+    source = installed / "plain_words.py"
+    source.write_text(source.read_text().replace(", wanted=wanted", ""))
+    for where, warned in ((installed, True), (PLANTED, False)):
+        monkeypatch.setenv("PYTHONPATH", str(where))
+        host = serve("--workers", "2", "--show", "1")
+        host.process.terminate()
+        _, _, said = host.end()
+        assert ("some bots of a dialect will be refused" in said) is warned

@@ -7,6 +7,8 @@ import pytest
 
 import games
 from games.catalogue import GROUP, BadCatalogue, catalogue
+from server.host.opening import OPEN
+from tournament.folding import NAME
 
 RENAMED = """
 import msgspec
@@ -85,6 +87,24 @@ def test_two_games_of_one_name_are_refused_and_both_are_named(installed: Package
     with pytest.raises(BadCatalogue) as refusal:
         catalogue()
     assert str(refusal.value) == f"{where}: there is a game 'connect-4' already, from games.connect4"
+
+
+@pytest.mark.parametrize("name", ["Go Bang!", "", "a/b", "..", "four\\n", "x" * 60])
+def test_a_name_that_no_address_and_no_tournament_could_have_is_refused(
+    installed: Package, name: str
+) -> None:
+    """What was played of such a game was exported, and then not imported again."""
+    where = installed("quintain_misnamed", RENAMED.format(name=name))
+    with pytest.raises(BadCatalogue) as refusal:
+        catalogue()
+    assert str(refusal.value).startswith(f"{where}: expected as its name a letter or digit, ")
+
+
+def test_the_open_table_of_every_game_is_called_as_a_tournament_may_be(installed: Package) -> None:
+    longest = "4" + "x" * 58
+    installed("quintain_long_name", RENAMED.format(name=longest))
+    assert longest in catalogue()
+    assert all(NAME.fullmatch(OPEN + name) for name in catalogue())
 
 
 @pytest.mark.parametrize(

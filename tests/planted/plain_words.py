@@ -13,6 +13,7 @@ import msgspec
 
 from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
+from server.host.abroad import Wanted
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
@@ -45,7 +46,7 @@ class PlainWords:
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
         here = self.attendance
-        text = message.decode("utf-8", "replace").strip()
+        text = plain(message)
         if not here.budget.message(at):
             self.give_up("too many lines")
         elif here.seat is not None:
@@ -137,9 +138,21 @@ class PlainWords:
         self._channel.say(line, True)
 
 
+def plain(message: bytes) -> str:
+    return message.decode("utf-8", "replace").strip()
+
+
+def wanted(message: bytes) -> Wanted | None:
+    """Where a bot with this line wants to play."""
+    hello = HELLO.fullmatch(plain(message))
+    if hello is None or hello[1] not in catalogue():
+        return None
+    return Wanted(hello[2], hello[1], None, door=DIALECT.name)
+
+
 DIALECT = Dialect(
     name="plain-words",
     title="plain words",
-    carried_by=(OverTcp(speak=PlainWords, recognises=lambda line: line.startswith(b"PLAY ")),),
+    carried_by=(OverTcp(speak=PlainWords, recognises=lambda line: line.startswith(b"PLAY "), wanted=wanted),),
     page=Path(__file__).with_name("plain-words.md"),
 )

@@ -1084,6 +1084,18 @@ def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path:
             assert states(tmp_path, ports=ports)["tcp"] is Severity.OK
 
 
+def test_the_doctor_does_not_blame_another_program_for_an_address_that_this_machine_does_not_have(
+    tmp_path: Path,
+) -> None:
+    changed = {"bind": "192.0.2.9", "ports": {"tcp": 0, "websocket": 0, "http": 0}}
+    found = settings(None, {}, {"data": str(tmp_path / "data"), **changed})
+    doors = [each for each in examination(found) if each.about in ("tcp", "websocket", "http")]
+    assert [each.state for each in doors] == [Severity.FAULT] * 3
+    assert {each.advice for each in doors} == {
+        "set `bind` to an address of this machine: 0.0.0.0 is all of IPv4, :: all of IPv6"
+    }
+
+
 @ipv6
 @pytest.mark.parametrize(
     ("taken", "bind", "state"),

@@ -110,7 +110,7 @@ class Attendance(Taker):
         begun before it came, perhaps before the host was started: after that, `tell` hears what is new.
         Without it, `tell` hears everything again.
         `replaced` is called with the reason, before everything is let go of; `tournament_over` from within
-        the scheduler, so it must not fail. `taken_out` is called with the reason why its tournament deals
+        the scheduler. `taken_out` is called with the reason why its tournament deals
         nothing more to a bot, as soon as it plays no match there: the dialect then ends the attendance.
         Without it, `replaced` is called. `moved` is called whenever the bot has a place in a tournament.
         """
@@ -199,11 +199,21 @@ class Attendance(Taker):
                 if visit is not None:
                     self._log_coming(visit, wishes)
                     authenticated()
-                    admitted(visit)
-                    self.take_place()
+                    self._welcome(visit, admitted)
             self._hear_early(early)
 
         start_in_turn(self._host.guard, self._host.coming, decide)
+
+    def _welcome(self, visit: Visit, admitted: Callable[[Visit], None]) -> None:
+        try:
+            admitted(visit)
+        except Exception as error:  # ours: it comes anew, and a match to which it came back is void
+            self._host.guard.report(error)
+            if visit.player.seat is not None:
+                visit.player.seat.match.fail(trio.current_time())
+            self._untold()
+        else:
+            self.take_place()
 
     def _hear_early(self, early: Callable[[bytes, float], None]) -> None:
         """Give `early` what came while the bot was arriving."""
@@ -360,7 +370,7 @@ class Attendance(Taker):
             raise
 
     def _untold(self) -> None:
-        """The bot could not be told of its match, which is void: it comes anew, and misses no other."""
+        """The bot could not be told of something, such as a match, which is void: it comes anew."""
         if not self.over:
             self._give_way(HOST_FAILED)
 
@@ -515,7 +525,10 @@ class Attendance(Taker):
     def _give_way(self, why: str) -> None:
         """Another connection with the same token has taken over."""
         seat = self.seat
-        self._replaced(why)
+        try:
+            self._replaced(why)
+        except Exception as error:  # ours, and it must keep nobody from coming in its place
+            self._host.guard.report(error)
         if self._successor is None:
             if self._follower is not None:
                 self._follower.stop()
@@ -552,7 +565,11 @@ class Attendance(Taker):
     def hear_the_end(self, tournament: HeldTournament, fact: AnyFact) -> None:
         if not self.over:
             self.happens(Happening.TOURNAMENT_OVER)
-            self._tournament_over(tournament, fact)
+            try:
+                self._tournament_over(tournament, fact)
+            except Exception as error:  # ours, and all others are to hear the end
+                self._host.guard.report(error)
+                self._untold()
 
     def taken_out(self) -> None:
         """Have the bot told if it waits in vain, because an organiser has taken it out."""
@@ -566,7 +583,11 @@ class Attendance(Taker):
                 held = self._host.tournaments[self.visit.player.place or ""]
                 self._host.untold.has_heard(held.record, self.visit.player.name)
             self.happens(Happening.TAKEN_OUT)
-            self._taken_out(str(why))
+            try:
+                self._taken_out(str(why))
+            except Exception:
+                self._untold()
+                raise
 
     def _why_out(self) -> Refusal | None:
         """Why nothing more is dealt to the bot, if it plays nothing; None if it may be, or all is over."""

@@ -1,4 +1,4 @@
-"""What every dialect owes the host besides what it says: the wire log, the budget, questions, admission.
+"""What every dialect owes the host besides what it says: wire log, budget, questions, admission, the way.
 
 A dialect that forgets one of these looks right on its page. So each exchange on
 each page is replayed here while somebody takes notes. A dialect that is added is
@@ -15,7 +15,9 @@ import trio.testing
 from msgspec.structs import replace
 from trio.testing import MockClock
 
+from server.host.abroad import Wanted
 from server.host.host import Host
+from server.host.reception import Visit
 from server.host.wire_log import NO_TAPE, Tape
 from server.net.admission import Admission, Visitor
 from server.net.limits import Limits, Rate
@@ -32,6 +34,7 @@ from tests.server.protocols.overheard import (
     places,
 )
 from tests.server.transcripts import Transcript, replay, staged
+from tests.server.workers.test_handing import Elsewhere
 from tournament.causes import Disconnected
 from tournament.events import Ending, Moved
 from tournament.match import Match
@@ -281,6 +284,32 @@ async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
             visitor = came.get(line.who[0])
             if visitor is not None and done(host, matches) > before:
                 assert visitor in gate.known, f"{line.who[0]} is a stranger after line {line.number}"
+
+
+# The way to another process
+
+
+class Here(Elsewhere):
+    """Every tournament is held here, and each bot that a door asks about is noted."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__()
+        self.entered = host.roll.of
+
+    def holder(self, wanted: Wanted, leaving: Visit | None = None) -> None:
+        self.wanted.append(wanted)
+
+
+@every_transcript_over_connections
+async def test_a_door_asks_where_to_serve_each_bot_before_it_is_let_in(
+    page: Page, transcript: Transcript, autojump_clock: MockClock
+) -> None:
+    """Or it is refused wherever another worker, or another host, holds what it wants to play in."""
+    async with staged(transcript, memory, over=page.over) as (host, stage):
+        host.abroad = here = Here(host)
+        for line in transcript.lines:
+            await stage.perform(line)
+        assert {*host.measures.came} <= {(each.door, each.game) for each in here.wanted}
 
 
 def done(host: Host, matches: list[Match]) -> int:

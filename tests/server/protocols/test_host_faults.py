@@ -251,6 +251,85 @@ async def test_an_old_bot_that_could_not_be_told_of_its_match_may_come_again(
         assert [state[0] for state in await bob.states()] == ["placeWorker"]
 
 
+async def test_a_bot_that_cannot_be_told_of_the_end_of_its_tournament_ends_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    """Catches a fault of one dialect that ended the whole host."""
+    async with room(CUP) as hall:
+        with capture_logs(), monkeypatch.context() as planted:
+            plant(planted, HouseTalk, "_tournament_over", after=False)
+            ann = await hall.hello("ann")
+        bob = await hall.hello("bob")
+        await ann.tell(type="resign")
+        expect_counted(hall.host)
+        assert (await ann.messages())[-2:] == [
+            {"type": "refused", "reason": HOST_FAILED},
+            {"type": "[closed]"},
+        ]
+        assert [each["type"] for each in await bob.messages()][-2:] == ["end", "standings"]
+        assert hall.host.tournaments["cup"].record.state is State.FINISHED
+
+
+async def test_whoever_comes_back_to_its_match_may_do_so_if_its_old_connection_cannot_be_told(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    """Catches a match that was lost on time, by a bot that the host had sent away."""
+    async with room(CUP) as hall:
+        with capture_logs(), monkeypatch.context() as planted:
+            plant(planted, HouseTalk, "_give_way", after=False)
+            old = await hall.hello("ann", token=OWN)
+        await hall.hello("bob")
+        await old.messages()
+        ann = await hall.hello("ann", token=OWN)
+        expect_counted(hall.host)
+        assert [each["type"] for each in await ann.messages()] == ["welcome", "begin", "turn"]
+
+
+async def test_a_bot_that_cannot_be_told_that_it_is_in_loses_no_match_to_which_it_came_back(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that was in, and was neither asked nor missed until its time was over."""
+    async with room(CUP) as hall:
+        ann, _ = await hall.hello("ann", token=OWN), await hall.hello("bob")
+        with capture_logs(), monkeypatch.context() as planted:
+            plant(planted, HouseTalk, "_enter", after=False)
+            again = await hall.hello("ann", token=OWN)
+        expect_counted(hall.host)
+        assert (await again.messages())[-1] == {"type": "[closed]"}
+        (over,) = hall.host.tournaments["cup"].record.matches.values()
+        expect_void(over)
+        ann = await hall.hello("ann", token=OWN)
+        assert [each["type"] for each in await ann.messages()] == ["welcome", "begin", "turn"]
+
+
+async def test_a_bot_that_has_gone_is_gone_though_its_dialect_fails(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    """Catches a name that stayed taken, and to which matches were dealt."""
+    async with room() as hall:
+        with capture_logs(), monkeypatch.context() as planted:
+            plant(planted, Memo, "gone", after=False)
+            ann = await hall.come("ann")
+            await ann.wire.aclose()
+            await trio.testing.wait_all_tasks_blocked()
+        assert not list(hall.host.lobby.players())
+        hall.host.guard.caught.clear()
+
+
+async def test_a_bot_that_cannot_be_told_that_the_host_stops_keeps_nobody_else_from_hearing_it(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    """Catches a stop that ended with a traceback, without the standings."""
+    async with room() as hall:
+        bots = [await hall.hello("ann"), await hall.hello("cas", "quoridor")]
+        with capture_logs(), monkeypatch.context() as planted:
+            plant(planted, Memo, "give_up", after=False)
+            await hall.come("bob")
+            await hall.host.stop()
+        expect_counted(hall.host)
+        assert [(await each.messages())[-1]["type"] for each in bots] == ["[closed]"] * 2
+
+
 @pytest.mark.parametrize("kind", [Began, Moved])
 async def test_a_bot_of_hexagon_dots_that_could_not_be_told_of_its_match_may_join_again(
     kind: type, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
