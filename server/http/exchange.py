@@ -60,7 +60,7 @@ class Exchange:
         self.decides = False
         self.pending = False  # a task of the application is at it
         self.begun: Callable[[], None] = _do_nothing  # called when an answer begins that is given bit by bit
-        self.callbacks: tuple[Callable[[], None], ...] = ()  # what `on_gone` was given
+        self.callbacks: tuple[Callable[[], object], ...] = ()  # what `on_gone` was given
         self._connection = connection
 
     def respond(self, response: Response) -> None:
@@ -76,7 +76,7 @@ class Exchange:
         self._connection.open(self, status, headers)
         return Chunks(self, self._connection)
 
-    def on_gone(self, callback: Callable[[], None]) -> None:
+    def on_gone(self, callback: Callable[[], object]) -> None:
         """Have `callback` called when the client hangs up before the answer is complete; now, if it has."""
         if self.gone:
             callback()
