@@ -12,6 +12,7 @@ from typing import TypeVar
 import trio
 from msgspec import UNSET, Struct
 
+from tournament.draws import reveals
 from tournament.events import Ending
 from tournament.facts import (
     Admitted,
@@ -106,7 +107,8 @@ class Desk:
                 raise Refusal(f"{record.name} was ended already")
             if record.state not in (State.RUNNING, State.PAUSED):
                 raise Refusal(f"{record.name} is {record.state}; only what is running or paused can be ended")
-            over = [] if record.dealt else [Turned(State.FINISHED)]  # whoever ordered it is told so
+            # Whoever ordered it is told that it is over.
+            over = [] if record.dealt else [*reveals(record), Turned(State.FINISHED)]
             await self._keep("end", "", [EndedEarly(), *over])
 
     async def withdraw(self, name: str, why: str = "") -> None:

@@ -429,6 +429,8 @@ class Tournament:
         while self.record.state is not State.FINISHED:
             self._news = trio.Event()
             async with self.deciding:
+                if self.record.state is State.FINISHED:
+                    return  # an organiser has ended it meanwhile
                 await self._presence.catch_up()
                 until = min(await self._step(), self._dealing.goes_on)
             with trio.move_on_at(until):

@@ -1,14 +1,17 @@
 """A tournament that its organiser ends before all was played: the hall closes."""
 
+from collections.abc import Sequence
+
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from server.export.verify import verify
 from tests.server.exports import exported, text
 from tests.tournament.world import World, first, silent, table, world
 from tournament.events import Ending
-from tournament.facts import Dealt, Drew, EndedEarly, Entered, State, Turned
+from tournament.facts import AnyFact, Dealt, Drew, EndedEarly, Entered, State, Turned
 from tournament.folding import fold
 from tournament.format import Terms, offered
 from tournament.refusals import Refusal
@@ -73,6 +76,31 @@ async def test_it_ends_at_once_where_nothing_is_played_even_if_it_is_paused(
         assert here.tournament.record.state is State.FINISHED, "and whoever has ordered it is told so"
         await here.tournament.finished()
     assert len(here.concluded()) == 2
+
+
+async def test_it_is_over_once_though_something_changes_while_its_end_is_being_kept(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a tournament that waits for its turn to look, and then is over for the second time."""
+
+    class Slow(Memory):
+        async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+            if EndedEarly() in facts:
+                here.tournament.wake()
+                await trio.testing.wait_all_tasks_blocked()
+            return await super().keep(tournament, when, facts)
+
+    store = Slow()
+    async with world(FOUR, store=store) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.5)
+        await here.desk.pause()
+        await trio.sleep(100.0)
+        await here.desk.end()
+        await trio.testing.wait_all_tasks_blocked()
+    facts = [each.fact for each in store.kept()]
+    assert facts.count(Turned(State.FINISHED)) == 1
+    assert verify(text(exported(tuple(store.kept())))).findings == []
 
 
 async def test_after_a_crash_it_ends_with_what_was_in_play(autojump_clock: MockClock) -> None:

@@ -153,15 +153,16 @@ async def test_a_seed_is_shown_to_nobody_who_may_still_enter_before_the_first_dr
     assert facts.index("revealed") + 1 == facts.index("drew")
 
 
+@pytest.mark.parametrize(("order", "of"), [("withdraw", {"name": "ann"}), ("end", {})])
 async def test_a_tournament_in_which_nothing_was_drawn_shows_its_seed_when_it_is_over(
-    autojump_clock: MockClock,
+    order: str, of: dict[str, str], autojump_clock: MockClock
 ) -> None:
     async with office() as here:
         choices = {"game": GAME, "format": "swiss", "rounds_at": ["2030-03-01T18:00:00Z"]}
         await here.tell("/api/tournaments", 201, name="cup", entrants=4, **choices)
         await here.come("ann", "bob")
         await here.tell("/api/tournaments/cup/start")
-        await here.tell("/api/tournaments/cup/withdraw", name="ann")
+        await here.tell(f"/api/tournaments/cup/{order}", **of)
         await trio.sleep(1.0)
         shown = await here.read("/api/tournaments/cup")
         _, exported = await here.text("/api/tournaments/cup/export")
