@@ -136,25 +136,28 @@ def _refusal_objections(match: Match, refused: Cause) -> Iterator[str]:
     position = match.positions[refused.ply]
     if position.turn != refused.seat or len(refused.sent) >= SENT:
         return  # out of turn, or too long to be kept whole: it cannot be judged again
-    if all(_is_legal(match, position, read) for read in _readings(refused.sent)):
+    if not _may_be_refused(match, position, refused):
         yield f"{quoted(refused.sent)} is said to have been refused after {refused.ply} moves, and is legal"
 
 
-def _readings(sent: str) -> Iterator[Any]:
-    """What may have been sent, given how it is kept: a text as it is, anything else as JSON."""
+def _may_be_refused(match: Match, position: Any, refused: Refused) -> bool:
+    """Whether what was sent is illegal, given how it is kept: a text as it is, anything else as JSON."""
+    as_text = _why_illegal(match, position, refused.sent)
     try:
-        found = msgspec.json.decode(sent)
+        found = msgspec.json.decode(refused.sent)
     except (ValueError, RecursionError):
-        yield sent
-        return
-    yield found
-    if not isinstance(found, dict | list):
-        yield sent
+        return as_text is not None
+    if _why_illegal(match, position, found) is not None:
+        return True
+    if isinstance(found, dict | list) and as_text is not None:  # a text that looks like one is quoted as such
+        return refused.why == as_text or quoted(refused.sent) in refused.why
+    return as_text is not None
 
 
-def _is_legal(match: Match, position: Any, sent: Any) -> bool:
+def _why_illegal(match: Match, position: Any, sent: Any) -> str | None:
+    """Why something is no move; None if it is one."""
     try:
         position.play(match.game.read(sent, position))
-    except (Illegal, RecursionError):
-        return False
-    return True
+    except (Illegal, RecursionError) as illegal:
+        return str(illegal)
+    return None

@@ -16,7 +16,7 @@ import pytest
 from msgspec import UNSET, structs
 
 from games.catalogue import catalogue
-from games.game import Illegal, Pace
+from games.game import Illegal, Pace, quoted
 from server.export.json_views import BY_THE_ORGANISER
 from server.export.read import LONGEST, SHORT, Finding
 from server.export.read import lines as read_lines
@@ -521,6 +521,7 @@ FLIPPED = {"ending": "illegal", "why": f"ann: {FLIP['why']}", "fault": "bot"}
 EARLY_FLIP = ILLEGAL | {"why": f"bob: {FLIP['why']}"}
 EARLY_FLIP |= {"moves": CUP[4]["moves"][:3], "times": [1.0] * 3, "plies": 3}
 LEGAL = '{"action":"putSymbol","position":"SW"}'
+AS_TEXT = f"{quoted(LEGAL)} is not a field"  # as of a bot that sends a text in place of the object in it
 
 
 @pytest.mark.parametrize(
@@ -558,6 +559,7 @@ LEGAL = '{"action":"putSymbol","position":"SW"}'
             ILLEGAL | {"cause": [REFUSED | {"sent": LEGAL}]},
             "is said to have been refused after 4 moves, and is legal",
         ),
+        (ILLEGAL | {"cause": [REFUSED | {"sent": LEGAL, "why": AS_TEXT}], "why": f"bob: {AS_TEXT}"}, None),
         (ILLEGAL | {"cause": [REFUSED | {"sent": LEGAL.ljust(SENT - 1)}]}, "is legal"),
         (ILLEGAL | {"cause": [REFUSED | {"sent": LEGAL.ljust(SENT)}]}, None),
         (ILLEGAL | {"cause": [REFUSED | {"sent": '"SW"'}]}, None),
