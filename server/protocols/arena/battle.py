@@ -108,9 +108,10 @@ class Battle:
     def await_call(self) -> None:
         """Have the clock wait until the bot has been called, however many the host calls before it.
 
-        A bot that has come back by itself, after a restart of the host, knows its battle.
+        A bot that is here, or has come back by itself after a restart of the host, knows its battle.
         """
-        if self.expected is not None and not self.match.interrupted:
+        knows = self.started or self.match.interrupted
+        if self.expected is not None and not knows and not self.over.is_set():
             self.expect(inf)
 
     def expect_as_before(self) -> None:
