@@ -30,7 +30,6 @@ Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
 LookUp = Callable[[str, str], Awaitable[list[IP]]]  # a name, and whose it is
 
 TRIED = 4  # addresses of one name, if those before do not answer
-LONGEST_WAIT = 60.0  # seconds until a call's turn: one that would have to wait longer is not made
 SERVERS = 1000  # servers whose last call is remembered
 NOBODY = (
     "this host calls nobody: come without an address to call, "
@@ -108,11 +107,11 @@ class Outbound(Caller):
             raise Forbidden(f"{url.host} is not known, or nothing that this host may call")
 
     async def post(self, url: Url, body: bytes) -> bool:
-        if not await self._turn(url.authority):  # before the look-up: no name is asked for more often
-            return False
+        await self._turn(url.authority)  # before the look-up: no name is asked for more often
         addresses = await self._found(url, self._look_up_again)
-        if not addresses or not await self._turn(*(f"{each} {url.port}" for each in addresses)):
+        if not addresses:
             return False
+        await self._turn(*(f"{each} {url.port}" for each in addresses))
         sent = False
         async with self._calls.one(url.origin):
             # The answer does not matter, nor whether there is one.
@@ -128,17 +127,14 @@ class Outbound(Caller):
         log.debug("called", server=url.authority, sent=sent)
         return sent
 
-    async def _turn(self, *servers: str) -> bool:
-        """Wait until all of these may be called; False if that would take too long."""
+    async def _turn(self, *servers: str) -> None:
+        """Wait until all of these may be called."""
         now = trio.current_time()
         at = max(now, *(self._next.get(server, now) for server in servers))
-        if at - now > LONGEST_WAIT:
-            return False
         if len(self._next) >= SERVERS:
             self._next = {server: next_ for server, next_ in self._next.items() if next_ > now}
         self._next |= dict.fromkeys(servers, at + self._limits.call_pause_seconds)
         await trio.sleep_until(at)
-        return True
 
     async def _open(self, url: Url, addresses: Sequence[IP]) -> trio.abc.Stream | None:
         """Connect to the first address that answers within its share of the time."""

@@ -105,6 +105,15 @@ class Battle:
         self.seat.hold(seconds)
         self.expected = self.seat.now + seconds
 
+    def await_call(self) -> None:
+        """Have the clock wait until the bot has been called, however many the host calls before it.
+
+        A bot that is here, or has come back by itself after a restart of the host, knows its battle.
+        """
+        knows = self.started or self.match.interrupted
+        if self.expected is not None and not knows and not self.over.is_set():
+            self.expect(inf)
+
     def expect_as_before(self) -> None:
         """Have the clock wait again, no longer than it would have waited."""
         if self.expected is not None and not self.started:

@@ -173,7 +173,12 @@ class Evaluations:
         return battle.started
 
     async def _invite(self, bot: Url, battle: Battle) -> None:
-        if not await self._invitations.invite(bot, battle) and not battle.started:
+        invited = await self._invitations.invite(bot, battle)
+        if battle.started:
+            return
+        if invited:
+            battle.expect(self._host.limits.start_seconds)
+        else:
             battle.seat.leave()
 
     def _forget_old(self) -> None:

@@ -404,19 +404,21 @@ class Guest:
             self._host.guard.start_soon(self._invite, self.url, battle)
 
     async def _invite(self, url: Url, battle: Battle) -> None:
-        invitations = self._guests.invitations
-        async with invitations.turn(url):
-            if battle.started or battle.over.is_set():
-                return
-            invited = await invitations.invite(url, battle)
-            knows = battle.started or battle.match.interrupted  # then it has come back by itself
-            if battle.expected is not None and not knows and not battle.over.is_set():
-                if invited:
-                    # Its turn to be invited may have come late.
-                    battle.expect(self._host.limits.start_seconds)
-                else:
-                    battle.seat.leave()
-            await battle.over.wait()
+        """Call a bot to its battle when its last is over. Its answer to the call may come later than that."""
+        async with self._guests.invitations.turn(url):
+            if not (battle.started or battle.over.is_set()):
+                self._host.guard.start_soon(self._call, url, battle)
+                await battle.over.wait()
+
+    async def _call(self, url: Url, battle: Battle) -> None:
+        invited = await self._guests.invitations.invite(url, battle)
+        knows = battle.started or battle.match.interrupted  # then it has come back by itself
+        if battle.expected is not None and not knows and not battle.over.is_set():
+            if invited:
+                # Its turn to be invited may have come late.
+                battle.expect(self._host.limits.start_seconds)
+            else:
+                battle.seat.leave()
 
     def _acknowledge(self) -> None:
         """The bot has asked for its battle, so it must have received the answer, and its token with it."""

@@ -53,7 +53,8 @@ class Invitations:
         return lock
 
     async def invite(self, url: Url, battle: Battle) -> bool:
-        """Tell a bot its battle; returns whether it can have heard of it."""
+        """Tell a bot its battle; returns whether it can have heard of it. Until then its clock waits."""
+        battle.await_call()
         return await self.post(url, encode({"battleId": battle.name}))
 
     async def post(self, url: Url, message: bytes) -> bool:

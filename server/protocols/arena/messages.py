@@ -54,6 +54,8 @@ def refused_move(sent: Any, game: Game[Any, Any], position: Any) -> Mapping[str,
     with suppress(Illegal):  # what is against the rules can be read; elsewhere it may be written short
         sent = game.write(game.read(sent, position))
     match sent:
+        case {"action": action} if action == FLIP:
+            return {"action": FLIP}
         case {"action": str() as action, "position": str() as place}:
             return {"action": action[:SHOWN], "position": place[:SHOWN]}
         case {"action": str() as action}:

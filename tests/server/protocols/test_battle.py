@@ -529,6 +529,17 @@ async def test_after_a_fault_the_other_may_flip_the_table(
         assert await concluded(here) == [(1, Ending.ILLEGAL)]
 
 
+@pytest.mark.parametrize("position", ["", "C"])
+async def test_a_flip_for_no_reason_is_told_as_any_other_flip(
+    position: str, autojump_clock: MockClock
+) -> None:
+    """Some clients send a position with everything, and others know a move by it."""
+    async with lists() as here:
+        fighters = await here.pair()
+        assert (await fighters[0].command(action=FLIP, position=position))[0] == 200
+        await hears(fighters, flipped("O"))
+
+
 @pytest.mark.parametrize("flips", [0, 1])
 async def test_a_flip_although_nothing_was_wrong_has_lost_in_turn_or_out_of_it(
     flips: int, autojump_clock: MockClock

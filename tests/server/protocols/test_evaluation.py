@@ -536,6 +536,23 @@ async def test_a_match_that_comes_to_its_end_names_the_winner(autojump_clock: Mo
         assert await outcome(here) == (20, "O has three in a row")
 
 
+async def test_a_case_waits_for_a_bot_while_the_host_has_others_to_call_before_it(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+
+        async def called_late(where: str, message: dict[str, Any]) -> bool:
+            await trio.sleep(2 * Limits().start_seconds)
+            return True
+
+        here.telephone.connect(NUMBER, called_late)
+        _, said = await evaluate(here, caseType="BASE_AI_X")
+        await trio.sleep(3 * Limits().start_seconds - 1.0)
+        await Fighter(here, said["battleIds"][0]).start()
+        await trio.sleep(2.0)
+        assert not (await standing(here, said["runId"]))["done"]
+
+
 @pytest.mark.parametrize("called", [True, False])
 async def test_a_bot_that_does_not_come_is_called_to_no_other_case(
     called: bool, autojump_clock: MockClock

@@ -757,6 +757,45 @@ async def test_a_bot_plays_one_battle_at_a_time(autojump_clock: MockClock) -> No
         assert (await late.put("C"))[0] == 200, "the time to come begins with the call"
 
 
+async def test_nobody_waits_for_the_answer_to_a_call(autojump_clock: MockClock) -> None:
+    """Catches bots whose next battle begins when the host hangs up on them, because they never answer."""
+
+    async def never_answers(where: str, message: dict[str, Any]) -> bool:
+        await trio.sleep(Limits().call_seconds)
+        return True
+
+    async with lists(DOUBLE) as here:
+        for name in ("ann", "bob"):
+            await here.join(name, teamUrl=here.telephone.connect(f"{name}.example", never_answers))
+        ann, bob = [Fighter(here, battles(here, f"{name}.example")[0]) for name in ("ann", "bob")]
+        for fighter in (ann, bob):
+            await fighter.start()
+        for fighter in (ann, bob):
+            await fighter.flip()
+        await trio.sleep(Limits().call_seconds / 2)
+        assert len(here.telephone.calls) == 4
+
+
+async def test_a_bot_loses_nothing_because_the_host_has_many_others_to_call_before_it(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches bots that lose their matches without ever having been called to them."""
+    limits = Limits()
+
+    async def called_late(where: str, message: dict[str, Any]) -> bool:
+        await trio.sleep(2 * limits.start_seconds)
+        return True
+
+    async with lists(CUP, limits) as here:
+        for name in ("ann", "bob"):
+            await here.join(name, teamUrl=here.telephone.connect(f"{name}.example", called_late))
+        await trio.sleep(3 * limits.start_seconds - 1.0)
+        for name in ("ann", "bob"):
+            await Fighter(here, battles(here, f"{name}.example")[0]).start()
+        await trio.sleep(2.0)
+        assert endings(here, "cup") == []
+
+
 async def test_an_address_is_one_bots(autojump_clock: MockClock) -> None:
     async with lists(limits=Limits(called_bots=2)) as here:
         url = here.telephone.connect("192.0.2.7:5000")
