@@ -116,6 +116,18 @@ def test_a_slip_at_the_keyboard_loses_nothing(browser: Browser, served: Served) 
         expect(page.locator("[data-status]")).to_contain_text("Dan resigned")
 
 
+def test_a_typed_move_may_have_more_than_one_blank_between_its_parts(
+    browser: Browser, served: Served
+) -> None:
+    """Catches a move that is refused with words in which it looks like one that is marked."""
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/santorini/play?against=first&name=Lou")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        page.locator("#typed").fill(" 2   3 ")
+        page.locator("#typed").press("Enter")
+        expect(page.locator("[data-board]")).not_to_have_attribute("data-ply", "0")
+
+
 def test_whoever_plays_by_hand_enters_no_tournament(browser: Browser, serve: Any) -> None:
     """Two who wanted to try a board began an event of two, and were its whole field."""
     host = serve("--log-level", "error", "--tournament", "cup", "--game", "connect-4", "--entrants", "2")

@@ -256,7 +256,7 @@ board.addEventListener("keydown", (event) => {
 typed.addEventListener("submit", (event) => {
   event.preventDefault();
   const field = typed.querySelector("input");
-  const short = field.value.trim();
+  const short = field.value.trim().replace(/\s+/g, " ");
   if (!short) return;
   const marked = [...board.querySelectorAll("[data-move]")].map((each) => each.dataset.move);
   if (marked.length && !marked.includes(short)) { // in some games the host would take it for a move that loses
