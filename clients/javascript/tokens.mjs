@@ -4,11 +4,23 @@ export const isNode = typeof process !== "undefined" && Boolean(process.versions
 /** The token of a name on a host, and where it is kept: the same each time, and readable for nobody else. */
 export async function remembered(key) {
   const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (!isNode) return [(localStorage[`quintain ${key}`] ??= token), "the browser's local storage"];
+  if (!isNode) {
+    const kept = storage();
+    return kept ? [(kept[`quintain ${key}`] ??= token), "the browser's local storage"] : [token, "this program alone"];
+  }
   const [files, os, path] = await Promise.all([import("node:fs"), import("node:os"), import("node:path")]);
   const states = process.env.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state");
   const file = path.join(states, "quintain-bot", key.replaceAll("/", "_"));
   files.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   if (!files.existsSync(file) || !files.statSync(file).size) files.writeFileSync(file, token, { mode: 0o600 });
   return [files.readFileSync(file, "utf8").trim(), file];
+}
+
+/** Where a browser keeps things: there is no such place in a worker, or if the browser is told to keep nothing. */
+function storage() {
+  try {
+    return globalThis.localStorage;
+  } catch {
+    return undefined;
+  }
 }

@@ -37,6 +37,7 @@ class TournamentSummary(Struct, frozen=True):
     wanted: int | None
     decided: int
     drawn: int
+    rounds: str  # drawn so far
     endless: bool
     playing: int
     eta: float | None
@@ -190,6 +191,7 @@ def _summary(host: View, tournament: HeldTournament) -> TournamentSummary:
         record.opened.entrants,
         record.decided,
         record.pairings,
+        tables.rounds_drawn(record) if record.state is State.RUNNING else "",
         record.format.endless,
         len(tournament.matches),
         None if record.format.decides else tournament.eta(),

@@ -45,6 +45,7 @@ class Group(Struct, frozen=True):
     wanting: str  # … if there are enough entrants
     decided: int
     drawn: int
+    rounds: str  # drawn so far
     endless: bool
     eta: float | None
     rows: Sequence[Row]
@@ -100,6 +101,7 @@ class ProjectorLook:
             tables.wanting(record),
             record.decided,
             record.pairings,
+            tables.rounds_drawn(record),
             record.format.endless,
             None if record.format.decides else tournament.eta(),
             rows,

@@ -21,7 +21,7 @@ from tournament.check_in import opens_at
 from tournament.facts import State
 from tournament.format import Pairing
 from tournament.record import Record
-from tournament.rounds import coming
+from tournament.rounds import coming, rounds_of
 from tournament.score_sheet import ALL_CROSSED, Board
 from tournament.settling import came_to
 from tournament.standings import CRITERIA, UNPLAYED, Row
@@ -208,12 +208,11 @@ def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
 
 def progress(record: Record, board: Board, playing: int, eta: float | None) -> dict[str, Any]:
     """How far the tournament has come."""
-    last = record.drawn.get(record.last_drawn)
     return {
         "record": record,
         "decided": record.decided,
         "drawn": record.pairings,
-        "rounds": 0 if last is None else last.round,
+        "rounds": rounds_drawn(record),
         "next_round": coming(record),
         "checks_in": opens_at(record.opened),
         "wanting": wanting(record),
@@ -222,6 +221,16 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
         "more": None if board.decision is None else decision_views.more(record, board.decision),
         "winners": winners(record, board),
     }
+
+
+def rounds_drawn(record: Record) -> str:
+    """How many rounds are drawn, and of how many: matches are counted of those alone. "" if it is all one."""
+    last, planned = record.drawn.get(record.last_drawn), rounds_of(record)
+    if last is None or planned <= 1 or record.format.endless:
+        return ""
+    return (
+        f"{formatting.plural(last.round, 'round')}{f' of {planned:,}' if planned != last.round else ''} drawn"
+    )
 
 
 def wanting(record: Record) -> str:

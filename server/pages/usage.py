@@ -16,13 +16,13 @@ FIGURES = ("tokens", "seconds", "tries", "by_lot")
 
 
 class Used(Struct):
-    """What one bot used."""
+    """What one bot used; None where it never noted that."""
 
     name: str
     moves: int = 0  # moves with a note of these figures
-    tokens: float = 0
-    seconds: float = 0
-    tries: float = 0
+    tokens: float | None = None
+    seconds: float | None = None
+    tries: float | None = None
     by_lot: float = 0  # moves that were not the model's
     known: bool = True  # whether it has a page
 
@@ -43,5 +43,6 @@ def usage(record: Record, matches: Iterable[Remembered]) -> list[Used]:
                 used.known = used.known or shows(record, bot, over.ending)
                 used.moves += 1
                 for figure in FIGURES:
-                    setattr(used, figure, getattr(used, figure) + noted.note.get(figure, 0))
+                    if figure in noted.note:
+                        setattr(used, figure, (getattr(used, figure) or 0) + noted.note[figure])
     return [found[name] for name in sorted(found)]

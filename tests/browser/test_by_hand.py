@@ -1,5 +1,6 @@
 """A person plays in a real browser: every game, by mouse, touch and keyboard."""
 
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page, WebSocket, WebSocketRoute, expect
 
 from games.brains import greedy
 from games.catalogue import catalogue
+from server.host.host import STOPPING
 from tests.browser.conftest import fits, look_at, order, visitor
 from tests.effort import IS_CAMPAIGN, tries
 from tests.hang import wait_for
@@ -114,6 +116,18 @@ def test_a_slip_at_the_keyboard_loses_nothing(browser: Browser, served: Served) 
         expect(page.locator("[data-status]")).to_contain_text("Dan resigned")
 
 
+def test_a_typed_move_may_have_more_than_one_blank_between_its_parts(
+    browser: Browser, served: Served
+) -> None:
+    """Catches a move that is refused with words in which it looks like one that is marked."""
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/santorini/play?against=first&name=Lou")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        page.locator("#typed").fill(" 2   3 ")
+        page.locator("#typed").press("Enter")
+        expect(page.locator("[data-board]")).not_to_have_attribute("data-ply", "0")
+
+
 def test_whoever_plays_by_hand_enters_no_tournament(browser: Browser, serve: Any) -> None:
     """Two who wanted to try a board began an event of two, and were its whole field."""
     host = serve("--log-level", "error", "--tournament", "cup", "--game", "connect-4", "--entrants", "2")
@@ -160,6 +174,32 @@ def test_a_tab_whose_copy_plays_on_says_so_and_does_not_come_back(browser: Brows
         copy.locator("[data-resign]").click()
         expect(copy.locator("[data-status]")).to_contain_text("Uma resigned")
         assert not connections
+
+
+def test_whoever_waits_for_an_opponent_comes_back_to_a_host_that_is_started_again(
+    browser: Browser, served: Served
+) -> None:
+    """Catches a page for which the refusal of a host that is about to stop is the last word."""
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/connect-4/play")
+        opened: list[WebSocketRoute] = []
+
+        def stops_first(near: WebSocketRoute) -> None:
+            opened.append(near)
+            if len(opened) > 1:
+                near.connect_to_server()
+            else:
+                near.on_message(lambda said: refuse(near))
+
+        page.route_web_socket("**/play", stops_first)
+        person.go(page, "/games/connect-4/play?against=first&name=Ned")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        assert len(opened) == 2
+
+
+def refuse(near: WebSocketRoute) -> None:
+    near.send(json.dumps({"type": "refused", "reason": STOPPING}))
+    near.close()
 
 
 def test_the_clock_of_whoever_is_to_move_runs(browser: Browser, served: Served) -> None:

@@ -4,6 +4,7 @@ import functools
 import http.server
 import threading
 from collections.abc import Callable, Iterator
+from itertools import product
 
 import pytest
 import quintain_bot
@@ -26,6 +27,22 @@ PLAY = """
 """
 
 
+IN_A_WORKER = """
+    ([game, url]) => new Promise((resolve) => {
+        const code = `
+            import { play } from "${location.href}quintain.mjs";
+            import { legalMoves } from "${location.href}legal_moves.mjs";
+            const choose = (turn) => legalMoves("${game}", turn)[0];
+            postMessage(await play("${game}", choose, { url: "${url}", name: "page-bot", quiet: true }));
+        `;
+        const source = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+        const worker = new Worker(source, { type: "module" });
+        worker.onmessage = (event) => resolve(event.data);
+        worker.onerror = (event) => resolve(event.message);
+    })
+"""  # where a page has what takes long thought
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Not on the terminal of the tests."""
@@ -43,10 +60,18 @@ def site() -> Iterator[str]:
         thread.join(HANG)
 
 
-@pytest.mark.parametrize("game", GAMES if IS_CAMPAIGN else GAMES[:1])
+@pytest.mark.parametrize(
+    ("game", "where"), [*product(GAMES if IS_CAMPAIGN else GAMES[:1], [PLAY]), (GAMES[0], IN_A_WORKER)]
+)
 def test_the_starter_plays_a_tournament_on_a_page(
-    game: str, browser: Browser, site: str, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+    game: str,
+    where: str,
+    browser: Browser,
+    site: str,
+    serve: Callable[..., Served],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """In a worker, too, which has no local storage."""
     host = serve("--tournament", "cup", "--game", game, "--entrants", "2")
     monkeypatch.setenv("XDG_STATE_HOME", str(host.folder))
     address = f"tcp://127.0.0.1:{host.tcp}"
@@ -59,8 +84,9 @@ def test_the_starter_plays_a_tournament_on_a_page(
     opponent.start()
     page = browser.new_page()
     page.goto(site)
-    standings = page.evaluate(PLAY, [game, f"ws://127.0.0.1:{host.websocket}"])
-    assert page.evaluate("Object.keys(localStorage)") == [f"quintain 127.0.0.1-{game}-page-bot"]
+    standings = page.evaluate(where, [game, f"ws://127.0.0.1:{host.websocket}"])
+    kept = [f"quintain 127.0.0.1-{game}-page-bot"] if where == PLAY else []
+    assert page.evaluate("Object.keys(localStorage)") == kept
     page.close()
     opponent.join(HANG)
     assert sorted(row["name"] for row in standings["rows"]) == ["bob", "page-bot"]

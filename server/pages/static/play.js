@@ -13,6 +13,7 @@ const ANSWER = 4_000; // ms in which the host answers; a connection over which i
 const QUIET = 10_000; // ms without a word from the host in a match, after which it is asked for one
 const TAKEN = "has taken over"; // what the host says when somebody plays on with this tab's token: a copy of the tab
 const OUT = "ask its organiser"; // … and when the person was taken out
+const LATER = ["come again later", "wait for a minute"]; // … in what is not meant for ever
 const SPOTS = ".spot, .choices button"; // whatever a move is played with, also when it has been
 
 const play = document.querySelector("[data-play]");
@@ -126,14 +127,20 @@ function hear(told) {
       break;
     case "refused":
       say(told.reason.includes(TAKEN) ? "You are playing in another tab now." : told.reason);
-      if (!match || [TAKEN, OUT].some((words) => told.reason.includes(words))) finish();
-      else look(asked.ply);
+      if (isFinal(told.reason)) finish();
+      else if (match) look(asked.ply);
       break;
     case "end":
       say(`${result(told)}: ${told.why}.`, told.replay);
       finish();
       break;
   }
+}
+
+/** Whether the host, which refuses something, will not have this person back. */
+function isFinal(reason) {
+  const says = (words) => reason.includes(words);
+  return says(TAKEN) || says(OUT) || !(match || LATER.some(says));
 }
 
 /** Whoever comes back sees how the match that was played here ended, and no other begins. */
@@ -249,7 +256,7 @@ board.addEventListener("keydown", (event) => {
 typed.addEventListener("submit", (event) => {
   event.preventDefault();
   const field = typed.querySelector("input");
-  const short = field.value.trim();
+  const short = field.value.trim().replace(/\s+/g, " ");
   if (!short) return;
   const marked = [...board.querySelectorAll("[data-move]")].map((each) => each.dataset.move);
   if (marked.length && !marked.includes(short)) { // in some games the host would take it for a move that loses

@@ -1,5 +1,6 @@
 """What language models have used: on the page of a tournament, where their bots have noted it."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -47,6 +48,15 @@ async def test_what_was_noted_is_added_up_for_each_bot(autojump_clock: MockClock
     assert used == [Used("ann", 2, 2000, 1.5, 3, 1), Used("bob", 1, 7)]
     assert "What language models have used" in page
     assert '<td class="figure">2,000</td>' in page
+
+
+async def test_what_a_bot_never_noted_is_not_said_to_be_nothing(autojump_clock: MockClock) -> None:
+    _, page = await played({"tokens": 9}, {"tries": 3, "seconds": 0}, None, None, None)
+    rows = re.findall('<tr><th scope="row">.*?</tr>', page)
+    assert [re.findall('<td class="figure">(.*?)</td>', row) for row in rows] == [
+        ["1", "9", "–", "–", "0"],
+        ["1", "–", "0", "3", "0"],
+    ]
 
 
 async def test_where_nobody_has_noted_it_there_is_no_table(autojump_clock: MockClock) -> None:
