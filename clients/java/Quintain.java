@@ -143,7 +143,7 @@ public final class Quintain {
     /** The token of a name on a host: the same each time, and readable for nobody else. */
     private String remembered(String key) throws IOException {
         var states = Optional.ofNullable(System.getenv("XDG_STATE_HOME")).filter(folder -> !folder.isEmpty())
-            .orElse(System.getenv().getOrDefault("HOME", System.getProperty("user.home")) + "/.local/state");
+            .orElse(System.getenv().getOrDefault("HOME", System.getProperty("user.home").replace("?", ".")) + "/.local/state");
         Path file;
         try {
             file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));

@@ -108,11 +108,20 @@ async function remembered(key) {
   const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   if (!isNode) return [(localStorage[`quintain ${key}`] ??= token), "the browser's local storage"];
   const [files, os, path] = await Promise.all([import("node:fs"), import("node:os"), import("node:path")]);
-  const states = environment.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state");
+  const states = environment.XDG_STATE_HOME || path.join(home(os), ".local", "state");
   const file = path.join(states, "quintain-bot", key.replaceAll("/", "_"));
   files.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   if (!files.existsSync(file) || !files.statSync(file).size) files.writeFileSync(file, token, { mode: 0o600 });
   return [files.readFileSync(file, "utf8").trim(), file];
+}
+
+/** Where the user's own files are; in some containers there is no such place. */
+function home(os) {
+  try {
+    return os.homedir();
+  } catch {
+    return ".";
+  }
 }
 
 /** A connection: `send` says a message, `heard` are the host's until it is over, and then `why` says why it is. */
