@@ -60,7 +60,7 @@ def by_name(kind: type[T], declared: Iterable[tuple[str, object]]) -> Mapping[st
     for where, each in declared:
         if not isinstance(each, kind):
             raise BadCatalogue(f"{where}: expected a {kind.__name__}, found a {type(each).__name__}")
-        name = each.name
+        name = cast("object", each.name)  # whatever another package has made of it
         if not (isinstance(name, str) and NAME.fullmatch(name)):
             expected = 'a letter or digit, and at most 58 more or "_", "." and "-"'
             raise BadCatalogue(f"{where}: expected as its name {expected}, not {quoted(name)}")
