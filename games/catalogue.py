@@ -60,8 +60,8 @@ def by_name(kind: type[T], declared: Iterable[tuple[str, object]]) -> Mapping[st
     for where, each in declared:
         if not isinstance(each, kind):
             raise BadCatalogue(f"{where}: expected a {kind.__name__}, found a {type(each).__name__}")
-        name = each.name
-        if not isinstance(cast("object", name), str) or NAME.fullmatch(name) is None:
+        name = cast("object", each.name)  # whatever another package has made of it
+        if not (isinstance(name, str) and NAME.fullmatch(name)):
             expected = 'a letter or digit, and at most 58 more or "_", "." and "-"'
             raise BadCatalogue(f"{where}: expected as its name {expected}, not {quoted(name)}")
         if name in found:

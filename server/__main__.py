@@ -23,6 +23,7 @@ from cyclopts import (
     CycloptsError,
     MissingArgumentError,
     UnknownCommandError,
+    UnknownOptionError,
     UnusedCliTokensError,
 )
 
@@ -142,6 +143,8 @@ def _sentence(misread: CycloptsError) -> str:
             lists = " ".join(("quintain", *(misread.command_chain or ())))
             hint = f"did you mean {near[0]}?" if near else f"`{lists} --help` lists them"
             return f"there is no command {in_quotes(word)}: {hint}"
+        case UnknownOptionError(token=token) if (option := token.keyword or token.value) in _names(sys.argv):
+            return f"after -- no word is an option: {in_quotes(option)} has to stand before it"
         case MissingArgumentError(argument=Argument() as missing) if not missing.tokens:
             if misread.keyword is None and "Did you mean" not in said:
                 name = missing.name if missing.index is None else missing.name.lstrip("-").upper()
@@ -151,6 +154,12 @@ def _sentence(misread: CycloptsError) -> str:
             pass
     said = BOUND.sub(lambda found: f": expected {BOUNDS[found[1]].format(found[2])}", said)
     return said.replace(". Choose from", "; choose from")
+
+
+def _names(words: Sequence[str]) -> Sequence[str]:
+    """The words after `--`, without their values: none of them is an option, whatever it begins with."""
+    after = words[words.index("--") + 1 :] if "--" in words else ()
+    return [word.partition("=")[0] for word in after]
 
 
 def _not_utf8(words: Sequence[str]) -> str | None:

@@ -24,6 +24,8 @@ from server.exits import ConfigError
 DAY = 86_400.0  # seconds
 SOON = 14 * DAY  # before its end, a certificate that is renewed by itself was renewed weeks ago …
 LAST_PART = 1 / 4  # … but one that lasts for less than 56 days has as much of its life left
+# OpenSSL's reasons if a key does not go with a certificate, the last one if they are not even of one kind.
+ANOTHERS = ("KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH", "NO_CERTIFICATE_ASSIGNED")
 AT_ANY_TIME = 0x200000  # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, which Python has no name for
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -140,7 +142,11 @@ def _objection(tls: Tls, error: OSError) -> str:
         ssl.create_default_context(cafile=tls.certificate)
     except (OSError, ssl.SSLError):
         return f"tls.certificate: {tls.certificate} cannot be used: expected a certificate in PEM format"
-    why = str(error) if getattr(error, "reason", None) else "expected a private key in PEM format"
+    reason = getattr(error, "reason", None)
+    if reason in ANOTHERS:
+        why = "it is the key of another certificate"
+    else:
+        why = str(error) if reason else "expected a private key in PEM format"
     return f"tls.key: {tls.key} cannot be used with {tls.certificate}: {why}"
 
 

@@ -33,7 +33,7 @@ async def opened(settings: Settings) -> dict[str, list[socket.socket]]:
         except listening.CannotListen as error:
             listening.close(each for found in sockets.values() for each in found)
             raise ConfigError(f"{name}: {error}") from None
-    return sockets
+    return {name: sockets[name] for name in supervised.DOORS}  # a manager has an order of its own
 
 
 def as_reached(settings: Settings, doors: Mapping[str, Sequence[socket.socket]]) -> Settings:

@@ -8,7 +8,7 @@ final class Tokens {
     /** The file of the token of a name on a host, and the token: the same each time, and readable for nobody else. */
     static Map.Entry<Path, String> remembered(String key) throws IOException {
         var states = Optional.ofNullable(System.getenv("XDG_STATE_HOME")).filter(folder -> !folder.isEmpty())
-            .orElse(System.getenv().getOrDefault("HOME", System.getProperty("user.home")) + "/.local/state");
+            .orElse(System.getenv().getOrDefault("HOME", System.getProperty("user.home").replace("?", ".")) + "/.local/state");
         Path file;
         try {
             file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));

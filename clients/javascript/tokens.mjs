@@ -9,11 +9,20 @@ export async function remembered(key) {
     return kept ? [(kept[`quintain ${key}`] ??= token), "the browser's local storage"] : [token, "this program alone"];
   }
   const [files, os, path] = await Promise.all([import("node:fs"), import("node:os"), import("node:path")]);
-  const states = process.env.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state");
+  const states = process.env.XDG_STATE_HOME || path.join(home(os), ".local", "state");
   const file = path.join(states, "quintain-bot", key.replaceAll("/", "_"));
   files.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   if (!files.existsSync(file) || !files.statSync(file).size) files.writeFileSync(file, token, { mode: 0o600 });
   return [files.readFileSync(file, "utf8").trim(), file];
+}
+
+/** Where the user's own files are; in some containers there is no such place. */
+function home(os) {
+  try {
+    return os.homedir();
+  } catch {
+    return ".";
+  }
 }
 
 /** Where a browser keeps things: there is no such place in a worker, or if the browser is told to keep nothing. */

@@ -470,7 +470,8 @@ _ADVICE = {
 
 def _remembered(host: str, game: str, name: str, teller: _Teller) -> str:
     """The token of a name on a host, the same each time: a bot that is started again is still itself."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    home = os.path.expanduser("~").removeprefix("~") or os.curdir  # in some containers there is none
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
     folder = os.path.join(state, "quintain-bot")
     path = os.path.join(folder, f"{host}-{game}-{name}".replace("/", "_"))
     token = _hashed(folder, host, game, name) or secrets.token_urlsafe(16)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 def remembered(key: str, say: Callable[[str], None]) -> str:
     """The token of a name on a host: the same each time, and readable for nobody else."""
-    states = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    home = os.path.expanduser("~").removeprefix("~") or "."  # in some containers there is none
+    states = os.environ.get("XDG_STATE_HOME") or Path(home, ".local", "state")
     file = Path(states, "quintain-bot", key.replace("/", "_"))
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

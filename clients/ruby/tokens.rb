@@ -9,7 +9,7 @@ module Quintain
   module Tokens
     # The token of a name on a host, and its file: the same each time, and readable for nobody else.
     def self.remembered(key)
-      states = [ENV.fetch("XDG_STATE_HOME", ""), File.join(Dir.home, ".local", "state")].find { |folder| !folder.empty? }
+      states = [ENV.fetch("XDG_STATE_HOME", ""), File.join(ENV["HOME"] || (Dir.home rescue "."), ".local", "state")].find { |folder| !folder.empty? }
       place = File.join(states, "quintain-bot", key.tr("/", "_"))
       FileUtils.mkdir_p(File.dirname(place), mode: 0o700)
       File.write(place, SecureRandom.hex(16), perm: 0o600) unless File.size?(place)

@@ -4,9 +4,9 @@ All of it comes from the game itself and from the dialects that can express it:
 a new game or dialect needs nothing here.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from markupsafe import Markup
@@ -17,6 +17,7 @@ from games.catalogue import catalogue
 from games.game import Game
 from server.host.opening import OPEN
 from server.pages.protocols import SOURCES
+from server.pages.story import NO_BOARD
 from server.protocols.catalogue import dialects
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
 from server.protocols.house import messages
@@ -30,6 +31,9 @@ SHOWN = 4  # moves that were played, as examples of how moves are written
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 WAYS = {OverTcp: "TCP", OverWebsocket: "websocket", OverHttp: "HTTP"}  # what carries dialects, in words
+
+
+T = TypeVar("T")
 
 
 class LinkedName(Struct, frozen=True):
@@ -62,9 +66,9 @@ def about(name: str) -> dict[str, Any]:
         "game": game,
         "rules": html(game.rules),
         "description": html(first_paragraph).striptags(),
-        "example": list(_example(game)),
-        "board": Markup(_board(game)),  # noqa: S704 - a game's own drawing
-        "moves": _moves(game),
+        "example": _tried(game, lambda: list(_example(game)), []),
+        "board": _tried(game, lambda: _board(game), NO_BOARD.format(game.title)),
+        "moves": _tried(game, lambda: _moves(game), []),
         "spoken": [*map(_spoken, _dialects(name))],
     }
 
@@ -108,9 +112,18 @@ def _position(game: Game[Any, Any], plies: int) -> Iterator[tuple[Any, Any]]:
         yield position, move
 
 
-def _board(game: Game[Any, Any]) -> str:
+def _tried(game: Game[Any, Any], made: Callable[[], T], otherwise: T) -> T:
+    """A part of the page, which a game that fails at it leaves to the others."""
+    try:
+        return made()
+    except Exception as error:
+        log.error("a game fails to say how it is played", game=game.name, exc_info=error)
+        return otherwise
+
+
+def _board(game: Game[Any, Any]) -> Markup:
     *_, (position, move) = _position(game, DRAWN)
-    return game.draw(position, move)
+    return Markup(game.draw(position, move))  # noqa: S704 - a game's own drawing
 
 
 def _moves(game: Game[Any, Any]) -> list[tuple[str, str]]:
@@ -132,11 +145,8 @@ def _moves(game: Game[Any, Any]) -> list[tuple[str, str]]:
 def _for_assistants(name: str) -> str:
     """The section on a game, made once: one that fails leaves the file to the others."""
     game = catalogue()[name]
-    try:
-        return _section(game)
-    except Exception as error:
-        log.error("a game fails to say how it is played", game=name, exc_info=error)
-        return f"\n### {game.title}: `{name}`\n\nThis game fails on this host.\n"
+    failed = f"\n### {game.title}: `{name}`\n\nThis game fails on this host.\n"
+    return _tried(game, lambda: _section(game), failed)
 
 
 def _section(game: Game[Any, Any]) -> str:

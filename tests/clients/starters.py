@@ -19,6 +19,7 @@ import pytest
 from server.commands.new import GAME, GAMES, PLACE, STARTERS, new
 from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG
+from tests.lacking import lacking
 from tests.server.served import ROOT
 
 KEPT = ROOT / ".cache/starters"
@@ -50,6 +51,14 @@ def needed(language: str) -> None:
     """Skip, under continuous integration too: a language that nobody uses on a machine need not be on it."""
     if language not in HERE:
         pytest.skip(f"{TOOLS[language]} is not here: the starter in {STARTERS[language].title} is left out")
+
+
+def as_a_user_that_the_system_does_not_know() -> tuple[str, ...]:
+    """What to run a command under, for that; it may read and write what root may."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        lacking("only root can be another user, by setpriv")
+    right = "dac_override"
+    return ("setpriv", "--reuid=1234567", f"--inh-caps=+{right}", f"--ambient-caps=+{right}")
 
 
 def hasty(command: str) -> str:

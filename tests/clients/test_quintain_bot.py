@@ -27,6 +27,7 @@ from quintain_bot import Leave, Refused, Unreachable
 
 from tests.clients.relay import Relay
 from tests.clients.script import to_be_reset
+from tests.clients.starters import as_a_user_that_the_system_does_not_know
 from tests.hang import HANG
 from tests.loopback import ipv6
 from tests.ports import refusing
@@ -936,3 +937,21 @@ def test_a_host_that_cannot_be_reached_any_more_is_noticed_within_a_minute() -> 
     assert 10_000 < unconfirmed < 30_000, (
         "milliseconds: before the host settles the match, after a short outage"
     )
+
+
+def test_without_a_home_the_token_is_kept_where_the_bot_is(tmp_path: Path) -> None:
+    """As in some containers. Catches a folder that is called ~."""
+    alone = (*as_a_user_that_the_system_does_not_know(), "env", "-u", "HOME", "-u", "XDG_STATE_HOME")
+    play = "import quintain_bot as bot; bot.run(id, game='connect-4', name='ann', url='tcp://127.0.0.1:{}')"
+    with refusing() as port:
+        run = subprocess.run(
+            [*alone, sys.executable, "-c", play.format(port)],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "clients/python")},
+            capture_output=True,
+            text=True,
+            timeout=HANG,
+        )
+    assert [each.name for each in tmp_path.iterdir()] == [".local"], run
+    kept = "the token is kept in ./.local/state/quintain-bot/127.0.0.1-connect-4-ann"
+    assert kept in run.stdout + run.stderr

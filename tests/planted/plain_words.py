@@ -40,7 +40,7 @@ class PlainWords:
             channel.peer,
             tell=self._tell,
             tournament_over=self._tournament_over,
-            taken_out=lambda why: self._hang_up(f"NO {why}"),
+            replaced=lambda why: self._hang_up(f"NO {why}"),
         )
         self._channel = channel
 

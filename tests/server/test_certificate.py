@@ -80,13 +80,16 @@ def test_the_file_that_is_not_in_pem_format_is_named(tmp_path: Path, broken: str
         assert str(error.value).endswith(" in PEM format")
 
 
-def test_a_key_of_another_certificate_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", trustme.KeyType)
+def test_a_key_of_another_certificate_is_said_to_be_one(kind: trustme.KeyType, tmp_path: Path) -> None:
+    """Catches "[SSL: NO_CERTIFICATE_ASSIGNED] no certificate assigned", where one was."""
     issue(trustme.CA(), tmp_path)
     key = tmp_path / "host.key"
-    trustme.CA().issue_cert("localhost").private_key_pem.write_to_path(key)
+    trustme.CA().issue_cert("localhost", key_type=kind).private_key_pem.write_to_path(key)
     with pytest.raises(ConfigError) as error:
         context(Tls(str(tmp_path / "host.pem"), str(key)))
-    assert str(error.value).startswith(f"tls.key: {key} cannot be used with {tmp_path / 'host.pem'}: ")
+    why = f"cannot be used with {tmp_path / 'host.pem'}: it is the key of another certificate"
+    assert str(error.value) == f"tls.key: {key} {why}"
 
 
 def test_nobody_is_asked_for_the_password_of_a_key(tmp_path: Path) -> None:

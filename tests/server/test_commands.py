@@ -199,6 +199,8 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("tournament", "void", "friday"), 2, "MATCH is missing; `quintain tournament void --help`"),
         (("play", "--game", "quoridor"), 2, "--bot is missing; `quintain play --help`"),
         (("serve", "--rounds"), 2, "--rounds requires an argument"),
+        (("tournament", "start", "--", "friday", "--url", "http://a"), 2, "'--url' has to stand before it"),
+        (("tournament", "start", "friday", "--", "--data=x"), 2, "after -- no word is an option: '--data'"),
         (("tournament", "create", "x", "--gane", "quoridor"), 2, "--game instead of --gane"),
         (("serve", "--workers", "1.5"), 2, "value for --workers: expected a whole number, not '1.5'"),
         (("serve", "--workers", "0"), 2, 'value "0" for --workers: expected 1 or more'),

@@ -17,6 +17,7 @@ from server.store.snapshots import MUCH
 from server.supervised import READY, STOPPING, inherited, notify
 from tests.bench import past
 from tests.hang import HANG
+from tests.server.served import READY as READY_LINE
 from tests.server.served import ROOT
 
 pytestmark = pytest.mark.slow
@@ -118,6 +119,21 @@ def test_a_restart_on_the_managers_sockets_refuses_nobody(tmp_path: Path, manage
                     host.kill()
                     host.communicate()
             hello = hello.replace(b"ann", b"bob")
+
+
+@linux
+def test_the_ready_line_has_its_order_whatever_the_managers_is(
+    tmp_path: Path, manager: socket.socket
+) -> None:
+    """systemd's is that of the names of its units."""
+    with socket.create_server(("127.0.0.1", 0)) as http, socket.create_server(("127.0.0.1", 0)) as tcp:
+        host = started(tmp_path, [http, tcp], "http:tcp", manager.getsockname())
+        try:
+            assert host.stdout is not None
+            assert READY_LINE.fullmatch(host.stdout.readline())
+        finally:
+            host.kill()
+            host.communicate()
 
 
 @linux

@@ -1031,6 +1031,28 @@ async def test_the_graph_of_a_match_says_what_it_shows(autojump_clock: MockClock
     assert "The time spent on each move, and below it what was left on the clocks." in page
 
 
+@pytest.mark.parametrize("part", ["draw", "show", "short", "evaluate"])
+def test_a_game_that_fails_leaves_its_page_with_its_rules(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a page that is only a status of 500, of a game that may be played all the same."""
+
+    def fail(*_: object) -> NoReturn:
+        raise KeyError("?")
+
+    odd = structs.replace(catalogue()[GAME], name="odd", title="Odd", **{part: fail})
+    monkeypatch.setattr(game, "catalogue", lambda: {"odd": odd})
+    game.about.cache_clear()
+    with capture_logs() as logs:
+        seen = game.about("odd")
+    game.about.cache_clear()
+    assert "<p>" in seen["rules"]
+    assert {log["game"] for log in logs} == {"odd"}
+    if part in ("draw", "evaluate"):
+        assert seen["board"] == "<span>Odd fails to draw this board</span>"
+    if part == "draw":
+        assert seen["moves"]
+        assert seen["example"]
+
+
 def test_a_game_that_fails_leaves_the_file_for_assistants_to_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -36,7 +36,7 @@ from tests.server.protocols.overheard import (
 from tests.server.transcripts import Transcript, replay, staged
 from tests.server.workers.test_handing import Elsewhere
 from tournament.causes import Disconnected
-from tournament.events import Ending, Moved
+from tournament.events import HOST_FAILED, Ending, Moved
 from tournament.match import Match
 
 Question = tuple[str, int]  # which match, and at which ply
@@ -52,11 +52,13 @@ class Overheard:
     def __init__(self, notes: "Notes", speak: Speak, channel: Channel) -> None:
         self.said = b""  # by the bot, last
         self.unasked = 0  # messages of the bot that are no answers
+        self.hung_up = False
         self._notes = notes
         self._say = channel.say
         self._answered: Question | None = None  # last …
         self._asked = 0  # … when so many questions had been asked
-        self._talk = speak(replace(channel, say=self._note))
+        self._hang_up = channel.hang_up
+        self._talk = speak(replace(channel, say=self._note, hang_up=self._note_end))
 
     @property
     def attendance(self) -> Attendance:
@@ -85,6 +87,10 @@ class Overheard:
         """That this bot is to answer now."""
         seat = self.attendance.seat
         return (seat.match.name, seat.match.ply) if seat is not None and seat.to_move else None
+
+    def _note_end(self, reason: str) -> None:
+        self.hung_up = True
+        self._hang_up(reason)
 
     def _note(self, message: bytes, urgent: bool) -> None:
         self._notes.keep(self.attendance.tape, False, message)
@@ -284,6 +290,23 @@ async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
             visitor = came.get(line.who[0])
             if visitor is not None and done(host, matches) > before:
                 assert visitor in gate.known, f"{line.who[0]} is a stranger after line {line.number}"
+
+
+# An end for everybody
+
+
+@every_transcript_over_connections
+async def test_a_bot_that_is_let_go_of_is_hung_up_on(
+    page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
+) -> None:
+    """Or it waits for ever, when it could not be told of its match by a fault of ours: it is to come anew."""
+    async with staged(transcript, memory, over=page.over) as (_, stage):
+        for line in transcript.lines:
+            await stage.perform(line)
+        for talk in notes.talks:
+            if (visit := talk.attendance.visit) is not None and visit.current:
+                visit.replaced(HOST_FAILED)
+                assert talk.hung_up
 
 
 # The way to another process
