@@ -42,18 +42,20 @@ class Passing(Protocol):
         """The connection is not passed on after all."""
         ...
 
+    def acknowledged(self) -> None:
+        """The bot has said something in the other process, for the first time since it was told its token."""
+        ...
+
     def back(
         self,
         pieces: Sequence[Piece],
         tape: TapeSnapshot,
         home: tuple[Seat, int] | None,
         budget: BudgetLeft | None,
-        *,
-        acknowledged: bool,
     ) -> None:
         """It is served here again, from these bytes on. Its match is over, or is `home` and goes on in that
-        seat, where the bot has been told of that many events. `acknowledged`: it has said something. That
-        much `budget` is left of what it may say."""
+        seat, where the bot has been told of that many events. That much `budget` is left of what it may
+        say."""
         ...
 
     def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:

@@ -133,11 +133,12 @@ class Movable(Talk, Protocol):
         """What the other talk has to know, in this dialect's own words; None: the bot must stay for now."""
         ...
 
-    def came_back(self, *, acknowledged: bool, over: bool) -> None:
-        """The bot is here again; if its match is `over`, it was told so.
+    def acknowledged(self) -> None:
+        """The bot has said something there, for the first time since it was told its token."""
+        ...
 
-        `acknowledged`: it said something there.
-        """
+    def came_back(self, *, over: bool) -> None:
+        """The bot is here again; if its match is `over`, it was told so."""
         ...
 
 

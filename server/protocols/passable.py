@@ -112,14 +112,16 @@ class Passable:
         self._wire.take_back()
         self._outbox.release()
 
+    def acknowledged(self) -> None:
+        if (talk := self._movable) is not None:
+            talk.acknowledged()
+
     def back(
         self,
         pieces: Sequence[Piece],
         tape: TapeSnapshot,
         home: tuple[Seat, int] | None,
         budget: BudgetLeft | None,
-        *,
-        acknowledged: bool,
     ) -> None:
         if self._recall is None:
             return
@@ -127,7 +129,7 @@ class Passable:
         if (talk := self._movable) is not None:
             talk.attendance.tape.repeat(tape)
             talk.attendance.budget.go_on(budget)
-            talk.came_back(acknowledged=acknowledged, over=home is None)
+            talk.came_back(over=home is None)
             if home is not None and talk.attendance.current:
                 talk.attendance.go_on(*home)
             if pieces:

@@ -92,7 +92,10 @@ class Memo:
     def remembered(self) -> str:
         return ""  # the bot is known by its match
 
-    def came_back(self, *, acknowledged: bool, over: bool) -> None:
+    def acknowledged(self) -> None:
+        """Nothing: its bots have no tokens."""
+
+    def came_back(self, *, over: bool) -> None:
         if over:
             self._match_over()
 

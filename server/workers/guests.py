@@ -22,6 +22,7 @@ from server.protocols.common.attendance import Attendance
 from server.protocols.dialect import Talk
 from server.show.feed import Teller
 from server.workers.match_messages import (
+    Acknowledged,
     Announce,
     Closed,
     Decided,
@@ -48,16 +49,16 @@ class Guest(Visit):
     """A bot that another worker has let in, for one match."""
 
     def __init__(
-        self, number: int, connection: tcp.Connection | websocket.Connection, wire: SocketWire
+        self, number: int, connection: tcp.Connection | websocket.Connection, wire: SocketWire, say: Say
     ) -> None:
         self.number = number
         self.connection = connection
         self.wire = wire
         self.playing: GuestMatch | None = None
-        self.acknowledged = False
         self.here = True  # until it has left
         self.over = False  # its match is over, or goes on where the bot came in
         self.left: Callable[[Guest, bool], None] = lambda guest, for_good: None
+        self._say = say
         player = Player("", "", lambda player, before: None)
         super().__init__(cast("Any", None), ("", ""), player, None, None, wire.peer, shared=False)
 
@@ -66,7 +67,7 @@ class Guest(Visit):
         return self.here
 
     def acknowledge(self) -> None:
-        self.acknowledged = True
+        self._say(Acknowledged(self.number))
 
     def leave(self, *, for_good: bool = False) -> None:
         if self.here and not self.over:
@@ -153,7 +154,7 @@ class Guests:
             return
         if talk is not None:
             talk.attendance.budget.go_on(sit.budget)
-            self._guests[sit.number] = Guest(sit.number, connection, wire)
+            self._guests[sit.number] = Guest(sit.number, connection, wire, self._say)
             self._attendances[sit.number] = talk.attendance
 
     def _seated(
@@ -202,7 +203,7 @@ class Guests:
             self._attendances.pop(number, None)
             if (guest := self._guests.pop(number, None)) is not None:
                 guest.wire.close()
-            self._say(Returned(number, (), TapeSnapshot(), None, acknowledged=False))
+            self._say(Returned(number, (), TapeSnapshot(), None))
 
     async def _serve(self, guest: Guest) -> None:
         """Serve a guest to the end of the match, or of the connection."""
@@ -225,7 +226,7 @@ class Guests:
                 attendance.hand_back()
                 pieces = ((unread + rest, arrived),) if unread or rest else ()
                 budget = attendance.budget.left
-                self._say(Returned(guest.number, pieces, self._tape(guest), budget, guest.acknowledged))
+                self._say(Returned(guest.number, pieces, self._tape(guest), budget))
 
     def _tape(self, guest: Guest) -> TapeSnapshot:
         playing = guest.playing

@@ -72,6 +72,12 @@ class Home(Struct, tag="home", frozen=True, array_like=True):
     told: int  # the bots have been told of this many of its events
 
 
+class Acknowledged(Struct, tag="acknowledged", frozen=True, array_like=True):
+    """A bot has said something, so it has the token that it was told."""
+
+    number: int
+
+
 class Returned(Struct, tag="returned", frozen=True, array_like=True):
     """A connection is yours again, from these bytes on."""
 
@@ -79,7 +85,6 @@ class Returned(Struct, tag="returned", frozen=True, array_like=True):
     pieces: tuple[Piece, ...]
     tape: TapeSnapshot
     budget: BudgetLeft | None
-    acknowledged: bool  # whether the bot has said something
 
 
 class Left(Struct, tag="left", frozen=True, array_like=True):
@@ -97,7 +102,7 @@ class Closed(Struct, tag="closed", frozen=True, array_like=True):
 
 
 FromHolder = Sit | Play | Fetch | Announce
-FromPlace = Heard | Decided | Home | Returned | Left | Closed
+FromPlace = Heard | Decided | Home | Acknowledged | Returned | Left | Closed
 Between = FromHolder | FromPlace
 
 

@@ -22,6 +22,7 @@ from server.show.conduit import Conduit
 from server.show.feed import Teller
 from server.workers.guests import Guests
 from server.workers.match_messages import (
+    Acknowledged,
     Announce,
     Between,
     Closed,
@@ -209,13 +210,16 @@ class Pair:
             case Home(name, course, told):
                 if (outside := self.lent.get(name)) is not None:
                     self._come_home(outside, course, told)
-            case Returned(number, pieces, tape, spent, acknowledged):
+            case Acknowledged(number):
+                if (out := self._out.get(number)) is not None:
+                    out.connection.acknowledged()
+            case Returned(number, pieces, tape, spent):
                 if (out := self._out.get(number)) is not None:
                     home = out.lent.home
                     seat = None if home is None else (home[1][out.seat], home[2])
                     del self._out[number]
                     try:
-                        out.connection.back(pieces, tape, seat, spent, acknowledged=acknowledged)
+                        out.connection.back(pieces, tape, seat, spent)
                     except Exception as error:  # the dialect's: its bot can come again
                         self._host.guard.report(error)
                         out.connection.close()

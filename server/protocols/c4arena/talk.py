@@ -143,7 +143,10 @@ class C4Arena:
         """There is nothing to remember. A bot whose answers are late, or whose opponent is to come, stays."""
         return None if self._tarpit.waiting or self._opponent is not None else ""
 
-    def came_back(self, *, acknowledged: bool, over: bool) -> None:
+    def acknowledged(self) -> None:
+        """Nothing: its bots have no tokens."""
+
+    def came_back(self, *, over: bool) -> None:
         """The bot left with the end of its match."""
         self._tarpit.row = 0
         if over:

@@ -100,9 +100,8 @@ class HouseTalk:
         here = self.attendance
         if here.state is OVER:
             return
-        if self._unacknowledged and here.visit is not None:
-            self._unacknowledged = False
-            here.visit.acknowledge()
+        if self._unacknowledged:
+            self.acknowledged()
         if not here.unread:
             self.has_read()
         if not here.budget.message(at, empty=not message.strip()):
@@ -145,11 +144,12 @@ class HouseTalk:
         """Whether the bot has said something since it was told its token: nothing else is needed there."""
         return UNACKNOWLEDGED if self._unacknowledged else ""
 
-    def came_back(self, *, acknowledged: bool, over: bool) -> None:
-        if acknowledged and self._unacknowledged:
+    def acknowledged(self) -> None:
+        if (visit := self.attendance.visit) is not None:
             self._unacknowledged = False
-            if self.attendance.visit is not None:
-                self.attendance.visit.acknowledge()
+            visit.acknowledge()
+
+    def came_back(self, *, over: bool) -> None:
         if over:
             self.attendance.ended()
 

@@ -79,6 +79,7 @@ class Bot:
         self.ends: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self.you = ""
+        self.token = ""
         self._connected = connected
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(connected))
         self._unread = b""
@@ -109,6 +110,8 @@ class Bot:
     async def hear(self) -> dict[str, Any]:
         message = json.loads(await self.line())
         match message["type"]:
+            case "welcome":
+                self.token = message["token"]
             case "begin":
                 self.begun.append(message)
                 self.you = message["you"]
@@ -282,9 +285,7 @@ class Both:
     async def come(self, name: str, more: bytes = b"", *, token: bool = True) -> Bot:
         """A bot comes, and sends more together with its hello; without a token it is given one."""
         bot = self.connect(name)
-        hello = {"type": "hello", "name": name, "game": GAME}
-        secret = {"token": f"{name}-keeps-this-secret"} if token else {}
-        await bot.send(json.dumps(hello | secret).encode() + b"\n" + more)
+        await bot.send(hello(name, f"{name}-keeps-this-secret" if token else None) + more)
         await bot.until("welcome")
         return bot
 
@@ -317,6 +318,11 @@ class Both:
         guests, lent = self.guests, self._spread._pairs[1].lent
         left = guests._playing or guests._guests or guests._attendances
         return not (left or lent)
+
+
+def hello(name: str, token: str | None = None) -> bytes:
+    said = {"type": "hello", "name": name, "game": GAME} | ({} if token is None else {"token": token})
+    return json.dumps(said).encode() + b"\n"
 
 
 class Visitor:
@@ -481,11 +487,23 @@ async def test_a_bot_without_a_token_that_has_hung_up_elsewhere_may_come_again_a
 
 async def test_what_a_bot_said_elsewhere_is_known_after_its_network_was_gone() -> None:
     """Catches an empty log of the match, for the author of the one bot that wants to know what happened."""
-    async with playing(token=False) as (both, cup, first, _):
+    async with two_workers() as both:
+        cup = await both.holder.open("cup", Opened("santorini", "round-robin", entrants=2))
+        bots = [both.connect(name) for name in ("ann", "bob")]
+        for bot in bots:
+            await bot.send(f"{bot.name}\n".encode())
+        (turn,) = {json.loads(await bot.line())[1] for bot in bots}
+        first = next(bot for bot in bots if bot.name == turn)
+        assert all(isinstance(match, Lent) for match in cup.matches.values())
+        await first.send(b"0 0\n")
+        for bot in bots:
+            assert await bot.hear_state() == "placeWorker"
         (match,) = cup.matches
-        await both.come(first.name, token=False)
-        tape = both.holder.wires.of(match)[0]
-        assert [json.loads(each.text)["ply"] for each in tape.messages if each.by_bot] == [0]
+        again = both.connect(turn)
+        await again.send(f"{turn}\n".encode())
+        assert await again.hear_state() == "placeWorker"
+        tapes = both.holder.wires.of(match).values()
+        assert [each.text for tape in tapes for each in tape.messages if each.by_bot][-1] == b"0 0"
 
 
 async def test_a_bot_that_hangs_up_after_a_match_is_known_for_that_wherever_it_was_played() -> None:
@@ -523,12 +541,22 @@ async def test_a_connection_that_has_ended_elsewhere_is_not_here_any_more() -> N
 
 
 async def test_a_token_of_which_a_bot_shows_elsewhere_that_it_has_it_is_its_own_from_then_on() -> None:
-    """Catches a name that anybody may claim after a restart, because its bot may never have got the token."""
-    async with playing(token=False) as (_, cup, first, second):
-        assert not cup.record.claims
-        await both_play_on(first, second)
+    """Catches a name that anybody may claim while its bot is away, or after a restart, because it may never
+    have got the token.
+    """
+    async with playing(token=False) as (both, cup, first, second):
         while cup.record.claims.keys() != {"ann", "bob"}:  # noqa: ASYNC110 - nobody tells
             await trio.sleep(0.001)
+        assert not cup.record.matches, "the first match goes on elsewhere"
+        await first.close()
+        stranger = both.connect(first.name)
+        await stranger.send(hello(first.name))
+        assert "this is not its token" in (await stranger.until("welcome", "refused"))["reason"]
+        back = both.connect(first.name)
+        await back.send(hello(first.name, first.token))
+        assert (await back.until("begin"))["moves"] == [0, 1]
+        await back.until("turn")
+        await both_play_on(back, second)
 
 
 async def test_a_bot_on_which_a_worker_hangs_up_has_the_reason_in_its_match() -> None:
@@ -924,7 +952,7 @@ async def test_a_bot_that_comes_back_as_its_match_ends_elsewhere_is_dealt_the_ne
             if known:
                 await both.come(first.name)
             both.say(Closed(of_first))
-            both.say(Returned(of_second, (), TapeSnapshot(), None, acknowledged=True))
+            both.say(Returned(of_second, (), TapeSnapshot(), None))
             while cup.matches.keys() <= {match}:  # noqa: ASYNC110 - until the next one is dealt
                 await trio.sleep(0.001)
             (following,) = cup.matches.values()
@@ -951,10 +979,10 @@ async def test_a_bot_whose_dialect_fails_as_it_comes_back_is_hung_up_on_and_nobo
     """Catches the worker that holds a tournament and ends, because of a dialect that may be anybody's."""
     came_back, number = HouseTalk.came_back, count()
 
-    def fails_once(talk: HouseTalk, *, acknowledged: bool, over: bool) -> None:
+    def fails_once(talk: HouseTalk, *, over: bool) -> None:
         if next(number) == 0:
             raise ZeroDivisionError
-        came_back(talk, acknowledged=acknowledged, over=over)
+        came_back(talk, over=over)
 
     monkeypatch.setattr(HouseTalk, "came_back", fails_once)
     async with two_workers() as both:
