@@ -1,14 +1,15 @@
 """What a format adds to a tournament. The format is asked only when its answer can have changed."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from msgspec import structs
 
-from tournament.facts import Drew
+from tournament.facts import Drew, Revealed
 from tournament.format import Entrant, Pairing, Terms
 from tournament.presence import Presence
 from tournament.record import Record
+from tournament.sealing import revealed
 
 Elsewhere = Callable[[Record, Callable[[], Sequence[Pairing]]], Awaitable[Sequence[Pairing]]]
 
@@ -27,6 +28,15 @@ async def draw_here(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Se
 def as_drawn(record: Record, pairings: Iterable[Pairing]) -> Drew:
     """The fact that the format's present rules have added these pairings."""
     return Drew(tuple(pairings), record.format.rules)
+
+
+def reveals(record: Record) -> Iterator[Revealed]:
+    """The seed that the host has chosen, if nobody was told it yet: kept just before the first draw by it.
+
+    Until then entrants may come or go, and choose a name that suits a seed that they know.
+    """
+    if record.chose is not None and record.revealed is None:
+        yield revealed(record.chose)
 
 
 def with_secret_lots(terms: Terms, random_bits: RandomBits) -> Terms:
@@ -87,4 +97,4 @@ def _is_quick(record: Record) -> bool:
 
 def _draw(record: Record, entrants: Sequence[Entrant]) -> Sequence[Pairing]:
     """Draw by the record as it is now. Its past is copied here and not before: there may be much of it."""
-    return record.format.draw(entrants, *record.past(), record.terms)
+    return record.format.draw(entrants, *record.past(), record.secret_terms)

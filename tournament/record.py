@@ -449,6 +449,11 @@ class Record:
         return terms if self.revealed is None else structs.replace(terms, seed=self.revealed.seed)
 
     @property
+    def secret_terms(self) -> Terms:
+        """The terms for drawing, for the host alone: with the seed that it has chosen, revealed or not."""
+        return self.terms if self.chose is None else structs.replace(self.terms, seed=self.chose.seed)
+
+    @property
     def round(self) -> int | None:
         """The latest round that has begun, where rounds begin by the clock."""
         return None if self.open.begun == inf else int(self.open.begun)

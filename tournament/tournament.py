@@ -22,7 +22,7 @@ from games.game import Game
 from tournament.check_in import PUNCTUAL, no_shows, opens_at, unchecked
 from tournament.concluding import Concluding
 from tournament.dealing import AT_A_TIME, Dealing
-from tournament.draws import Draws, Elsewhere, RandomBits, as_drawn, draw_here
+from tournament.draws import Draws, Elsewhere, RandomBits, as_drawn, draw_here, reveals
 from tournament.entering import Entering
 from tournament.entries import Entry
 from tournament.events import Ended
@@ -50,7 +50,6 @@ from tournament.refusals import expect_room
 from tournament.reputation import faults
 from tournament.resuming import Awaited, Resuming
 from tournament.rounds import begins_at
-from tournament.sealing import revealed
 from tournament.settling import cut_short, settled
 from tournament.store import Jottings, Store
 from tournament.timekeeper import Timekeeper
@@ -443,13 +442,11 @@ class Tournament:
         if starts <= 0:
             await self.keep(*no_shows(record), Turned(State.RUNNING))
         if record.ended_early and not (record.dealt or self._halted):
-            await self.keep(Turned(State.FINISHED))
+            await self.keep(*reveals(record), Turned(State.FINISHED))
             return inf
         if record.state is not State.RUNNING or record.ended_early or self._halted:
             self._presence.pause()
             return _looking_again(min(starts, look))
-        if record.chose is not None and record.revealed is None:
-            await self.keep(revealed(record.chose))
         await self._dealing.take_up()
         if lost := record.open.of(record.out, AT_A_TIME):
             await self._settle(lost)
@@ -457,7 +454,7 @@ class Tournament:
         decided = not (record.open or record.dealt)  # otherwise there may be more to draw when that is over
         drawn = await self._draws.drawn(self._dealing.room)
         if decided and not (drawn or record.open or record.dealt or record.format.endless):
-            await self.keep(Turned(State.FINISHED))
+            await self.keep(*reveals(record), Turned(State.FINISHED))
             return inf
         begins = inf
         if record.round is not None:
@@ -467,7 +464,7 @@ class Tournament:
             self._presence.wait_for_nobody()
             return inf
         if drawn:
-            await self.keep(as_drawn(record, drawn))
+            await self.keep(*reveals(record), as_drawn(record, drawn))
             await self._presence.catch_up()
         await self._dealing.deal()
         if self._dealing.room <= 0:
@@ -512,7 +509,7 @@ class Tournament:
         if wait <= 0 and not (record.open.due or record.dealt):
             self._draws.put_off(())
             began = RoundBegan(number, self._keeper.now())
-            await self.keep(began, *([as_drawn(record, drawn)] if drawn else ()))
+            await self.keep(began, *reveals(record), *([as_drawn(record, drawn)] if drawn else ()))
             return (), inf
         if drawn and record.format.plan is not None:
             self._draws.put_off(drawn)  # entrants may come or go before it begins

@@ -276,7 +276,7 @@ class Mirror:
         """The pairings that a tournament's format adds, by what has been taken in."""
         record = self.tournaments[name].record
         entrants, past = list(record.entrants.values()), record.past()
-        return await self._in_thread(partial(record.format.draw, entrants, *past, record.terms))
+        return await self._in_thread(partial(record.format.draw, entrants, *past, record.secret_terms))
 
     def _shown_at(self, path: str) -> Sequence[Replica]:
         """The matches in play that a path names, or the latest of the tournament whose matches it lists."""

@@ -3,6 +3,7 @@
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -124,6 +125,49 @@ async def test_lots_are_sealed_before_anybody_enters_and_shown_when_they_are_dra
     assert str(shown["seed"]) not in before
     assert verified(after).findings == []
     assert msgspec.json.decode(after.splitlines()[0])["terms"]["seed"] == shown["seed"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format", ["swiss", "knockout"])
+async def test_a_seed_is_shown_to_nobody_who_may_still_enter_before_the_first_draw(
+    format: str, autojump_clock: MockClock
+) -> None:
+    """Catches a seed that was shown when a tournament had started, and its first round had not begun."""
+    async with office() as here:
+        first = datetime.fromtimestamp(here.host.wall() + 60.0, UTC).isoformat()
+        choices = {"game": GAME, "format": format, "rounds_at": [first]}
+        await here.tell("/api/tournaments", 201, name="cup", entrants=4, **choices)
+        await here.come("ann", "bob", "cas")
+        await here.tell("/api/tournaments/cup/start")
+        await trio.sleep(30.0)
+        started = await here.read("/api/tournaments/cup")
+        _, before = await here.text("/api/tournaments/cup/export")
+        await trio.sleep(100.0)
+        shown = await here.read("/api/tournaments/cup")
+        _, after = await here.text("/api/tournaments/cup/export")
+    assert (started["state"], started["round"], started["lots"]["seed"]) == ("running", 0, None)
+    assert '"revealed"' not in before
+    assert shown["lots"]["seed"] is not None
+    assert verified(before).findings == verified(after).findings == []
+    facts = [line["fact"]["type"] for line in map(msgspec.json.decode, after.splitlines()) if "fact" in line]
+    assert facts.index("revealed") + 1 == facts.index("drew")
+
+
+async def test_a_tournament_in_which_nothing_was_drawn_shows_its_seed_when_it_is_over(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        choices = {"game": GAME, "format": "swiss", "rounds_at": ["2030-03-01T18:00:00Z"]}
+        await here.tell("/api/tournaments", 201, name="cup", entrants=4, **choices)
+        await here.come("ann", "bob")
+        await here.tell("/api/tournaments/cup/start")
+        await here.tell("/api/tournaments/cup/withdraw", name="ann")
+        await trio.sleep(1.0)
+        shown = await here.read("/api/tournaments/cup")
+        _, exported = await here.text("/api/tournaments/cup/export")
+    assert shown["state"] == "finished"
+    assert shown["lots"]["seed"] is not None
+    assert verified(exported).findings == []
 
 
 async def test_a_seed_that_was_given_openly_is_said_to_be(autojump_clock: MockClock) -> None:
