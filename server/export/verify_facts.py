@@ -17,7 +17,7 @@ from games.catalogue import catalogue
 from games.game import quoted
 from server.export.verify_match import options_objection
 from tournament.desk import AFFILIATION, CONTACT, annulled
-from tournament.events import Ending
+from tournament.events import NOBODY, Ending, absences
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -299,6 +299,10 @@ def _concluded_objections(record: Record, fact: Concluded, in_order: bool) -> It
         loser, kept = fact.players[1 - fact.winner], (fact.ended, record.dealt_at.get(match))
         if kept != (None, None) and loser not in record.out:  # it is from after faults were kept
             yield f"{quoted(loser)} lost {quoted(match)} by nobody's fault, and is not out of the tournament"
+    if in_order and fact.ending is Ending.VOID and fact.fault is not None:  # otherwise by an organiser
+        gone = {name for name in fact.players if fact.why in (NOBODY, *absences(name))}
+        if gone and gone <= record.missed(number):
+            yield f"{quoted(match)} is void a second time: {quoted(fact.why)} is excused once in a pairing"
     if fact.score not in SCORES:
         yield f"no match has the score {fact.score}"
     if number in record.drawn and fact.players != record.drawn[number].names:

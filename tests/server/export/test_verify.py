@@ -509,6 +509,7 @@ REFUSED = {"kind": "refused", "at": at(5), "seat": 0, "ply": 4, "sent": "NW", "w
 CREDITED = {"kind": "credited", "at": at(4), "seconds": 1.0, "ply": 4}
 MOST = FIRST + LATEST  # causes of a match that are kept: of these, something may be missing in the middle
 VOIDED = {"ending": "void", "why": "the organiser voided it; before that: bob ran out of time"}
+UNMOVED = {"moves": CUP[4]["moves"][:1], "times": [1.0], "plies": 1}
 VOIDED |= {"winner": None, "score": None, "fault": None}
 TIME = {"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0], "fault": "bot"}
 ILLEGAL = {"ending": "illegal", "why": "bob: NW is taken by O", "winner": 1, "score": [0.0, 1.0]}
@@ -541,6 +542,13 @@ LEGAL = '{"action":"putSymbol","position":"SW"}'
         (TIME | {"cause": [LATE, REFUSED]}, "not in the order in which it happened"),
         (VOIDED | {"cause": [LATE]}, None),
         (VOIDED | {"winner": 0}, "what is void has no winner"),
+        (VOIDED | {"cause": [LATE], "fault": "bot"}, None),
+        (VOIDED | {"why": "bob left before both had moved"}, None),
+        (VOIDED | {"why": "bob left before both had moved", "fault": "bot"}, "both had moved"),
+        (VOIDED | UNMOVED | {"why": "bob left before both had moved", "fault": "bot"}, None),
+        (VOIDED | {"why": "neither player was there", "fault": "network"}, None),
+        (VOIDED | {"why": "a cable", "fault": "host"}, None),
+        (VOIDED | {"why": "a cable", "fault": "bot"}, "makes nothing void by the fault of the bot"),
         (ILLEGAL | {"cause": [REFUSED]}, None),
         (ILLEGAL | {"cause": [REFUSED | {"ply": 2}, REFUSED]}, None),
         (ILLEGAL | {"cause": [REFUSED | {"seat": 1, "sent": "SW"}, REFUSED]}, None),
