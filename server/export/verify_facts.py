@@ -52,7 +52,7 @@ from tournament.record import Record
 from tournament.refusals import has_withdrawn
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import commitment
-from tournament.sizes import EARLIEST, LATEST, NAME, SEED, YEARS, largest
+from tournament.sizes import EARLIEST, GROUP, LATEST, NAME, SEED, YEARS, largest
 
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 DIGEST = re.compile("[0-9a-f]{64}")
@@ -87,6 +87,10 @@ def opening_objections(opened: AnyFact | None) -> Iterator[str]:
             None, (aim_objection(opened.format, opened.entrants, opened.terms.aim), clock_objection(opened))
         )
     yield from _moment_objections(opened)
+    if opened.entrants is not None and opened.entrants < 1:
+        yield f"a tournament takes at least 1 entrant, not {opened.entrants}"
+    if opened.group is not UNSET:
+        yield from _text_objections("the name of a group", opened.group, GROUP)
     if opened.terms.rounds is not None and not 1 <= opened.terms.rounds <= ROUNDS:
         yield f"a tournament has 1 to {ROUNDS} rounds, not {opened.terms.rounds}"
 
