@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from tournament.format import Format, Terms
 
 NAME = 32  # characters of an entrant's name: it stands in tables, in logs and on the wire
+GROUP = 64  # characters of the name of a group, which is part of an address
 ENTRANTS = 10_000  # a host has been measured with as many connections
 AT_ONCE = 2_000_000  # rounds times entrants, where all is drawn at the start: a million pairings
 PRICED = 2_000  # entrants, where every meeting of two has a price: a round takes half a minute and 700 MB

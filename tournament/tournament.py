@@ -429,8 +429,6 @@ class Tournament:
         while self.record.state is not State.FINISHED:
             self._news = trio.Event()
             async with self.deciding:
-                if self.record.state is State.FINISHED:
-                    return  # an organiser has ended it meanwhile
                 await self._presence.catch_up()
                 until = min(await self._step(), self._dealing.goes_on)
             with trio.move_on_at(until):
@@ -439,6 +437,8 @@ class Tournament:
     async def _step(self) -> float:
         """Do all that can be done now; returns when to look again, if nothing changes before."""
         record = self.record
+        if record.state is State.FINISHED:
+            return inf  # an organiser has ended it while this waited for its turn
         look = await self._check_in()
         starts = self._starts_in()
         if starts <= 0:

@@ -5,6 +5,7 @@ may raise an exception here. Whether a section is consistent is decided elsewher
 `server/export/verify.py`.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -282,7 +283,7 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
         if not text.strip():
             continue
         try:
-            match msgspec.json.decode(text) if len(text) <= SHORT else {"type": _kind_of_long(text)}:
+            match _decoded(text) if len(text) <= SHORT else {"type": _kind_of_long(text)}:
                 case {"type": "series"}:
                     findings.append(Finding(number, SAVED))
                     return
@@ -293,6 +294,22 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
                     raise ValueError(f'expected an object with a "type", not {quoted(other)}')
         except (ValueError, RecursionError) as error:  # msgspec's errors are of the former kind
             findings.append(Finding(number, sentence(error)))
+
+
+def _decoded(text: bytes) -> Any:
+    """What a line says; raises `ValueError` if it says something twice: some programs take the first."""
+    found = msgspec.json.decode(text)
+    if msgspec.json.encode(found) != text.strip():  # as a host has not written it
+        json.loads(text, object_pairs_hook=_each_once)
+    return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> None:
+    known = set[str]()
+    for key, _ in pairs:
+        if key in known:
+            raise ValueError(f"this says {quoted(key)} twice")
+        known.add(key)
 
 
 def _read(text: bytes) -> AnyLine:

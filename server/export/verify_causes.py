@@ -5,18 +5,18 @@ what earlier moves had left on it. Matches from before causes were kept have non
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import inf
 from typing import Any
 
 import msgspec
 
 from games.game import Illegal, Pace, quoted
-from server.export.json_views import moment
+from server.export.json_views import BY_THE_ORGANISER, moment
 from server.store.ledger import SET
 from tournament.causes import FIRST, LATEST, SENT, Absent, Cause, Credited, Late, Refused
 from tournament.clock import Clock
-from tournament.events import Ending, Fault
+from tournament.events import NOBODY, Ending, Fault, absences
 from tournament.facts import Concluded
 from tournament.match import Match
 
@@ -44,6 +44,10 @@ def cause_objections(pace: Pace, match: Match, fact: Concluded, dealt_at: float 
         yield f"what was {fact.ending} is not the fault of the {fact.fault}"
     elif fact.fault is None and fact.ending in LOST and dealt_at is not None:
         yield f"what was lost by {fact.ending} is somebody's fault, and nobody's is told"
+    excuses = (NOBODY, *chain.from_iterable(map(absences, fact.players)))
+    excused = fact.why in excuses or fact.why.startswith(BY_THE_ORGANISER)  # of whatever was voided later
+    if fact.ending is Ending.VOID and fact.fault in (Fault.BOT, Fault.NETWORK) and not excused:
+        yield f"{quoted(fact.why)} makes nothing void by the fault of the {fact.fault}"
     yield from _moment_objections(fact, dealt_at)
     if len(fact.cause) > FIRST + LATEST:
         yield f"{len(fact.cause)} causes are told of, and {FIRST + LATEST} are kept at most"

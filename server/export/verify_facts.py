@@ -17,7 +17,7 @@ from games.catalogue import catalogue
 from games.game import quoted
 from server.export.verify_match import options_objection
 from tournament.desk import AFFILIATION, CONTACT, annulled
-from tournament.events import Ending
+from tournament.events import NOBODY, Ending, absences
 from tournament.facts import (
     Admitted,
     AnyFact,
@@ -52,7 +52,7 @@ from tournament.record import Record
 from tournament.refusals import has_withdrawn
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import commitment
-from tournament.sizes import EARLIEST, LATEST, NAME, SEED, YEARS, largest
+from tournament.sizes import EARLIEST, GROUP, LATEST, NAME, SEED, YEARS, largest
 
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 DIGEST = re.compile("[0-9a-f]{64}")
@@ -87,6 +87,10 @@ def opening_objections(opened: AnyFact | None) -> Iterator[str]:
             None, (aim_objection(opened.format, opened.entrants, opened.terms.aim), clock_objection(opened))
         )
     yield from _moment_objections(opened)
+    if opened.entrants is not None and opened.entrants < 1:
+        yield f"a tournament takes at least 1 entrant, not {opened.entrants}"
+    if opened.group is not UNSET:
+        yield from _text_objections("the name of a group", opened.group, GROUP)
     if opened.terms.rounds is not None and not 1 <= opened.terms.rounds <= ROUNDS:
         yield f"a tournament has 1 to {ROUNDS} rounds, not {opened.terms.rounds}"
 
@@ -299,6 +303,10 @@ def _concluded_objections(record: Record, fact: Concluded, in_order: bool) -> It
         loser, kept = fact.players[1 - fact.winner], (fact.ended, record.dealt_at.get(match))
         if kept != (None, None) and loser not in record.out:  # it is from after faults were kept
             yield f"{quoted(loser)} lost {quoted(match)} by nobody's fault, and is not out of the tournament"
+    if in_order and fact.ending is Ending.VOID and fact.fault is not None:  # otherwise by an organiser
+        gone = {name for name in fact.players if fact.why in (NOBODY, *absences(name))}
+        if gone and gone <= record.missed(number):
+            yield f"{quoted(match)} is void a second time: {quoted(fact.why)} is excused once in a pairing"
     if fact.score not in SCORES:
         yield f"no match has the score {fact.score}"
     if number in record.drawn and fact.players != record.drawn[number].names:

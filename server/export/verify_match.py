@@ -12,7 +12,7 @@ from games.game import BadOption, Game, Illegal, Pace, quoted
 from server.export.json_views import BY_THE_ORGANISER
 from tournament.causes import Refused
 from tournament.clock import Clock
-from tournament.events import Ended, Ending, Fault
+from tournament.events import Ended, Ending, Fault, absences
 from tournament.facts import Concluded, Opened
 from tournament.format import formats
 from tournament.kinds import with_the_house
@@ -104,6 +104,9 @@ def _ending_objections(match: Match, fact: Concluded) -> Iterator[str]:
         case Ending.VOID:
             if fact.winner is not None:
                 yield f"what is void has no winner, not {fact.winner}"
+            early = any(fact.why in absences(name) for name in names)
+            if early and match.both_have_moved and fact.fault is not None:  # otherwise an organiser says so
+                yield f"both had moved: {quoted(fact.why)} does not make it void"
         case Ending.TIME | Ending.ILLEGAL:
             if fact.winner != 1 - turn and not _forfeited(match, fact, loser):
                 yield f"{mover} was to move: if anybody lost by {fact.ending}, it was {mover}"

@@ -19,9 +19,9 @@ from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import sealed
+from tournament.sizes import GROUP
 from tournament.store import Store
 
-OF_A_GROUP = 64  # characters of its name, which is part of an address
 JUST_NOW = 60.0  # seconds: whoever means "now" may have a clock that is behind
 
 
@@ -59,9 +59,9 @@ def check(name: str, opened: Opened) -> None:
         raise Refusal(why)
     if why := clock_objection(opened):
         raise Refusal(why)
-    if opened.group is not UNSET and len(opened.group) > OF_A_GROUP:
+    if opened.group is not UNSET and len(opened.group) > GROUP:
         given = len(opened.group)
-        raise Refusal(f"a group has a name of at most {OF_A_GROUP} characters, and this one has {given}")
+        raise Refusal(f"a group has a name of at most {GROUP} characters, and this one has {given}")
     if opened.group is not UNSET and not (
         opened.group.isprintable() and opened.group == opened.group.strip() and "/" not in opened.group
     ):

@@ -12,10 +12,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from games.game import Pace
 from server.host.durations import BadDuration, seconds
-from server.host.opening import OF_A_GROUP, no_format
+from server.host.opening import no_format
 from tournament.facts import Absent, Opened
 from tournament.format import OPEN, Aim, Format, Terms, formats
 from tournament.refusals import Refusal
+from tournament.sizes import GROUP
 
 Duration = float | str  # seconds, or "10m" and the like
 
@@ -33,7 +34,7 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     pace: Pace | None = None
     absent: Absent | None = None  # None: settle, where the format has an end
     start_at: datetime | None = None  # UTC, if it does not say otherwise
-    group: Annotated[str, Meta(min_length=1, max_length=OF_A_GROUP)] | None = None
+    group: Annotated[str, Meta(min_length=1, max_length=GROUP)] | None = None
     rounds_at: Sequence[datetime] | None = None  # when its rounds begin, at the earliest …
     round_every: Duration | None = None  # … or how long after one another they begin
     check_in: Duration | None = None  # before it starts by itself: whoever is not here by then is not drawn

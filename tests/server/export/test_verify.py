@@ -1,6 +1,7 @@
 """`quintain verify`: what follows is let pass, and whatever was changed is found in its line."""
 
 import gzip
+import json
 import os
 import subprocess
 import tracemalloc
@@ -509,6 +510,7 @@ REFUSED = {"kind": "refused", "at": at(5), "seat": 0, "ply": 4, "sent": "NW", "w
 CREDITED = {"kind": "credited", "at": at(4), "seconds": 1.0, "ply": 4}
 MOST = FIRST + LATEST  # causes of a match that are kept: of these, something may be missing in the middle
 VOIDED = {"ending": "void", "why": "the organiser voided it; before that: bob ran out of time"}
+UNMOVED = {"moves": CUP[4]["moves"][:1], "times": [1.0], "plies": 1}
 VOIDED |= {"winner": None, "score": None, "fault": None}
 TIME = {"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0], "fault": "bot"}
 ILLEGAL = {"ending": "illegal", "why": "bob: NW is taken by O", "winner": 1, "score": [0.0, 1.0]}
@@ -542,6 +544,13 @@ AS_TEXT = f"{quoted(LEGAL)} is not a field"  # as of a bot that sends a text in 
         (TIME | {"cause": [LATE, REFUSED]}, "not in the order in which it happened"),
         (VOIDED | {"cause": [LATE]}, None),
         (VOIDED | {"winner": 0}, "what is void has no winner"),
+        (VOIDED | {"cause": [LATE], "fault": "bot"}, None),
+        (VOIDED | {"why": "bob left before both had moved"}, None),
+        (VOIDED | {"why": "bob left before both had moved", "fault": "bot"}, "both had moved"),
+        (VOIDED | UNMOVED | {"why": "bob left before both had moved", "fault": "bot"}, None),
+        (VOIDED | {"why": "neither player was there", "fault": "network"}, None),
+        (VOIDED | {"why": "a cable", "fault": "host"}, None),
+        (VOIDED | {"why": "a cable", "fault": "bot"}, "makes nothing void by the fault of the bot"),
         (ILLEGAL | {"cause": [REFUSED]}, None),
         (ILLEGAL | {"cause": [REFUSED | {"ply": 2}, REFUSED]}, None),
         (ILLEGAL | {"cause": [REFUSED | {"seat": 1, "sent": "SW"}, REFUSED]}, None),
@@ -599,6 +608,22 @@ DEAL = Dealt("cup-1", 1, at=1000.0)
 RESULT = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.RESIGNED, "bob resigned", (1.0, 0.0))
 RESULT = structs.replace(RESULT, began=1000.0, ended=1060.0)
 TIMED = structs.replace(RESULT, winner=1, ending=Ending.TIME, why="ann ran out of time", score=(0.0, 1.0))
+PLAYED_OUT = {
+    999.0: Opened("tic-tac-toe", "round-robin"),
+    999.1: Entered("ann"),
+    999.2: Entered("bob"),
+    999.3: Turned(State.RUNNING),
+    999.4: Drew((Pairing(1, 1, "ann", "bob"),)),
+    1000.0: DEAL,
+    1060.0: structs.replace(
+        RESULT,
+        ending=Ending.PLAYED,
+        why="O has three in a row",
+        moves=tuple({"action": "putSymbol", "position": field} for field in ("NW", "N", "W", "C", "SW")),
+        times=(1.0,) * 5,
+    ),
+    1060.1: Turned(State.FINISHED),
+}
 FALLEN = Late(1060.0, 0, 0, 18.0, 18.5)
 
 
@@ -632,16 +657,7 @@ FALLEN = Late(1060.0, 0, 0, 18.0, 18.5)
 def test_a_deal_and_the_end_of_its_match_tell_the_same_whatever_a_forger_has_corrected_after_them(
     dealt: Dealt, result: Concluded, said: str | None
 ) -> None:
-    held = {
-        999.0: Opened("tic-tac-toe", "round-robin"),
-        999.1: Entered("ann"),
-        999.2: Entered("bob"),
-        999.3: Turned(State.RUNNING),
-        999.4: Drew((Pairing(1, 1, "ann", "bob"),)),
-        1000.0: dealt,
-        1060.0: result,
-        1060.1: Turned(State.FINISHED),
-    }
+    held = PLAYED_OUT | {1000.0: dealt, 1060.0: result}
     found = {each.why for each in verdict(exported([Kept("cup", *each) for each in held.items()])).findings}
     assert (said is None and not found) or any(said is not None and said in why for why in found), found
 
@@ -804,6 +820,33 @@ def test_what_is_not_an_export_is_refused_as_such(source: bytes, said: str) -> N
     (found,) = verify(source.splitlines(keepends=True)).findings
     assert said in found.why
     assert found.line == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (b'{"type":"match","pairing"', b'{"type":"match","winner":1,"pairing"'),
+        (b'"fact":{"type":"concluded"', b'"fact":{"winner":1,"type":"concluded"'),
+        (b'{"action":"putSymbol"', b'{"action":"lines","action":"putSymbol"'),
+        (b'"plies":5', b'"pl\\u0069es":6,"plies":5'),
+    ],
+)
+def test_a_line_that_says_something_twice_is_found_because_some_programs_take_the_first(
+    before: bytes, said: bytes
+) -> None:
+    lines = text(exported([Kept("cup", *each) for each in PLAYED_OUT.items()]))
+    assert verify(lines).findings == []
+    index = next(index for index, line in enumerate(lines) if before in line)
+    lines[index] = lines[index].replace(before, said, 1)
+    found = {(each.line, each.why) for each in verify(lines).findings if each.why.startswith("this says")}
+    key = "action" if b"action" in said else "plies" if b"plies" in said else "winner"
+    assert found == {(index + 1, f'this says "{key}" twice')}
+
+
+def test_a_line_that_somebody_has_written_anew_is_read_as_before() -> None:
+    lines = exported([Kept("cup", *each) for each in PLAYED_OUT.items()])
+    spaced = [json.dumps(line).encode() + b" \r\n" for line in lines]
+    assert verify(spaced).findings == []
 
 
 def test_an_export_may_begin_with_the_mark_of_an_editor() -> None:

@@ -57,6 +57,8 @@ CHECKED_IN = {"check_in": 60.0}
 KNOCKOUT = {"format": "knockout"}
 BY_THE_CLOCK = {"round_every": 60.0}
 UNSEEN = "{} has no control, invisible or bidirectional characters, and {} has"
+EXCUSED = structs.replace(VOID, why="bob did not come", fault=Fault.BOT)
+TWICE_EXCUSED = '"cup-1.2" is void a second time: "bob did not come" is excused once in a pairing'
 NOBODYS_FAULT = '"bob" lost "cup-1" by nobody\'s fault, and is not out of the tournament'
 NO_DIGEST = 'a token has a SHA-256 for its digest, in hexadecimal, and not "token"'
 
@@ -253,6 +255,11 @@ IN_ORDER: list[tuple[Facts, AnyFact, list[str], Mapping[str, Any]]] = [
     ),
     (DRAWN, MOVED, ['"cup-1" has moves and was never dealt'], {}),
     (DRAWN, WON, ['"cup-1" was resigned and never dealt'], {}),
+    ((*DRAWN, EXCUSED), structs.replace(UNPLAYED, match="cup-1.2"), [], {}),
+    ((*DRAWN, EXCUSED), structs.replace(EXCUSED, match="cup-1.2"), [TWICE_EXCUSED], {}),
+    ((*DRAWN, EXCUSED), structs.replace(EXCUSED, match="cup-1.2", why="ann did not come"), [], {}),
+    ((*DRAWN, EXCUSED), structs.replace(EXCUSED, match="cup-1.2", why="neither player was there"), [], {}),
+    ((*DRAWN, EXCUSED), structs.replace(EXCUSED, match="cup-1.2", fault=None), [], {}),
     (DRAWN, structs.replace(UNPLAYED, began=9.0), ['"cup-1" was left and never dealt'], {}),
     (DRAWN, structs.replace(UNPLAYED, fault=None, ended=9.0), [NOBODYS_FAULT], {}),
     ((*DRAWN, Dealt("cup-1", 1, at=9.0)), structs.replace(UNPLAYED, fault=None), [NOBODYS_FAULT], {}),
@@ -300,6 +307,10 @@ def test_what_is_wrong_with_an_order_is_said_only_where_the_order_is_known(
         (Opened("tic-tac-toe", "swiss", terms=Terms(rounds=10_000)), []),
         (Opened("tic-tac-toe", "swiss", terms=Terms(rounds=0)), ["1 to 10000 rounds, not 0"]),
         (Opened("tic-tac-toe", "swiss", terms=Terms(rounds=10_001)), ["1 to 10000 rounds, not 10001"]),
+        (Opened("tic-tac-toe", "swiss", entrants=1, group="g" * 64), []),
+        (Opened("tic-tac-toe", "swiss", entrants=0), ["takes at least 1 entrant, not 0"]),
+        (Opened("tic-tac-toe", "swiss", group="g" * 65), ["the name of a group has at most 64 characters"]),
+        (Opened("tic-tac-toe", "swiss", group="g\r\nh"), ["the name of a group has no control"]),
         (Opened("chess", "cup"), ['there is no game "chess"', 'there is no format "cup"']),
         (Opened("tic-tac-toe", "swiss", options={"size": 3}), ['Tic-Tac-Toe has no option "size"']),
         (Opened("tic-tac-toe", "decide", terms=Terms(aim=Aim(confidence=1.0))), ["less than 1, not 1"]),

@@ -14,7 +14,6 @@ from trio.testing import MockClock
 from server.export.verify import verify
 from server.host.boards import WAIT
 from server.host.names import LONGEST
-from server.host.opening import OF_A_GROUP
 from server.host.tournament_settings import TournamentSettings
 from server.host.unwelcome import STOPPING, Unwelcome
 from server.net.limits import Limits
@@ -29,7 +28,7 @@ from tournament.desk import Desk
 from tournament.facts import Opened, Ordered, State
 from tournament.folding import fold
 from tournament.format import Aim
-from tournament.sizes import SEED
+from tournament.sizes import GROUP, SEED
 from tournament.store import Memory
 
 
@@ -95,15 +94,15 @@ async def drain(server: Server) -> None:
     server.http.drain(STOPPING)
 
 
-@pytest.mark.parametrize("length", [OF_A_GROUP, OF_A_GROUP + 1])
+@pytest.mark.parametrize("length", [GROUP, GROUP + 1])
 async def test_the_form_takes_every_group_that_the_api_takes(length: int, autojump_clock: MockClock) -> None:
     """Catches a group for whose page no browser can ask, because its address is too long."""
     async with sitting() as here:
         browser = await here.log_in()
         form = await browser.read("/admin/create")
         fields = {"name": "cup", "game": "tic-tac-toe", "format": "swiss", "group": "g" * length}
-        answer = await browser.send(form, "/admin/create", 303 if length == OF_A_GROUP else 400, **fields)
-    if length > OF_A_GROUP:
+        answer = await browser.send(form, "/admin/create", 303 if length == GROUP else 400, **fields)
+    if length > GROUP:
         assert "at most 64 characters, and this one has 65" in answer.body.decode()
 
 
