@@ -6,10 +6,12 @@ from server.host.host import Host
 from server.http.exchange import Exchange
 from server.net.admission import network_of
 from server.net.budgets import address_of
+from server.net.pauses import WithPauses
 from server.protocols.mcp.place import Place
 from server.protocols.mcp.sessions import Session
 
 SWEEP = 1.0  # seconds between looks at who is silent
+AT_A_TIME = 50  # places looked at before other tasks get their turn: all models may be gone at once
 
 
 class Full(Exception):
@@ -84,8 +86,9 @@ class Places:
             while self._all:
                 await trio.sleep(SWEEP)
                 now = trio.current_time()
-                for place in tuple(self._all):
-                    place.sweep(now, last, self.forget)
+                async for place in WithPauses(self._all, AT_A_TIME):
+                    if place in self._all:
+                        place.sweep(now, last, self.forget)
                 last = now
         finally:
             self._sweeping = False

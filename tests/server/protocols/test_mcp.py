@@ -6,6 +6,7 @@ Whole matches are played by the protocol's own client in `test_mcp_sdk.py`.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from server.http.routes import routed
 from server.net.limits import Limits
 from server.protocols.api.door import Api
 from server.protocols.mcp import words
+from server.protocols.mcp.places import AT_A_TIME, SWEEP
 from server.protocols.mcp.revisions import REVISIONS
 from server.protocols.mcp.rpc import (
     BAD_PARAMETERS,
@@ -782,6 +784,24 @@ async def test_there_are_no_more_models_than_the_limit(autojump_clock: MockClock
         assert "too many are here" in (await client.call("join", **BOB)).told["reason"]
         await client.call("leave", token=ANN["token"])
         assert (await client.call("join", **BOB)).told["type"] == "welcome"
+
+
+async def test_however_many_models_are_gone_at_once_others_get_their_turn(autojump_clock: MockClock) -> None:
+    """Catches a look at all of them in one step: where 1,800 models had gone, moves waited for 36 ms."""
+    limits = Limits(model_seconds=3.0, connections_per_address=1000)
+    async with served(limits) as (host, connect):
+        client = Client(await connect())
+        for number in range(5 * AT_A_TIME):
+            await client.call("join", name=f"model-{number}", game=ANN["game"], against="nobody")
+        left = [5 * AT_A_TIME]
+        for _ in range(5):
+            await trio.sleep(SWEEP)
+            for _ in range(20):
+                left.append(sum(player.present for player in host.lobby.players()))
+                await trio.lowlevel.checkpoint()
+        assert left[-1] == 0
+        assert max(before - after for before, after in pairwise(left)) <= 2 * AT_A_TIME
+        await client.close()
 
 
 async def test_a_model_is_not_silent_while_the_host_stands_still(autojump_clock: MockClock) -> None:
