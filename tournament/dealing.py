@@ -24,7 +24,7 @@ from tournament.presence import Presence, whoever_came_for
 from tournament.record import Record
 from tournament.settling import both, not_begun, unplayed
 
-AT_A_TIME = 50  # matches that begin, or pairings that are settled, before other tasks get their turn
+AT_A_TIME = 25  # matches that begin, or pairings that are settled, before other tasks get their turn
 FIRST_BACK_OFF = 1.0  # seconds without a match after a game has failed; then twice as many each time …
 LONGEST_BACK_OFF = 60.0  # … up to these
 

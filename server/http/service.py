@@ -16,9 +16,11 @@ from server.http.connection import Connection, KnownClient, Shared
 from server.http.exchange import App
 from server.net.guard import Guard, Waiting
 from server.net.limits import Limits
+from server.net.pauses import WithPauses
 from server.net.wire import Piece, Served, Wire
 
 SWEEP = 0.5  # seconds between looks at the deadlines, which are exact to two of these
+AT_A_TIME = 50  # connections that end before other tasks get their turn: a crowd may be idle for as long
 
 
 class Http(Shared):
@@ -70,8 +72,10 @@ class Http(Shared):
             while self._connections:
                 await trio.sleep(SWEEP)
                 now = trio.current_time()
-                for connection in [each for each in self._connections if each.deadline <= last]:
-                    connection.expire(now)
+                late = [each for each in self._connections if each.deadline <= last]
+                async for connection in WithPauses(late, AT_A_TIME):
+                    if connection in self._connections and connection.deadline <= last:
+                        connection.expire(now)
                 last = now
         finally:
             self._sweeping = False

@@ -4,6 +4,7 @@ There may be thousands of them, and the loop that tells them is the one that pla
 and the others some at a time, with pauses. What has happened by an observer's turn it is told together.
 """
 
+from functools import partial
 from itertools import islice
 
 import trio
@@ -29,7 +30,7 @@ class Observers:
     def add(self, chunks: Chunks, told: int) -> None:
         """Somebody was shown the Game after so many plies, and watches from now on."""
         self._told[chunks] = told
-        chunks.exchange.on_gone(lambda: self._told.pop(chunks, None))
+        chunks.exchange.on_gone(partial(self._forget, chunks))
 
     def tell(self, match: Match) -> None:
         """Tell all of them what is new in the match. After its end, nothing follows."""
@@ -47,6 +48,9 @@ class Observers:
         for chunks in tuple(self._told):
             chunks.close()
         self._told.clear()
+
+    def _forget(self, chunks: Chunks) -> None:
+        self._told.pop(chunks, None)
 
     async def _tell_others(self, match: Match) -> None:
         try:

@@ -28,6 +28,7 @@ from server.http.sharing import BOTS
 from server.http.wire import JSON, PRIVATE, Response, event_stream, json_response
 from server.net.admission import network_of
 from server.net.escaping import safe
+from server.net.pauses import WithPauses
 from server.protocols.common.http_tape import requested, responded
 from server.protocols.common.unwelcome import status_of
 from server.protocols.dialect import Channel
@@ -37,6 +38,7 @@ from tournament.player import Seat
 
 SWEEP = 1.0  # seconds between looks at who is silent: limits on silence are no more exact
 STREAM = event_stream(*PRIVATE)
+AT_A_TIME = 50  # sessions looked at before other tasks get their turn: all of them may be over at once
 LONGEST = 10  # digits of a message's number
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -117,8 +119,9 @@ class HouseHttp:
             while self._sessions:
                 await trio.sleep(SWEEP)
                 now = trio.current_time()
-                for session in tuple(self._sessions.values()):
-                    session.sweep(now, last)
+                async for session in WithPauses(self._sessions.values(), AT_A_TIME):
+                    if session.name in self._sessions:
+                        session.sweep(now, last)
                 last = now
         finally:
             self._sweeping = False

@@ -41,8 +41,10 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Place:
-    def __init__(self, host: Host, exchange: Exchange, origin: str) -> None:
+    def __init__(self, host: Host, exchange: Exchange, origin: str, heard: Callable[["Place"], None]) -> None:
+        """`heard` is called whenever the model has been heard."""
         self.host = host
+        self._was_heard = heard
         self.origin = origin  # the network from which it came; "" where these are not counted
         self.address = address_of(exchange.request.peer)
         self.session: Session | None = None  # by which its model joined last
@@ -119,6 +121,7 @@ class Place:
     def heard(self, at: float) -> None:
         """Note that the model has called."""
         self._heard = max(self._heard, at)
+        self._was_heard(self)
         self._has_token = True
         unheard, self._unheard = self._unheard, None
         if unheard is not None:

@@ -6,6 +6,7 @@ Whole matches are played by the protocol's own client in `test_mcp_sdk.py`.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -17,10 +18,12 @@ from trio.testing import MockClock
 
 from games.game import Pace
 from server.host.host import Host
+from server.http.exchange import Exchange
 from server.http.routes import routed
 from server.net.limits import Limits
 from server.protocols.api.door import Api
 from server.protocols.mcp import words
+from server.protocols.mcp.places import AT_A_TIME, SWEEP, Places
 from server.protocols.mcp.revisions import REVISIONS
 from server.protocols.mcp.rpc import (
     BAD_PARAMETERS,
@@ -37,7 +40,7 @@ from tests.server.doors import memory
 from tests.server.ends import Connect, End
 from tests.server.protocols.test_api import Office
 from tests.server.transcripts import hosting
-from tests.server.web import serving
+from tests.server.web import Holds, post, serving
 from tests.steps import steps_taken
 from tournament.desk import Desk
 from tournament.facts import Opened, State, Turned
@@ -784,6 +787,24 @@ async def test_there_are_no_more_models_than_the_limit(autojump_clock: MockClock
         assert (await client.call("join", **BOB)).told["type"] == "welcome"
 
 
+async def test_however_many_models_are_gone_at_once_others_get_their_turn(autojump_clock: MockClock) -> None:
+    """Catches a look at all of them in one step: where 1,800 models had gone, moves waited for 36 ms."""
+    limits = Limits(model_seconds=3.0, connections_per_address=1000)
+    async with served(limits) as (host, connect):
+        client = Client(await connect())
+        for number in range(5 * AT_A_TIME):
+            await client.call("join", name=f"model-{number}", game=ANN["game"], against="nobody")
+        left = [5 * AT_A_TIME]
+        for _ in range(5):
+            await trio.sleep(SWEEP)
+            for _ in range(20):
+                left.append(sum(player.present for player in host.lobby.players()))
+                await trio.lowlevel.checkpoint()
+        assert left[-1] == 0
+        assert max(before - after for before, after in pairwise(left)) <= 2 * AT_A_TIME
+        await client.close()
+
+
 async def test_a_model_is_not_silent_while_the_host_stands_still(autojump_clock: MockClock) -> None:
     async with served() as (host, connect):
         client = Client(await connect())
@@ -795,6 +816,27 @@ async def test_a_model_is_not_silent_while_the_host_stands_still(autojump_clock:
         client = Client(await connect())
         assert (await client.call("wait", seconds=1, token=ANN["token"])).told == {"type": "waiting"}
         await client.close()
+
+
+async def test_there_is_a_place_as_soon_however_many_models_are_here(autojump_clock: MockClock) -> None:
+    """Catches looks at all of them for each join, also for one that is refused: 11 ms with 4,000."""
+    cost: list[int] = []
+    for many in (20, 200):
+        limits, holds = Limits(sessions=many + 2, connections_per_address=many + 2), Holds()
+        async with hosting({}, limits) as (host, _), serving(holds) as server:
+            await server.connect().end.send_all(post(b""))
+            await trio.testing.wait_all_tasks_blocked()
+            places, (exchange,) = Places(host), holds.exchanges
+            for _ in range(many):
+                places.make(exchange)
+
+            def once(places: Places = places, exchange: Exchange = exchange) -> None:
+                places.give_back(ANN["name"], ANN["game"], exchange)
+                places.forget(places.make(exchange))
+
+            once()
+            cost.append(steps_taken(once))
+    assert cost[0] == cost[1]
 
 
 async def test_where_models_are_too_many_one_that_is_silent_at_the_open_table_makes_way(
