@@ -58,8 +58,8 @@ class Passing(Protocol):
         say."""
         ...
 
-    def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:
-        """The bot hung up in the other process, or was hung up on and is being told goodbye."""
+    def left(self, tape: TapeSnapshot, *, for_good: bool, cut: bool) -> None:
+        """The bot hung up in the other process, or was `cut` off and is being told goodbye."""
         ...
 
     def close(self) -> None:

@@ -138,12 +138,14 @@ class Passable:
         elif self._tape is not None:
             self._tape.repeat(tape)
 
-    def left(self, tape: TapeSnapshot, *, for_good: bool) -> None:
+    def left(self, tape: TapeSnapshot, *, for_good: bool, cut: bool) -> None:
         self._is_not_away()
         if (talk := self._talk) is not None:
             talk.attendance.tape.repeat(tape)
             if for_good:
                 talk.attendance.leave(for_good=True)
+            if cut:
+                talk.attendance.hang_up()
             talk.attendance.lost()
         elif self._tape is not None:
             self._tape.repeat(tape)

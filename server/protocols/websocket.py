@@ -236,7 +236,9 @@ class Connection(Passable):
                     case Close(code=code):
                         self._close(code)
         except BadFrame as error:
+            log.info("cut", peer=self._wire.peer, player=here.name, why=str(error))
             here.note_cut(str(error))
+            here.hang_up()
             self._close(error.code, str(error))
         if unheard != here.unheard and not self._may_go_unheard(at, here.unheard - unheard):
             self._floods = True

@@ -241,7 +241,9 @@ class Guests:
             return
         if guest.playing is not None:
             self._send_home(guest.playing)
-        self._say(Left(guest.number, self._tape(guest), for_good))
+        attendance = self._attendances.get(guest.number)
+        cut = attendance is not None and attendance.cut
+        self._say(Left(guest.number, self._tape(guest), for_good, cut))
 
     def _send_home(self, playing: GuestMatch) -> None:
         if playing.match.verdict is None and playing.match.name in self._playing:

@@ -93,6 +93,7 @@ class Left(Struct, tag="left", frozen=True, array_like=True):
     number: int
     tape: TapeSnapshot
     for_good: bool
+    cut: bool = False  # it was hung up on, and the log has said so
 
 
 class Closed(Struct, tag="closed", frozen=True, array_like=True):

@@ -224,9 +224,9 @@ class Pair:
                         self._host.guard.report(error)
                         out.connection.close()
                     self._is_back(out.lent)
-            case Left(number, tape, for_good):
+            case Left(number, tape, for_good, cut):
                 if (out := self._out.get(number)) is not None:
-                    self._has_left(out, tape, for_good=for_good)
+                    self._has_left(out, tape, for_good=for_good, cut=cut)
             case Closed(number):
                 if (out := self._out.pop(number, None)) is not None:
                     self._has_left(out, TapeSnapshot(), for_good=False)
@@ -244,10 +244,12 @@ class Pair:
         lent.carry_out(match)
         self._host.timekeeper.expect(match.deadline)
 
-    def _has_left(self, out: LentConnection, tape: TapeSnapshot, *, for_good: bool) -> None:
+    def _has_left(
+        self, out: LentConnection, tape: TapeSnapshot, *, for_good: bool, cut: bool = False
+    ) -> None:
         if not out.left:
             out.left = True
-            out.connection.left(tape, for_good=for_good)
+            out.connection.left(tape, for_good=for_good, cut=cut)
             self._is_back(out.lent)
 
     def _is_back(self, outside: Outside) -> None:

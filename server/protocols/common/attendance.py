@@ -78,6 +78,7 @@ class Attendance(Taker):
         "asked",
         "budget",
         "connection",
+        "cut",
         "hangs_up",
         "lines",
         "over",
@@ -128,6 +129,7 @@ class Attendance(Taker):
         self.wire: Wire | None = None  # to the bot, if it has a connection of its own
         self.lines: Lines | None = None  # of its connection, where it speaks in lines
         self.hangs_up = False  # whether it is noted that the bot hangs up before it moves in another match
+        self.cut = False  # whether the host has hung up, so that the log does not say that the bot has left
         self._host = host
         self._tell = tell
         self._dealt = dealt or _nobody
@@ -479,6 +481,7 @@ class Attendance(Taker):
     def hang_up(self, why: Happening = Happening.CUT) -> None:
         """Hear and say nothing more. The bot's place is let go of when its connection is lost."""
         self.happens(why)
+        self.cut = True
         if self._follower is not None:
             self._follower.stop()
 

@@ -114,7 +114,8 @@ class HouseTalk:
     def give_up(self, reason: str) -> None:
         """Tell the bot why this cannot go on, and hang up."""
         if not self.attendance.over:
-            log.info("cut", peer=self._channel.peer, player=self._under and self._under[0], why=reason)
+            name = self.attendance.name or (self._under and self._under[0])
+            log.info("cut", peer=self._channel.peer, player=name, why=reason)
             self._refuse(reason)
             self.attendance.note_cut(reason)
             self._hang_up(reason)

@@ -16,6 +16,7 @@ import pytest
 import trio
 import trio.testing
 from hypothesis import given
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 from trio_websocket import ConnectionRejected, open_websocket_url, wrap_client_stream
 from wsproto.connection import Connection, ConnectionType
@@ -749,6 +750,22 @@ async def test_a_player_that_never_reads_is_cut_and_its_opponent_waits_for_nothi
         result, why = begun[0].result, f"it took nothing for {host.limits.outbox_seconds:g} s"
         assert result is not None
         assert result.why == f"Ann left the match, because the host hung up on it ({why})"
+
+
+@pytest.mark.parametrize("turn", [0, 1], ids=["on its turn", "while its opponent thinks"])
+async def test_the_log_says_why_a_bot_was_cut_that_does_not_speak_websocket_and_not_that_it_has_left(
+    turn: int, autojump_clock: MockClock
+) -> None:
+    async with door() as (_, connect):
+        bot = (await pair(connect))[turn]
+        with capture_logs() as logs:
+            await bot.send(frame(b"x", mask=False))
+        cause = bot.heard[-1]
+        assert isinstance(cause, CloseConnection)
+        (cut_off,) = [each for each in logs if each["event"] == "cut"]
+        assert cut_off["why"] == cause.reason
+        assert cut_off["player"] in ("Ann", "Bob")
+        assert [each for each in logs if each.get("player") == cut_off["player"]] == [cut_off]
 
 
 async def test_when_the_host_stops_nobody_has_left_a_match(autojump_clock: MockClock) -> None:

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 import trio
 import trio.testing
+from structlog.testing import capture_logs
 
 from games import connect4
 from games.catalogue import catalogue
@@ -573,6 +574,21 @@ async def test_a_bot_on_which_a_worker_hangs_up_has_the_reason_in_its_match() ->
         lost, returned = ends[0]["cause"]
         assert (lost["kind"], returned["kind"]) == ("disconnected", "returned")
         assert lost["why"] == first.refused[-1]
+        assert both.elsewhere == 2
+
+
+async def test_a_bot_on_which_a_worker_hangs_up_is_cut_by_name_in_the_log_and_has_not_crashed() -> None:
+    async with playing(limits=ONCE) as (both, _, first, _):
+        with capture_logs() as logs:
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                for _ in range(JUNK + 1):
+                    await first.say(type="nonsense")
+            with pytest.raises(trio.EndOfChannel):
+                await first.until("nothing more")
+            while both.connections == 2:
+                await trio.lowlevel.checkpoint()
+        told = [(each["event"], each["player"]) for each in logs if each.get("player")]
+        assert told == [("cut", first.name)]
         assert both.elsewhere == 2
 
 
