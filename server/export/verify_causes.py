@@ -22,6 +22,7 @@ from tournament.match import Match
 
 SLACK = 1e-6  # seconds: the rounding of each time that is added up
 ROUNDED = 0.002  # seconds: moments are kept to the millisecond
+OR_SET_BACK = ": a clock was set back, or the file was changed"
 FAULTS: dict[Ending, tuple[Fault | None, ...]] = {
     Ending.PLAYED: (None,),
     Ending.RESIGNED: (None,),
@@ -84,11 +85,12 @@ def _moment_objections(fact: Concluded, dealt_at: float | None) -> Iterator[str]
         began = (
             "does not say when it began" if fact.began is None else f"says it began at {moment(fact.began)}"
         )
-        yield f"it was dealt at {moment(dealt_at)}, and {began}"
+        earlier = fact.began is not None and fact.began < dealt_at
+        yield f"it was dealt at {moment(dealt_at)}, and {began}{OR_SET_BACK if earlier else ''}"
     if fact.began is None:
         return
     if any(cause.at < fact.began - SET for cause in fact.cause):
-        yield "what led to its end happened before it began"
+        yield f"what led to its end happened before it began{OR_SET_BACK}"
     if fact.ended is None:
         return
     late = sum(cause.spent for cause in fact.cause if isinstance(cause, Late))

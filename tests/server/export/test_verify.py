@@ -587,7 +587,7 @@ AS_TEXT = f"{quoted(LEGAL)} is not a field"  # as of a bot that sends a text in 
         (ILLEGAL | {"cause": [REFUSED], "began": at(0), "ended": at(9)}, None),
         (
             ILLEGAL | {"cause": [LOST | {"at": "2026-02-28T12:00:00Z"}, REFUSED], "began": at(0)},
-            "before it began",
+            "happened before it began: a clock was set back, or the file was changed",
         ),
         (ILLEGAL | {"cause": [LATE, REFUSED | {"at": at(10)}]}, "a clock ran out, and it was illegal"),
         (ILLEGAL | {"cause": [LATE, *[REFUSED | {"at": at(10)}] * (MOST - 2)]}, "a clock ran out"),
@@ -636,7 +636,7 @@ FALLEN = Late(1060.0, 0, 0, 18.0, 18.5)
         (
             DEAL,
             structs.replace(RESULT, began=999.0 - SET),
-            "it was dealt at 1970-01-01T00:16:40.000Z, and says",
+            "says it began at 1970-01-01T00:13:39.000Z: a clock was set back, or the file was changed",
         ),
         (DEAL, structs.replace(RESULT, began=None), "and does not say when it began"),
         (DEAL, structs.replace(RESULT, ended=1061.0 + SET), "this tells of what was 181.000 seconds after"),
