@@ -632,11 +632,11 @@ FALLEN = Late(1060.0, 0, 0, 18.0, 18.5)
     [
         (DEAL, RESULT, None),
         (DEAL, structs.replace(RESULT, began=1000.0 - SET, ended=1060.0 + SET), None),
-        (DEAL, structs.replace(RESULT, began=1001.0), "it was dealt at 1970-01-01T00:16:40.000Z, and says"),
+        (DEAL, structs.replace(RESULT, began=1001.0), "it says it began 1 seconds after it was dealt"),
         (
             DEAL,
             structs.replace(RESULT, began=999.0 - SET),
-            "says it began at 1970-01-01T00:13:39.000Z: a clock was set back, or the file was changed",
+            "it says it began 181 seconds before it was dealt: a clock was set back, or the file was changed",
         ),
         (DEAL, structs.replace(RESULT, began=None), "and does not say when it began"),
         (DEAL, structs.replace(RESULT, ended=1061.0 + SET), "this tells of what was 181.000 seconds after"),
@@ -660,6 +660,15 @@ def test_a_deal_and_the_end_of_its_match_tell_the_same_whatever_a_forger_has_cor
     held = PLAYED_OUT | {1000.0: dealt, 1060.0: result}
     found = {each.why for each in verdict(exported([Kept("cup", *each) for each in held.items()])).findings}
     assert (said is None and not found) or any(said is not None and said in why for why in found), found
+
+
+@pytest.mark.parametrize("began", [1e12, -1e12, 1e300])
+def test_that_a_match_began_at_no_time_that_can_be_shown_is_said_in_its_line(began: float) -> None:
+    lines = unchained(exported([Kept("cup", *each) for each in PLAYED_OUT.items()]))
+    (over,) = (number for number, line in enumerate(lines) if line.get("fact", {}).get("type") == "concluded")
+    lines[over]["fact"]["began"] = began
+    why = f"{began:g} is no time of the years 1970 to 2999, in seconds since 1970"
+    assert Finding(over + 1, why) in verdict(lines).findings
 
 
 @pytest.mark.parametrize(
