@@ -22,6 +22,7 @@ from tournament.match import Match
 
 SLACK = 1e-6  # seconds: the rounding of each time that is added up
 ROUNDED = 0.002  # seconds: moments are kept to the millisecond
+OR_SET_BACK = ": a clock was set back, or the file was changed"
 FAULTS: dict[Ending, tuple[Fault | None, ...]] = {
     Ending.PLAYED: (None,),
     Ending.RESIGNED: (None,),
@@ -80,15 +81,17 @@ def _moment_objections(fact: Concluded, dealt_at: float | None) -> Iterator[str]
     if any(later < earlier - ROUNDED for earlier, later in pairwise(moments)):
         yield "what led to its end is not in the order in which it happened"
     # A clock that was set back, by what a store makes up for, may have it begin before it was dealt.
-    if dealt_at is not None and not dealt_at - SET <= (fact.began or 0.0) <= dealt_at + ROUNDED:
-        began = (
-            "does not say when it began" if fact.began is None else f"says it began at {moment(fact.began)}"
-        )
-        yield f"it was dealt at {moment(dealt_at)}, and {began}"
+    after = 0.0 if dealt_at is None or fact.began is None else fact.began - dealt_at
+    if dealt_at is not None and fact.began is None:
+        yield f"it was dealt at {moment(dealt_at)}, and does not say when it began"
+    elif after > ROUNDED:
+        yield f"it says it began {after:g} seconds after it was dealt"
+    elif after < -SET:
+        yield f"it says it began {-after:g} seconds before it was dealt{OR_SET_BACK}"
     if fact.began is None:
         return
     if any(cause.at < fact.began - SET for cause in fact.cause):
-        yield "what led to its end happened before it began"
+        yield f"what led to its end happened before it began{OR_SET_BACK}"
     if fact.ended is None:
         return
     late = sum(cause.spent for cause in fact.cause if isinstance(cause, Late))

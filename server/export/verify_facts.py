@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
+from math import inf
 from unicodedata import category
 
 from msgspec import UNSET
@@ -52,7 +53,7 @@ from tournament.record import Record
 from tournament.refusals import has_withdrawn
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import commitment
-from tournament.sizes import EARLIEST, GROUP, LATEST, NAME, SEED, YEARS, largest
+from tournament.sizes import EARLIEST, LATEST, NAME, SEED, YEARS, largest
 
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 DIGEST = re.compile("[0-9a-f]{64}")
@@ -90,7 +91,7 @@ def opening_objections(opened: AnyFact | None) -> Iterator[str]:
     if opened.entrants is not None and opened.entrants < 1:
         yield f"a tournament takes at least 1 entrant, not {opened.entrants}"
     if opened.group is not UNSET:
-        yield from _text_objections("the name of a group", opened.group, GROUP)
+        yield from _text_objections("the name of a group", opened.group, inf)  # earlier desks took any length
     if opened.terms.rounds is not None and not 1 <= opened.terms.rounds <= ROUNDS:
         yield f"a tournament has 1 to {ROUNDS} rounds, not {opened.terms.rounds}"
 
@@ -190,7 +191,7 @@ def _name_of_nobody(name: str) -> Iterator[str]:
         yield "a name has at least one character that can be seen"
 
 
-def _text_objections(what: str, text: str, most: int) -> Iterator[str]:
+def _text_objections(what: str, text: str, most: float) -> Iterator[str]:
     """What no host can have kept, whichever characters its version of Unicode knows."""
     if len(text) > most:
         yield f"{what} has at most {most} characters, and this one has {len(text)}"

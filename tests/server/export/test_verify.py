@@ -587,7 +587,7 @@ AS_TEXT = f"{quoted(LEGAL)} is not a field"  # as of a bot that sends a text in 
         (ILLEGAL | {"cause": [REFUSED], "began": at(0), "ended": at(9)}, None),
         (
             ILLEGAL | {"cause": [LOST | {"at": "2026-02-28T12:00:00Z"}, REFUSED], "began": at(0)},
-            "before it began",
+            "happened before it began: a clock was set back, or the file was changed",
         ),
         (ILLEGAL | {"cause": [LATE, REFUSED | {"at": at(10)}]}, "a clock ran out, and it was illegal"),
         (ILLEGAL | {"cause": [LATE, *[REFUSED | {"at": at(10)}] * (MOST - 2)]}, "a clock ran out"),
@@ -632,11 +632,11 @@ FALLEN = Late(1060.0, 0, 0, 18.0, 18.5)
     [
         (DEAL, RESULT, None),
         (DEAL, structs.replace(RESULT, began=1000.0 - SET, ended=1060.0 + SET), None),
-        (DEAL, structs.replace(RESULT, began=1001.0), "it was dealt at 1970-01-01T00:16:40.000Z, and says"),
+        (DEAL, structs.replace(RESULT, began=1001.0), "it says it began 1 seconds after it was dealt"),
         (
             DEAL,
             structs.replace(RESULT, began=999.0 - SET),
-            "it was dealt at 1970-01-01T00:16:40.000Z, and says",
+            "it says it began 181 seconds before it was dealt: a clock was set back, or the file was changed",
         ),
         (DEAL, structs.replace(RESULT, began=None), "and does not say when it began"),
         (DEAL, structs.replace(RESULT, ended=1061.0 + SET), "this tells of what was 181.000 seconds after"),
@@ -660,6 +660,15 @@ def test_a_deal_and_the_end_of_its_match_tell_the_same_whatever_a_forger_has_cor
     held = PLAYED_OUT | {1000.0: dealt, 1060.0: result}
     found = {each.why for each in verdict(exported([Kept("cup", *each) for each in held.items()])).findings}
     assert (said is None and not found) or any(said is not None and said in why for why in found), found
+
+
+@pytest.mark.parametrize("began", [1e12, -1e12, 1e300])
+def test_that_a_match_began_at_no_time_that_can_be_shown_is_said_in_its_line(began: float) -> None:
+    lines = unchained(exported([Kept("cup", *each) for each in PLAYED_OUT.items()]))
+    (over,) = (number for number, line in enumerate(lines) if line.get("fact", {}).get("type") == "concluded")
+    lines[over]["fact"]["began"] = began
+    why = f"{began:g} is no time of the years 1970 to 2999, in seconds since 1970"
+    assert Finding(over + 1, why) in verdict(lines).findings
 
 
 @pytest.mark.parametrize(

@@ -307,9 +307,8 @@ def test_what_is_wrong_with_an_order_is_said_only_where_the_order_is_known(
         (Opened("tic-tac-toe", "swiss", terms=Terms(rounds=10_000)), []),
         (Opened("tic-tac-toe", "swiss", terms=Terms(rounds=0)), ["1 to 10000 rounds, not 0"]),
         (Opened("tic-tac-toe", "swiss", terms=Terms(rounds=10_001)), ["1 to 10000 rounds, not 10001"]),
-        (Opened("tic-tac-toe", "swiss", entrants=1, group="g" * 64), []),
+        (Opened("tic-tac-toe", "swiss", entrants=1, group="g" * 1000), []),  # as earlier desks let it be
         (Opened("tic-tac-toe", "swiss", entrants=0), ["takes at least 1 entrant, not 0"]),
-        (Opened("tic-tac-toe", "swiss", group="g" * 65), ["the name of a group has at most 64 characters"]),
         (Opened("tic-tac-toe", "swiss", group="g\r\nh"), ["the name of a group has no control"]),
         (Opened("chess", "cup"), ['there is no game "chess"', 'there is no format "cup"']),
         (Opened("tic-tac-toe", "swiss", options={"size": 3}), ['Tic-Tac-Toe has no option "size"']),
