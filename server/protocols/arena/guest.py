@@ -404,11 +404,14 @@ class Guest:
             self._host.guard.start_soon(self._invite, self.url, battle)
 
     async def _invite(self, url: Url, battle: Battle) -> None:
-        """Call a bot to its battle when its last is over. Its answer to the call may come later than that."""
+        """Call a bot to its battle when its last is over. The call is given up when the battle is over."""
         async with self._guests.invitations.turn(url):
-            if not (battle.started or battle.over.is_set()):
-                self._host.guard.start_soon(self._call, url, battle)
+            if battle.started or battle.over.is_set():
+                return
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._call, url, battle)
                 await battle.over.wait()
+                nursery.cancel_scope.cancel()
 
     async def _call(self, url: Url, battle: Battle) -> None:
         invited = await self._guests.invitations.invite(url, battle)

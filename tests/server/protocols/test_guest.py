@@ -776,6 +776,45 @@ async def test_nobody_waits_for_the_answer_to_a_call(autojump_clock: MockClock) 
         assert len(here.telephone.calls) == 4
 
 
+async def test_no_bot_is_called_to_a_battle_that_is_over(autojump_clock: MockClock) -> None:
+    """Or a bot that plays one battle is called to another, and calls that nobody needs delay the others."""
+    limits = Limits()
+    reached: list[str] = []
+
+    async def called_late(where: str, message: dict[str, Any]) -> bool:
+        await trio.sleep(2 * limits.flip_seconds)
+        reached.append(message["battleId"])
+        return True
+
+    async with lists(DOUBLE, limits) as here:
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example", called_late))
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        bob = Fighter(here, battles(here, "bob.example")[0])
+        await bob.start()
+        await bob.flip()
+        await trio.sleep(4 * limits.flip_seconds)
+        assert reached == battles(here, "ann.example")[1:], "she is called to the second battle alone"
+        assert len(reached) == 1
+
+
+async def test_a_call_that_fails_by_a_fault_of_the_hosts_keeps_nobody_waiting(
+    autojump_clock: MockClock,
+) -> None:
+    async def fails(where: str, message: dict[str, Any]) -> bool:
+        raise RuntimeError("no thread can be started for the look-up")
+
+    async with lists(CUP) as here:
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example", fails))
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        bob = Fighter(here, battles(here, "bob.example")[0])
+        await bob.start()
+        await bob.told()
+        assert bob.stream.over
+        assert Ending.VOID in {ending for _, ending in endings(here, "cup")}
+        assert here.host.guard.caught
+        here.host.guard.caught.clear()
+
+
 async def test_a_bot_loses_nothing_because_the_host_has_many_others_to_call_before_it(
     autojump_clock: MockClock,
 ) -> None:
