@@ -21,7 +21,7 @@ from server.host.host import Host
 from server.http.head import HttpError
 from server.net.addresses import Url
 from server.net.admission import network_of
-from server.protocols.arena.battle import Battle, Enrol
+from server.protocols.arena.battle import Enrol
 from server.protocols.arena.cases import CASES, Case, oppose, wanted
 from server.protocols.arena.invitations import Invitations
 from tournament.match import Match
@@ -164,22 +164,13 @@ class Evaluations:
         battle.expect(host.limits.start_seconds)
         run.begun.set()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._invite, run.bot, battle)
+            nursery.start_soon(self._invitations.invite, run.bot, battle)
             await oppose(match, Seat(match, house, host.timekeeper), case.opponent(lots, host.thinker))
             nursery.cancel_scope.cancel()
         assert match.result is not None  # noqa: S101
         score = _plain(case.score(match, 1 - house))
         run.played.append(Played(name, case.name, score, match.result.decided_by))
         return battle.started
-
-    async def _invite(self, bot: Url, battle: Battle) -> None:
-        invited = await self._invitations.invite(bot, battle)
-        if battle.started:
-            return
-        if invited:
-            battle.expect(self._host.limits.start_seconds)
-        else:
-            battle.seat.leave()
 
     def _forget_old(self) -> None:
         over = [name for name, run in self._runs.items() if run.done]

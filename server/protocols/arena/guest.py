@@ -405,23 +405,15 @@ class Guest:
 
     async def _invite(self, url: Url, battle: Battle) -> None:
         """Call a bot to its battle when its last is over. The call is given up when the battle is over."""
-        async with self._guests.invitations.turn(url):
+        invitations = self._guests.invitations
+        battle.await_call()
+        async with invitations.turn(url):
             if battle.started or battle.over.is_set():
                 return
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._call, url, battle)
+                nursery.start_soon(invitations.invite, url, battle)
                 await battle.over.wait()
                 nursery.cancel_scope.cancel()
-
-    async def _call(self, url: Url, battle: Battle) -> None:
-        invited = await self._guests.invitations.invite(url, battle)
-        knows = battle.started or battle.match.interrupted  # then it has come back by itself
-        if battle.expected is not None and not knows and not battle.over.is_set():
-            if invited:
-                # Its turn to be invited may have come late.
-                battle.expect(self._host.limits.start_seconds)
-            else:
-                battle.seat.leave()
 
     def _acknowledge(self) -> None:
         """The bot has asked for its battle, so it must have received the answer, and its token with it."""

@@ -776,6 +776,42 @@ async def test_nobody_waits_for_the_answer_to_a_call(autojump_clock: MockClock) 
         assert len(here.telephone.calls) == 4
 
 
+async def test_a_bot_loses_nothing_because_somebody_has_it_evaluated(autojump_clock: MockClock) -> None:
+    """However long its case takes, to which it is called before: anybody may ask for an evaluation."""
+    limits = Limits()
+
+    async def called_late(where: str, message: dict[str, Any]) -> bool:
+        await trio.sleep(2 * limits.start_seconds)
+        return True
+
+    async with lists(CUP, limits) as here:
+        url = here.telephone.connect("ann.example", called_late)
+        await here.says("/tic-tac-toe/evaluate", {"teamUrl": url, "caseType": "BASE_AI_X"})
+        await here.join("ann", teamUrl=url)
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        await Fighter(here, battles(here, "bob.example")[0]).start()
+        await trio.sleep(4 * limits.start_seconds)
+        _, battle = battles(here, "ann.example")
+        await Fighter(here, battle).start()
+        assert endings(here, "cup") == []
+
+
+async def test_a_bot_that_joins_again_and_again_keeps_its_opponent_waiting_no_longer_for_that(
+    autojump_clock: MockClock,
+) -> None:
+    """Not even if it wants to be called at another address each time."""
+    limits = Limits()
+    async with lists(CUP, limits) as here:
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example"), token=OWN)
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        await Fighter(here, battles(here, "bob.example")[0]).start()
+        for number in range(3):
+            await trio.sleep(limits.start_seconds / 2)
+            address = here.telephone.connect(f"ann-{number}.example")
+            await here.join("ann", teamUrl=address, token=OWN, tournament="cup")
+        assert endings(here, "cup"), "she did not come to the first match"
+
+
 async def test_no_bot_is_called_to_a_battle_that_is_over(autojump_clock: MockClock) -> None:
     """Or a bot that plays one battle is called to another, and calls that nobody needs delay the others."""
     limits = Limits()
