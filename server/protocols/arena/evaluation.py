@@ -30,6 +30,7 @@ from tournament.player import Seat
 HOUSE, BOT = "the Arena", "the bot"  # their names in endings
 RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PRECISION = 2  # decimals of a score
+TOLD_WITHIN = 60.0  # seconds in which a score is sent, or not at all: bots are called there as well
 MISSED = 1  # cases in a row that a bot may miss once it has come to one
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -147,9 +148,10 @@ class Evaluations:
         log.info("evaluated", game=run.game, run=run.name, score=run.score)
         if run.callback is not None:
             told = ", ".join(f"{played.caseType} {played.score:g} ({played.why})" for played in run.played)
-            await self._invitations.post(
-                run.callback, encode({"runId": run.name, "score": run.score, "message": told})
-            )
+            with trio.move_on_after(TOLD_WITHIN):
+                await self._invitations.post(
+                    run.callback, encode({"runId": run.name, "score": run.score, "message": told})
+                )
 
     async def _play(self, run: Run, name: str, case: Case) -> bool:
         """Play a case; returns whether the bot came at all."""
