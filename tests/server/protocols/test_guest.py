@@ -2,6 +2,7 @@
 
 from codecs import BOM_UTF8
 from collections.abc import Mapping
+from math import inf
 from typing import Any, cast
 
 import msgspec
@@ -796,20 +797,48 @@ async def test_a_bot_loses_nothing_because_somebody_has_it_evaluated(autojump_cl
         assert endings(here, "cup") == []
 
 
+@pytest.mark.parametrize("seconds", [0.0, inf])
 async def test_a_bot_that_joins_again_and_again_keeps_its_opponent_waiting_no_longer_for_that(
-    autojump_clock: MockClock,
+    seconds: float, autojump_clock: MockClock
 ) -> None:
-    """Not even if it wants to be called at another address each time."""
+    """Not even if it wants to be called at another address each time, and each call takes so long."""
     limits = Limits()
+
+    async def called(where: str, message: dict[str, Any]) -> bool:
+        await trio.sleep(seconds)
+        return True
+
     async with lists(CUP, limits) as here:
-        await here.join("ann", teamUrl=here.telephone.connect("ann.example"), token=OWN)
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example", called), token=OWN)
         await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
         await Fighter(here, battles(here, "bob.example")[0]).start()
-        for number in range(3):
+        for number in range(4):
             await trio.sleep(limits.start_seconds / 2)
-            address = here.telephone.connect(f"ann-{number}.example")
+            address = here.telephone.connect(f"ann-{number}.example", called)
             await here.join("ann", teamUrl=address, token=OWN, tournament="cup")
         assert endings(here, "cup"), "she did not come to the first match"
+
+
+async def test_a_bot_that_joins_again_and_again_has_one_call_at_a_time(autojump_clock: MockClock) -> None:
+    """Or its calls, at ever other addresses of one server, delay those of all other bots there."""
+    waiting: list[str] = []
+
+    async def never_answers(where: str, message: dict[str, Any]) -> bool:
+        waiting.append(where)
+        try:
+            await trio.sleep_forever()
+        finally:
+            waiting.remove(where)
+        return True
+
+    async with lists(CUP) as here:
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example", never_answers), token=OWN)
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        for number in (1, 2, 2, 3, 3):
+            address = f"http://ann.example/{number}"
+            await here.join("ann", teamUrl=address, token=OWN, tournament="cup")
+            assert waiting == [f"/{number}/tic-tac-toe"]
+        assert len(battles(here, "ann.example")) == 4, "once at each address"
 
 
 async def test_no_bot_is_called_to_a_battle_that_is_over(autojump_clock: MockClock) -> None:
