@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from socket import AF_INET, AF_INET6, SOCK_STREAM
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 import structlog
 import trio
@@ -95,6 +96,7 @@ class Outbound(Caller):
         self._look_up_first = look_up or LookUps().addresses
         self._look_up_again = look_up or LookUps().addresses
         self._calls = SharedPlaces(limits.calls_at_once)
+        self._queues: WeakValueDictionary[str, trio.Lock] = WeakValueDictionary()  # by server
         self._next: dict[str, float] = {}  # when a server may be called again
 
     def permit(self, from_here: bool) -> None:
@@ -128,13 +130,21 @@ class Outbound(Caller):
         return sent
 
     async def _turn(self, *servers: str) -> None:
-        """Wait until all of these may be called."""
-        now = trio.current_time()
-        at = max(now, *(self._next.get(server, now) for server in servers))
-        if len(self._next) >= SERVERS:
-            self._next = {server: next_ for server, next_ in self._next.items() if next_ > now}
-        self._next |= dict.fromkeys(servers, at + self._limits.call_pause_seconds)
-        await trio.sleep_until(at)
+        """Wait until each of these may be called. A call that is given up meanwhile delays no other."""
+        for server in dict.fromkeys(servers):
+            async with self._queue(server):
+                await trio.sleep_until(self._next.get(server, trio.current_time()))
+                now = trio.current_time()
+                if len(self._next) >= SERVERS:
+                    self._next = {each: next_ for each, next_ in self._next.items() if next_ > now}
+                self._next[server] = now + self._limits.call_pause_seconds
+
+    def _queue(self, server: str) -> trio.Lock:
+        """The lock that the call has which is the next to that server."""
+        queue = self._queues.get(server)
+        if queue is None:
+            queue = self._queues[server] = trio.Lock()
+        return queue
 
     async def _open(self, url: Url, addresses: Sequence[IP]) -> trio.abc.Stream | None:
         """Connect to the first address that answers within its share of the time."""

@@ -86,7 +86,7 @@ def _expect_page(where: str, dialect: Dialect) -> None:
     try:
         if dialect.page is not None:
             dialect.page.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
+    except Exception as error:  # it need not even be a path
         raise BadCatalogue(f"{where}: its page cannot be read: {error}") from error
 
 

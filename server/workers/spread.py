@@ -212,7 +212,10 @@ class Pair:
                     self._come_home(outside, course, told)
             case Acknowledged(number):
                 if (out := self._out.get(number)) is not None:
-                    out.connection.acknowledged()
+                    try:
+                        out.connection.acknowledged()
+                    except Exception as error:  # the dialect's: its bot plays on
+                        self._host.guard.report(error)
             case Returned(number, pieces, tape, spent):
                 if (out := self._out.get(number)) is not None:
                     home = out.lent.home

@@ -120,6 +120,16 @@ def test_a_dialect_whose_page_cannot_be_read_stops_the_start_in_a_line(
     assert "Traceback" not in said
 
 
+def test_a_dialect_whose_page_is_no_path_stops_the_start_in_a_line(tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    copytree(PLANTED, installed)
+    source = installed / "plain_words.py"
+    source.write_text(source.read_text().replace('Path(__file__).with_name("plain-words.md")', '"words.md"'))
+    said = python(installed, "-m", "server", "serve", "--tcp", "0", "--data", str(tmp_path / "data"), code=2)
+    assert "quintain: entry point plain-words = plain_words:DIALECT: its page cannot be read: " in said
+    assert "Traceback" not in said
+
+
 def test_workers_warn_of_a_dialect_that_says_of_no_bot_where_it_wants_to_play(
     tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
 ) -> None:

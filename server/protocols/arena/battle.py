@@ -84,6 +84,7 @@ class Battle:
         self._undecided: list[tuple[Exchange, HttpError | None]] = []  # answered when the result is told
         self._flipping = False  # the match ended by the opponent's fault, and this side may flip the table
         self._flipped = False  # whether the last event told was a flip
+        self._was_called = False  # and can have heard it
         self._junk = Bucket(limits.junk, trio.current_time())
         sides[seat.index] = self
         self._tell({"youAre": seat.name, "id": self.name})
@@ -106,13 +107,24 @@ class Battle:
         self.expected = self.seat.now + seconds
 
     def await_call(self) -> None:
-        """Have the clock wait until the bot has been called, however many the host calls before it.
-
-        A bot that is here, or has come back by itself after a restart of the host, knows its battle.
-        """
-        knows = self.started or self.match.interrupted
-        if self.expected is not None and not knows and not self.over.is_set():
+        """Have the clock wait until the bot has been called, however many the host calls before it."""
+        if self._is_to_be_called:
             self.expect(inf)
+
+    def called(self, heard: bool) -> None:
+        """The bot has been called, and has its time to come; or it cannot have `heard` of that."""
+        if self._is_to_be_called:
+            if heard:
+                self._was_called = True
+                self.expect(self._limits.start_seconds)
+            else:
+                self.seat.leave()
+
+    @property
+    def _is_to_be_called(self) -> bool:
+        """Whether a call is waited for: the first, to a bot that has not come by itself after a restart."""
+        knows = self.started or self._was_called or self.match.interrupted
+        return self.expected is not None and not knows and not self.over.is_set()
 
     def expect_as_before(self) -> None:
         """Have the clock wait again, no longer than it would have waited."""

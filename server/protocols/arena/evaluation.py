@@ -21,7 +21,7 @@ from server.host.host import Host
 from server.http.head import HttpError
 from server.net.addresses import Url
 from server.net.admission import network_of
-from server.protocols.arena.battle import Battle, Enrol
+from server.protocols.arena.battle import Enrol
 from server.protocols.arena.cases import CASES, Case, oppose, wanted
 from server.protocols.arena.invitations import Invitations
 from tournament.match import Match
@@ -30,6 +30,7 @@ from tournament.player import Seat
 HOUSE, BOT = "the Arena", "the bot"  # their names in endings
 RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PRECISION = 2  # decimals of a score
+TOLD_WITHIN = 60.0  # seconds in which a score is sent, or not at all: bots are called there as well
 MISSED = 1  # cases in a row that a bot may miss once it has come to one
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -147,9 +148,10 @@ class Evaluations:
         log.info("evaluated", game=run.game, run=run.name, score=run.score)
         if run.callback is not None:
             told = ", ".join(f"{played.caseType} {played.score:g} ({played.why})" for played in run.played)
-            await self._invitations.post(
-                run.callback, encode({"runId": run.name, "score": run.score, "message": told})
-            )
+            with trio.move_on_after(TOLD_WITHIN):
+                await self._invitations.post(
+                    run.callback, encode({"runId": run.name, "score": run.score, "message": told})
+                )
 
     async def _play(self, run: Run, name: str, case: Case) -> bool:
         """Play a case; returns whether the bot came at all."""
@@ -164,22 +166,13 @@ class Evaluations:
         battle.expect(host.limits.start_seconds)
         run.begun.set()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._invite, run.bot, battle)
+            nursery.start_soon(self._invitations.invite, run.bot, battle)
             await oppose(match, Seat(match, house, host.timekeeper), case.opponent(lots, host.thinker))
             nursery.cancel_scope.cancel()
         assert match.result is not None  # noqa: S101
         score = _plain(case.score(match, 1 - house))
         run.played.append(Played(name, case.name, score, match.result.decided_by))
         return battle.started
-
-    async def _invite(self, bot: Url, battle: Battle) -> None:
-        invited = await self._invitations.invite(bot, battle)
-        if battle.started:
-            return
-        if invited:
-            battle.expect(self._host.limits.start_seconds)
-        else:
-            battle.seat.leave()
 
     def _forget_old(self) -> None:
         over = [name for name, run in self._runs.items() if run.done]

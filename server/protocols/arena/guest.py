@@ -185,6 +185,7 @@ class Guest:
 
     __slots__ = (
         "_battle",
+        "_call",
         "_guests",
         "_held",
         "_host",
@@ -203,6 +204,7 @@ class Guest:
         self.attendance = self._attending(peer)  # of the last request by which it came in, or of its first
         self._held: Exchange | None = None  # its request to join, which is answered with its next battle
         self._battle: Battle | None = None  # its last battle
+        self._call = "", "", trio.CancelScope()  # its last call: to which battle, at which address
         self.until = 0.0  # when invitations from an open table end
         self._is_recalled = False  # it has not been heard since the host was started again
 
@@ -404,21 +406,27 @@ class Guest:
             self._host.guard.start_soon(self._invite, self.url, battle)
 
     async def _invite(self, url: Url, battle: Battle) -> None:
-        """Call a bot to its battle when its last is over. Its answer to the call may come later than that."""
-        async with self._guests.invitations.turn(url):
-            if not (battle.started or battle.over.is_set()):
-                self._host.guard.start_soon(self._call, url, battle)
-                await battle.over.wait()
+        """Call a bot to its battle when its last is over.
 
-    async def _call(self, url: Url, battle: Battle) -> None:
-        invited = await self._guests.invitations.invite(url, battle)
-        knows = battle.started or battle.match.interrupted  # then it has come back by itself
-        if battle.expected is not None and not knows and not battle.over.is_set():
-            if invited:
-                # Its turn to be invited may have come late.
-                battle.expect(self._host.limits.start_seconds)
-            else:
-                battle.seat.leave()
+        The call is given up when the battle is over, or the bot has joined again with another address.
+        """
+        invitations, (to, at, call) = self._guests.invitations, self._call
+        if to == battle.name:
+            if at == url.text:
+                return
+            call.cancel()
+            battle.called(heard=True)  # or by joining again and again it would never have been called
+        call = trio.CancelScope()
+        self._call = battle.name, url.text, call
+        battle.await_call()
+        with call:
+            async with invitations.turn(url):
+                if battle.started or battle.over.is_set():
+                    return
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(invitations.invite, url, battle)
+                    await battle.over.wait()
+                    nursery.cancel_scope.cancel()
 
     def _acknowledge(self) -> None:
         """The bot has asked for its battle, so it must have received the answer, and its token with it."""

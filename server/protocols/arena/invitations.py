@@ -52,10 +52,14 @@ class Invitations:
             lock = self._turns[url.text] = trio.Lock()
         return lock
 
-    async def invite(self, url: Url, battle: Battle) -> bool:
-        """Tell a bot its battle; returns whether it can have heard of it. Until then its clock waits."""
+    async def invite(self, url: Url, battle: Battle) -> None:
+        """Tell a bot its battle. Until then its clock waits."""
         battle.await_call()
-        return await self.post(url, encode({"battleId": battle.name}))
+        try:
+            battle.called(await self.post(url, encode({"battleId": battle.name})))
+        except Exception as error:
+            battle.failed(error)  # or its clock, and so the opponent, would wait for ever
+            raise
 
     async def post(self, url: Url, message: bytes) -> bool:
         """Send a message, and once more if the first could not be sent."""

@@ -532,6 +532,8 @@ class Attendance(Taker):
             self._replaced(why)
         except Exception as error:  # ours, and it must keep nobody from coming in its place
             self._host.guard.report(error)
+            if self.wire is not None:
+                self.wire.close()  # or the bot would wait for ever
         if self._successor is None:
             if self._follower is not None:
                 self._follower.stop()

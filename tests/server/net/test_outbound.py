@@ -469,6 +469,20 @@ async def test_many_at_one_server_are_called_one_after_the_other_and_none_is_lef
     assert done == [True] * many
 
 
+async def test_calls_that_are_given_up_delay_no_other(autojump_clock: MockClock) -> None:
+    """Or whoever has calls made that nobody waits for, as to cases that are over, keeps all bots waiting."""
+    names = {f"n{number}_example": ["1.2.3.4"] for number in range(100)}
+    async with net(answers, **names) as here:
+        outbound = calls(here)
+        for name in names:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(outbound.post, taken_apart(f"http://{name.replace('_', '.')}/"), BODY)
+                await trio.testing.wait_all_tasks_blocked()
+                nursery.cancel_scope.cancel()
+        assert await outbound.post(taken_apart("http://1.2.3.4/"), BODY)
+        assert trio.current_time() <= 2.0
+
+
 async def test_eight_are_called_at_once(autojump_clock: MockClock) -> None:
     async with net(says_nothing) as here, trio.open_nursery() as nursery:
         outbound = calls(here)

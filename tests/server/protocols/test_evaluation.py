@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from ipaddress import ip_address, ip_network
 from random import Random
 from typing import Any, Unpack
 
@@ -13,13 +14,18 @@ from games.catalogue import catalogue
 from games.game import Game
 from games.tictactoe import FIELDS
 from games.tictactoe import GAME as TIC_TAC_TOE
+from server.config import Evaluation
 from server.host.thinker import Busy, Failed
-from server.net.addresses import Url
+from server.http.routes import routed
+from server.http.service import Http
+from server.net.addresses import IP, Url, taken_apart
 from server.net.limits import Limits
+from server.net.outbound import Outbound
 from server.protocols.arena.advanced import advanced
 from server.protocols.arena.battle import Battle, Extras
 from server.protocols.arena.cases import CASES, oppose
-from server.protocols.arena.evaluation import Evaluate, Evaluations
+from server.protocols.arena.door import Arena
+from server.protocols.arena.evaluation import TOLD_WITHIN, Evaluate, Evaluations
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import FLIP
 from tests.effort import tries
@@ -27,6 +33,7 @@ from tests.hang import HANG
 from tests.server.protocols.knight import Knight, runner
 from tests.server.protocols.lists import Fighter, Lists, dead, flipped, lists, put
 from tests.server.transcripts import Direct
+from tests.server.web import Server
 from tournament.events import Ending
 from tournament.match import Match
 from tournament.player import Seat
@@ -445,6 +452,32 @@ async def test_nor_if_another_battle_takes_the_bot_just_before_the_first(autojum
                 with trio.fail_after(1.0):
                     await evaluations.begin("tic-tac-toe", asked, peer="192.0.2.1", from_here=False)
                 nursery.cancel_scope.cancel()
+
+
+async def test_however_many_scores_are_to_be_sent_to_a_server_a_bot_there_is_called(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot whose opponent waits for ever, because anybody may have scores sent to where it is."""
+
+    async def refuse(address: IP, port: int) -> trio.abc.Stream:
+        raise ConnectionRefusedError
+
+    async def look_up(name: str, whose: str) -> list[IP]:
+        return [ip_address("1.2.3.4")]
+
+    async with lists() as here:
+        outbound = Outbound(Limits(), [ip_network("1.2.3.4")], refuse, look_up=look_up)
+        here.arena = Arena(here.host, Evaluation(), "127.0.0.1", outbound)
+        here.server = Server(Http(routed([here.arena]), here.host.guard, here.host.limits), here.host.guard)
+        for number in range(3 * int(TOLD_WITHIN)):
+            asked = {"teamUrl": f"http://evil.example/{number}", "callbackUrl": f"http://{number}.example/"}
+            _, said = await here.says("/tic-tac-toe/evaluate", {**asked, "caseType": "BASE_AI_X"})
+            fighter = Fighter(here, said["battleIds"][0])
+            await fighter.start()
+            await fighter.flip()
+        before = trio.current_time()
+        await outbound.post(taken_apart("http://bots.example/"), b"{}")
+        assert trio.current_time() - before <= TOLD_WITHIN + 2 * Limits().call_pause_seconds
 
 
 async def test_after_lateness_the_arena_flips_the_table(autojump_clock: MockClock) -> None:

@@ -2,6 +2,7 @@
 
 from codecs import BOM_UTF8
 from collections.abc import Mapping
+from math import inf
 from typing import Any, cast
 
 import msgspec
@@ -774,6 +775,109 @@ async def test_nobody_waits_for_the_answer_to_a_call(autojump_clock: MockClock) 
             await fighter.flip()
         await trio.sleep(Limits().call_seconds / 2)
         assert len(here.telephone.calls) == 4
+
+
+async def test_a_bot_loses_nothing_because_somebody_has_it_evaluated(autojump_clock: MockClock) -> None:
+    """However long its case takes, to which it is called before: anybody may ask for an evaluation."""
+    limits = Limits()
+
+    async def called_late(where: str, message: dict[str, Any]) -> bool:
+        await trio.sleep(2 * limits.start_seconds)
+        return True
+
+    async with lists(CUP, limits) as here:
+        url = here.telephone.connect("ann.example", called_late)
+        await here.says("/tic-tac-toe/evaluate", {"teamUrl": url, "caseType": "BASE_AI_X"})
+        await here.join("ann", teamUrl=url)
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        await Fighter(here, battles(here, "bob.example")[0]).start()
+        await trio.sleep(4 * limits.start_seconds)
+        _, battle = battles(here, "ann.example")
+        await Fighter(here, battle).start()
+        assert endings(here, "cup") == []
+
+
+@pytest.mark.parametrize("seconds", [0.0, inf])
+async def test_a_bot_that_joins_again_and_again_keeps_its_opponent_waiting_no_longer_for_that(
+    seconds: float, autojump_clock: MockClock
+) -> None:
+    """Not even if it wants to be called at another address each time, and each call takes so long."""
+    limits = Limits()
+
+    async def called(where: str, message: dict[str, Any]) -> bool:
+        await trio.sleep(seconds)
+        return True
+
+    async with lists(CUP, limits) as here:
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example", called), token=OWN)
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        await Fighter(here, battles(here, "bob.example")[0]).start()
+        for number in range(4):
+            await trio.sleep(limits.start_seconds / 2)
+            address = here.telephone.connect(f"ann-{number}.example", called)
+            await here.join("ann", teamUrl=address, token=OWN, tournament="cup")
+        assert endings(here, "cup"), "she did not come to the first match"
+
+
+async def test_a_bot_that_joins_again_and_again_has_one_call_at_a_time(autojump_clock: MockClock) -> None:
+    """Or its calls, at ever other addresses of one server, delay those of all other bots there."""
+    waiting: list[str] = []
+
+    async def never_answers(where: str, message: dict[str, Any]) -> bool:
+        waiting.append(where)
+        try:
+            await trio.sleep_forever()
+        finally:
+            waiting.remove(where)
+        return True
+
+    async with lists(CUP) as here:
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example", never_answers), token=OWN)
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        for number in (1, 2, 2, 3, 3):
+            address = f"http://ann.example/{number}"
+            await here.join("ann", teamUrl=address, token=OWN, tournament="cup")
+            assert waiting == [f"/{number}/tic-tac-toe"]
+        assert len(battles(here, "ann.example")) == 4, "once at each address"
+
+
+async def test_no_bot_is_called_to_a_battle_that_is_over(autojump_clock: MockClock) -> None:
+    """Or a bot that plays one battle is called to another, and calls that nobody needs delay the others."""
+    limits = Limits()
+    reached: list[str] = []
+
+    async def called_late(where: str, message: dict[str, Any]) -> bool:
+        await trio.sleep(2 * limits.flip_seconds)
+        reached.append(message["battleId"])
+        return True
+
+    async with lists(DOUBLE, limits) as here:
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example", called_late))
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        bob = Fighter(here, battles(here, "bob.example")[0])
+        await bob.start()
+        await bob.flip()
+        await trio.sleep(4 * limits.flip_seconds)
+        assert reached == battles(here, "ann.example")[1:], "she is called to the second battle alone"
+        assert len(reached) == 1
+
+
+async def test_a_call_that_fails_by_a_fault_of_the_hosts_keeps_nobody_waiting(
+    autojump_clock: MockClock,
+) -> None:
+    async def fails(where: str, message: dict[str, Any]) -> bool:
+        raise RuntimeError("no thread can be started for the look-up")
+
+    async with lists(CUP) as here:
+        await here.join("ann", teamUrl=here.telephone.connect("ann.example", fails))
+        await here.join("bob", teamUrl=here.telephone.connect("bob.example"))
+        bob = Fighter(here, battles(here, "bob.example")[0])
+        await bob.start()
+        await bob.told()
+        assert bob.stream.over
+        assert Ending.VOID in {ending for _, ending in endings(here, "cup")}
+        assert here.host.guard.caught
+        here.host.guard.caught.clear()
 
 
 async def test_a_bot_loses_nothing_because_the_host_has_many_others_to_call_before_it(

@@ -282,6 +282,7 @@ async def test_whoever_comes_back_to_its_match_may_do_so_if_its_old_connection_c
         await old.messages()
         ann = await hall.hello("ann", token=OWN)
         expect_counted(hall.host)
+        assert await old.messages() == [{"type": "[closed]"}], "or it waits for ever"
         assert [each["type"] for each in await ann.messages()] == ["welcome", "begin", "turn"]
 
 

@@ -36,7 +36,7 @@ from server.protocols.house.talk import HouseTalk
 from server.protocols.passable import Passable
 from server.show.conduit import PACKET, Conduit
 from server.show.feed import Teller
-from server.workers.guests import Guests
+from server.workers.guests import Guest, Guests
 from server.workers.match_messages import (
     Between,
     Closed,
@@ -1013,6 +1013,28 @@ async def test_a_bot_whose_dialect_fails_as_it_comes_back_is_hung_up_on_and_nobo
         assert [*both.holder.guard.caught.values()] == [1]
         for again in [await both.come(bot.name) for bot in bots]:
             await again.until("begin")
+
+
+async def test_a_dialect_that_fails_to_hear_that_a_bot_has_its_token_ends_no_match(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches the worker that holds a tournament and ends, because of a dialect that may be anybody's."""
+    acknowledged = HouseTalk.acknowledged
+
+    def fails_at_home(talk: HouseTalk) -> None:
+        if not isinstance(talk.attendance.visit, Guest):
+            raise ZeroDivisionError
+        acknowledged(talk)
+
+    monkeypatch.setattr(HouseTalk, "acknowledged", fails_at_home)
+    async with two_workers() as both:
+        await both.holder.open("cup", Opened(GAME, "round-robin", entrants=2))
+        bots = [await both.come(name, token=False) for name in ("ann", "bob")]
+        for bot in bots:
+            await bot.until("begin")
+        ends = await both_play_on(*sorted(bots, key=lambda bot: bot.you), 0)
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        assert [*both.holder.guard.caught.values()] == [2]
 
 
 async def test_a_bot_whose_opponent_s_dialect_fails_as_both_are_passed_on_is_heard_in_the_next_match(
