@@ -12,7 +12,7 @@ if __name__ == "__main__":
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from difflib import get_close_matches
 from io import TextIOWrapper
 from typing import Any
@@ -37,6 +37,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would fight th
 
 BOUND = re.compile(r"\. Must be ([<>]=?) (\S+)$")  # how the parser says that a number is out of bounds
 BOUNDS = {">=": "{} or more", ">": "more than {}", "<=": "{} or less", "<": "less than {}"}
+TOO_LATE = "after -- no word is an option: {} has to stand before it"
 
 HELP = """A tournament host for bots that play board games.
 
@@ -134,6 +135,7 @@ def _sentence(misread: CycloptsError) -> str:
     from server.net.escaping import in_quotes, safe
 
     said = " ".join(map(safe, str(misread).split())).removesuffix(".")
+    late = _late(sys.argv)
     match misread:
         case UnusedCliTokensError(unused_tokens=[word, *_]):
             got = f"expected nothing more, and got {in_quotes(word)}"
@@ -143,8 +145,10 @@ def _sentence(misread: CycloptsError) -> str:
             lists = " ".join(("quintain", *(misread.command_chain or ())))
             hint = f"did you mean {near[0]}?" if near else f"`{lists} --help` lists them"
             return f"there is no command {in_quotes(word)}: {hint}"
-        case UnknownOptionError(token=token) if (option := token.keyword or token.value) in _names(sys.argv):
-            return f"after -- no word is an option: {in_quotes(option)} has to stand before it"
+        case UnknownOptionError(token=token) if (option := token.keyword or token.value) in late:
+            return TOO_LATE.format(in_quotes(option))
+        case MissingArgumentError(argument=Argument(name=option)) if option in late:
+            return TOO_LATE.format(in_quotes(option))
         case MissingArgumentError(argument=Argument() as missing) if not missing.tokens:
             if misread.keyword is None and "Did you mean" not in said:
                 name = missing.name if missing.index is None else missing.name.lstrip("-").upper()
@@ -156,10 +160,11 @@ def _sentence(misread: CycloptsError) -> str:
     return said.replace(". Choose from", "; choose from")
 
 
-def _names(words: Sequence[str]) -> Sequence[str]:
-    """The words after `--`, without their values: none of them is an option, whatever it begins with."""
-    after = words[words.index("--") + 1 :] if "--" in words else ()
-    return [word.partition("=")[0] for word in after]
+def _late(words: Sequence[str]) -> Set[str]:
+    """The words that stand only after `--`, without their values: none of them is an option."""
+    at = words.index("--") if "--" in words else len(words)
+    before, after = ({word.partition("=")[0] for word in part} for part in (words[:at], words[at + 1 :]))
+    return after - before
 
 
 def _not_utf8(words: Sequence[str]) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +19,8 @@ def remembered(key: str, say: Callable[[str], None]) -> str:
         if not file.read_text():
             file.write_text(secrets.token_hex(16))
     except OSError as error:
-        sys.exit(f"the token cannot be kept in {file}: {error.strerror}")
+        from protocol import Unwelcome  # not before: the protocol begins with this file
+
+        raise Unwelcome(f"the token cannot be kept in {file}: {error.strerror}") from None
     say(f"the token is kept in {file}")
     return file.read_text().strip()

@@ -22,6 +22,8 @@ class Starter(Struct, frozen=True):
     build: str  # "" where there is nothing to build
     run: str
     more: str = ""  # at the end of the README
+    # … and what that says of the files beside the bot
+    others: str = "The other files are the protocol, the rules, and where the bot's token is kept."
 
 
 PYTHON = """
@@ -117,6 +119,7 @@ STARTERS: Mapping[str, Starter] = MappingProxyType(
             build="",
             run='quintain play --game {game} --bot ./bot.sh --name "${{QUINTAIN_NAME:-shell-bot}}" '
             '--url "${{QUINTAIN_URL:-tcp://127.0.0.1:8000}}"',
+            others="The other file has the rules; `quintain play` speaks the protocol.",
         ),
     }
 )
@@ -124,9 +127,9 @@ STARTERS: Mapping[str, Starter] = MappingProxyType(
 README = """\
 # A bot that plays {title}, in {language}
 
-`choose` in `{bot}` decides which of the legal moves to play: improve it. The other files are the protocol,
-the rules, and where the bot's token is kept. The host's page `/games/{game}` explains the game and shows what
-a position looks like.
+`choose` in `{bot}` decides which of the legal moves to play: improve it.
+{others}
+The host's page `/games/{game}` explains the game and shows what a position looks like.
 
 {build}Run it against a host on this machine (`quintain serve` starts one):
 
@@ -210,6 +213,7 @@ def _files(starter: Starter, language: str, game: str, title: str) -> dict[str, 
         language=starter.title,
         game=game,
         bot=bot,
+        others=starter.others,
         build=build,
         run=starter.run.format(game=game),
         more=starter.more.format(game=game),

@@ -32,7 +32,6 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 WAYS = {OverTcp: "TCP", OverWebsocket: "websocket", OverHttp: "HTTP"}  # what carries dialects, in words
 
-
 T = TypeVar("T")
 
 

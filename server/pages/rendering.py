@@ -34,9 +34,8 @@ POLICY = (
     "require-trusted-types-for 'script'; trusted-types parts; frame-ancestors "
 )
 
-
 # What a policy can name. It has no words for an address of IPv6, or for an underscore in a name.
-NAMED = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]+)?(/.*)?")
+NAMED = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]+)?")
 
 # `optimized` would compile the filters' present results for constants into a template that is kept.
 OPTIONS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "optimized": False}

@@ -27,6 +27,8 @@ def test_a_folder_has_the_starter_and_a_readme_for_the_game(language: str, tmp_p
     assert starter.run.format(game="santorini") in readme
     assert starter.build in readme
     assert "quintain bot greedy --game santorini" in readme
+    has_tokens = any(name.lower().startswith("tokens.") for name in starter.files)
+    assert ("where the bot's token is kept" in readme) is has_tokens
     (host,) = re.findall(r"QUINTAIN_URL=(\S+)", readme)
     assert f"`--url {host}`" in readme, "how a house bot, too, comes to another host"
     for name in starter.files[1:]:

@@ -945,7 +945,7 @@ def test_without_a_home_the_token_is_kept_where_the_bot_is(tmp_path: Path) -> No
     play = "import quintain_bot as bot; bot.run(id, game='connect-4', name='ann', url='tcp://127.0.0.1:{}')"
     with refusing() as port:
         run = subprocess.run(
-            [*alone, sys.executable, "-c", play.format(port)],
+            [*alone, sys.executable, "-B", "-c", play.format(port)],  # whose bytecode would be a stranger's
             cwd=tmp_path,
             env=os.environ | {"PYTHONPATH": str(ROOT / "clients/python")},
             capture_output=True,

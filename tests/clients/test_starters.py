@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from protocol import Unwelcome, play
 
 from server.commands.new import STARTERS
 from tests.clients.its_socket import socket_to
@@ -696,6 +697,15 @@ def test_a_token_that_cannot_be_kept_is_said_in_a_line(
     assert errors.count("\n") == 1
     assert "/dev/null/quintain-bot" in out + errors
     assert "is kept in" not in out
+
+
+def test_a_program_that_plays_hears_of_a_token_that_cannot_be_kept_as_of_all_that_keeps_it_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches the end of the program, which nobody hears of where a thread plays."""
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
+    with pytest.raises(Unwelcome, match=r"^the token cannot be kept in /dev/null/quintain-bot/"):
+        play("connect-4", lambda turn: 3)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

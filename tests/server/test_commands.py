@@ -201,6 +201,12 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("serve", "--rounds"), 2, "--rounds requires an argument"),
         (("tournament", "start", "--", "friday", "--url", "http://a"), 2, "'--url' has to stand before it"),
         (("tournament", "start", "friday", "--", "--data=x"), 2, "after -- no word is an option: '--data'"),
+        (("new", "--", "python", "--game", "quoridor"), 2, "'--game' has to stand before it"),
+        (
+            ("check", "--wire", "--url", "x", "--game", "quoridor", "--", "bot", "--url", "y"),
+            2,
+            "Unknown option: --url",
+        ),
         (("tournament", "create", "x", "--gane", "quoridor"), 2, "--game instead of --gane"),
         (("serve", "--workers", "1.5"), 2, "value for --workers: expected a whole number, not '1.5'"),
         (("serve", "--workers", "0"), 2, 'value "0" for --workers: expected 1 or more'),

@@ -87,9 +87,11 @@ def test_the_page_may_reach_the_websocket_and_no_other_page_may() -> None:
     assert policy["Content-Security-Policy"] == f"connect-src 'self' ws://a:8001; {there}"
 
 
-@pytest.mark.parametrize("url", ["ws://[::1]:8001", "ws://my_host:8001", "wss://[2001:db8::1]"])
+@pytest.mark.parametrize(
+    "url", ["ws://[::1]:8001", "ws://my_host:8001", "wss://[2001:db8::1]", "ws://a/; script-src *"]
+)
 def test_the_page_may_reach_a_websocket_that_a_policy_cannot_name(url: str) -> None:
-    """Browsers ignore such a source, and then block the connection."""
+    """Browsers ignore such a source, and then block the connection; and no address adds to the policy."""
     policy = dict(rendering.page("instead.html", speaks_to=url, **MISSING).headers)["Content-Security-Policy"]
     assert policy == f"connect-src 'self' {url.partition(':')[0]}:; {rendering.POLICY}'none'"
 

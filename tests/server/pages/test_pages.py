@@ -1053,6 +1053,28 @@ def test_a_game_that_fails_leaves_its_page_with_its_rules(part: str, monkeypatch
         assert seen["example"]
 
 
+async def test_the_page_of_a_game_that_fails_says_so_where_something_is_missing(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    """Catches a page that tells people to paste a hello, and shows none."""
+
+    def fail(*_: object) -> NoReturn:
+        raise KeyError("?")
+
+    odd = structs.replace(catalogue()[GAME], title="Odd", draw=fail, show=fail, short=fail)
+    monkeypatch.setattr(game, "catalogue", lambda: {GAME: odd})
+    game.about.cache_clear()
+    async with gallery() as here:
+        with capture_logs():
+            page = await here.read(f"/games/{GAME}")
+    game.about.cache_clear()
+    assert re.findall("Odd fails to [^<]*", page) == [
+        "Odd fails to draw this board",
+        "Odd fails to show its moves",
+        "Odd fails to show an example",
+    ]
+
+
 def test_a_game_that_fails_leaves_the_file_for_assistants_to_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -585,6 +585,7 @@ async def test_a_bot_on_which_a_worker_hangs_up_is_cut_by_name_in_the_log_and_ha
                     await first.say(type="nonsense")
             with pytest.raises(trio.EndOfChannel):
                 await first.until("nothing more")
+            await first.close()
             while both.connections == 2:
                 await trio.lowlevel.checkpoint()
         told = [(each["event"], each["player"]) for each in logs if each.get("player")]
