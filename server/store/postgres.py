@@ -184,7 +184,9 @@ class Postgres(PostgresReader):
     def _lock(self, session: Connection) -> None:
         """Have the database to ourselves while the session lasts; raises `Unavailable`."""
         if session.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone() != (True,):
-            raise Unavailable("another host is using it: end that one first, as hosts share a database only with --peers")
+            raise Unavailable(
+                "another host is using it: end that one first, as hosts share a database only with --peers"
+            )
 
     def _back(self) -> Connection:
         """A new session after one was lost; fails if it cannot go on from where the last one was."""
