@@ -226,7 +226,7 @@ def test_what_a_host_writes_again_because_it_does_not_know_is_there_once(
 @pytest.mark.usefixtures("hasty")
 def test_a_host_that_shares_and_one_that_does_not_refuse_each_other(url: str) -> None:
     with closing(SharedPostgres(url)):
-        with pytest.raises(ConfigError, match="another host is using it: .* only with --peers$"):
+        with pytest.raises(ConfigError, match=r"another host is using it: .* only with --peers$"):
             Postgres(url)
         with closing(SharedPostgres(url)):
             pass
