@@ -147,10 +147,12 @@ class Outbound(Caller):
         return queue
 
     async def _open(self, url: Url, addresses: Sequence[IP]) -> trio.abc.Stream | None:
-        """Connect to the first address that answers within its share of the time."""
+        """Connect to the first address that answers within its share of the time that is left."""
         context = (self._tls or await trusted()) if url.secure else None
-        for address in addresses:
-            with within(self._limits.connect_seconds / len(addresses)), suppress(OSError):
+        until = trio.current_time() + self._limits.connect_seconds
+        for before, address in enumerate(addresses):
+            share = (until - trio.current_time()) / (len(addresses) - before)
+            with within(share), suppress(OSError):
                 stream = await self._connect(address, url.port)
                 if context is None:
                     return stream

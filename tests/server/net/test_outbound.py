@@ -324,6 +324,24 @@ async def test_a_name_is_called_if_one_of_its_addresses_answers_and_those_before
         nursery.cancel_scope.cancel()
 
 
+async def test_an_address_that_refuses_at_once_leaves_its_time_to_those_after_it(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a server that is far away, and is given up with half of the time unused."""
+    limits = Limits()
+
+    class Distant(Net):
+        async def connect(self, address: IP, port: int) -> trio.abc.Stream:
+            if str(address) in self.servers:
+                await trio.sleep(0.9 * limits.connect_seconds)
+            return await super().connect(address, port)
+
+    async with trio.open_nursery() as nursery:
+        here = Distant(nursery, {"1.2.3.4": answers}, {"bots.example": ["2600::9", "1.2.3.4"]})
+        assert await calls(here, limits).post(taken_apart("http://bots.example/"), BODY)
+        nursery.cancel_scope.cancel()
+
+
 async def test_servers_that_keep_the_host_waiting_keep_no_call_for_another_client_waiting_for_long(
     autojump_clock: MockClock,
 ) -> None:
