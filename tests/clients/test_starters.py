@@ -924,6 +924,22 @@ def test_in_a_browser_an_address_leads_to_where_browsers_go(tmp_path: Path) -> N
         assert (found.stdout, found.stderr) == (f"{leads}\n", "")
 
 
+def test_in_a_browser_that_keeps_nothing_a_token_lasts_as_long_as_the_program(tmp_path: Path) -> None:
+    """Such a browser raises when it is asked for its local storage."""
+    needed("javascript")
+    told = f"""
+        const {{ exit }} = process;
+        globalThis.WebSocket = class {{ constructor() {{ exit(0) }} }};
+        Object.defineProperty(globalThis, "localStorage", {{ get() {{ throw new Error("not here") }} }});
+        globalThis.process = undefined; // which no browser has
+        const {{ play }} = await import({str(ROOT / "clients/javascript/quintain.mjs")!r});
+        await play("connect-4", () => 3);
+    """
+    (script := tmp_path / "page.mjs").write_text(told)
+    found = subprocess.run(["node", script], capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == ("the token is kept in this program alone\n", "")
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_address_need_not_have_a_port(language: str, workshop: Workshop) -> None:
     """It is the usual one then. What is wrong with these addresses is their name."""
