@@ -224,13 +224,14 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
 
 
 def rounds_drawn(record: Record) -> str:
-    """How many rounds are drawn, and of how many: matches are counted of those alone. "" if it is all one."""
+    """How many rounds are drawn so far: matches are counted of those alone. "" once all of them are."""
     last, planned = record.drawn.get(record.last_drawn), rounds_of(record)
-    if last is None or planned <= 1 or record.format.endless:
+    if last is None or record.format.endless:
         return ""
-    return (
-        f"{formatting.plural(last.round, 'round')}{f' of {planned:,}' if planned != last.round else ''} drawn"
-    )
+    drawn = formatting.plural(last.round, "round")
+    if record.format.decides:  # nobody knows how many there will be
+        return f"{drawn} drawn"
+    return f"{drawn} of {planned:,} drawn" if last.round < planned else ""
 
 
 def wanting(record: Record) -> str:
