@@ -1,7 +1,7 @@
 """How a bot comes in: under a name that is its own or free, and to a place to play.
 
-Whose a name is `reception.py` says, and `placing.py` where its bot plays. What a door is told here why a bot
-cannot come in is in `unwelcome.py`.
+`reception.py` says whose a name is, and `placing.py` where its bot plays. What a door is told if a bot cannot
+come in is in `unwelcome.py`.
 """
 
 from functools import partial
