@@ -137,9 +137,9 @@ def test_workers_warn_of_a_dialect_that_says_of_no_bot_where_it_wants_to_play(
     copytree(PLANTED, installed)
     source = installed / "plain_words.py"
     source.write_text(source.read_text().replace(", wanted=wanted", ""))
-    for where, warned in ((installed, True), (PLANTED, False)):
-        monkeypatch.setenv("PYTHONPATH", str(where))
-        host = serve("--workers", "2", "--show", "1")
-        host.process.terminate()
-        _, _, said = host.end()
-        assert ("some bots of a dialect will be refused" in said) is warned
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    host = serve("--workers", "2", "--show", "1")
+    host.process.terminate()
+    _, _, said = host.end()
+    (warning,) = [line for line in said.splitlines() if "some bots of a dialect will be refused" in line]
+    assert "plain-words" in warning, "and of no dialect that says it"
