@@ -79,10 +79,9 @@ lint: $(DEV) $(COMMAND)  ## ruff and pyright
 	$(IN)pyright --pythonpath $(IN)python
 
 # All tests are read once before, or each worker would compile all of them. What is wrong in one, the run itself says.
-# Meanwhile packages are fetched, one after another: they share a lock.
+# Meanwhile packages are fetched.
 prepared: $(DEV)
-	@{ tests/browser/prepare.sh "$(abspath $(IN))/python"; tests/server/store/prepare.sh; tests/deploy/prepare.sh; \
-	    tests/clients/prepare.sh; } & $(PYTEST) --collect-only -q $(ARGS) >/dev/null 2>&1; wait
+	@tests/prepare.sh "$(abspath $(IN))/python" & $(PYTEST) --collect-only -q $(ARGS) >/dev/null 2>&1; wait
 
 docs: $(DOCS)/built  ## the documentation as a site in .cache/docs: a link that leads nowhere is an error
 

@@ -1,4 +1,4 @@
-"""Programs of Debian's that tests run: installed ones, or what `tests/deploy/prepare.sh` has unpacked."""
+"""Programs of Debian's that tests run: installed ones, or what `tests/prepare.sh` has unpacked."""
 
 import shutil
 from pathlib import Path

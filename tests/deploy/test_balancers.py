@@ -110,7 +110,7 @@ def cluster(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def haproxy(folder: Path, cluster: Cluster) -> tuple[list[str], int, int | None]:
     if (program := tool("haproxy")) is None:
-        lacking("there is no haproxy: tests/deploy/prepare.sh fetches Debian's")
+        lacking("there is no haproxy: tests/prepare.sh fetches Debian's")
     web, tcp = free_ports(2)
     text = cluster.addressed((DEPLOY / "haproxy.cfg").read_text())
     text = re.sub(r"^    (user|group) haproxy\n", "", text, flags=re.MULTILINE)
@@ -122,7 +122,7 @@ def haproxy(folder: Path, cluster: Cluster) -> tuple[list[str], int, int | None]
 
 def caddy(folder: Path, cluster: Cluster) -> tuple[list[str], int, int | None]:
     if (program := tool("caddy")) is None:
-        lacking("there is no caddy: tests/deploy/prepare.sh fetches Debian's")
+        lacking("there is no caddy: tests/prepare.sh fetches Debian's")
     (web,) = free_ports(1)
     text = cluster.addressed((DEPLOY / "Caddyfile.hosts").read_text())
     text = re.sub(

@@ -49,7 +49,7 @@ def run(*command: str) -> str:
 def test_prometheus_takes_the_alert_rules_and_each_fires_when_it_should(tmp_path: Path) -> None:
     """What takes days is evaluated less often: every half a minute of them takes a processor for seconds."""
     if (promtool := tool("promtool")) is None:
-        lacking("there is no promtool: tests/deploy/prepare.sh fetches Debian's prometheus")
+        lacking("there is no promtool: tests/prepare.sh fetches Debian's prometheus")
     run(promtool, "check", "rules", "alerts.yml")
     shutil.copy(DEPLOY / "alerts.yml", tmp_path)
     head, *tests = re.split(

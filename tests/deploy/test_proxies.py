@@ -41,7 +41,7 @@ def nginx(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
         UNPACKED.glob("usr/lib/nginx/modules/ngx_stream_module.so"), None
     )
     if program is None or module is None:
-        lacking("there is no nginx with its stream module: tests/deploy/prepare.sh fetches Debian's")
+        lacking("there is no nginx with its stream module: tests/prepare.sh fetches Debian's")
     web, tcp = free_ports(2)
     text = addressed((DEPLOY / "nginx.conf").read_text(), host)
     text = text.replace("modules/ngx_stream_module.so", str(module))
@@ -59,7 +59,7 @@ def apache(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
     program, module = tool("apache2"), Path("usr/lib/apache2/modules/mod_proxy_http.so")
     modules = next((root / module.parent for root in (Path("/"), UNPACKED) if (root / module).exists()), None)
     if program is None or modules is None:
-        lacking("there is no apache2: tests/deploy/prepare.sh fetches Debian's")
+        lacking("there is no apache2: tests/prepare.sh fetches Debian's")
     (web,) = free_ports(1)
     text = addressed((DEPLOY / "apache.conf").read_text(), host).replace("*:80>", f"127.0.0.1:{web}>")
     names = ("mpm_event", "authz_core", "headers", "proxy", "proxy_http")
@@ -76,7 +76,7 @@ def apache(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
 def caddy(folder: Path, host: Served) -> tuple[list[str], int, int | None]:
     program = tool("caddy")
     if program is None:
-        lacking("there is no caddy: tests/deploy/prepare.sh fetches Debian's")
+        lacking("there is no caddy: tests/prepare.sh fetches Debian's")
     (web,) = free_ports(1)
     text = addressed((DEPLOY / "Caddyfile").read_text(), host)
     text = re.sub(

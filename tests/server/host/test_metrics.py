@@ -202,7 +202,7 @@ def switched_off_collector() -> Iterator[None]:
 
 async def test_prometheus_own_tool_finds_nothing_to_complain_about(autojump_clock: MockClock) -> None:
     if (promtool := tool("promtool")) is None:
-        lacking("there is no promtool: tests/deploy/prepare.sh fetches Debian's prometheus")
+        lacking("there is no promtool: tests/prepare.sh fetches Debian's prometheus")
     async with room(CUP) as here:
         here.host.figures += (figures.build, figures.process)
         await here.hello("ann")
