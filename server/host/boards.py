@@ -2,9 +2,10 @@
 
 A board is computed away from the loop, when somebody asks and the record has changed, at most once a
 second for each tournament and with as much rest as work. It is shared: a hundred who ask wait for one
-computation, and those who ask after it get the same board. Nobody waits long: after some seconds they
-get the latest board, which says when it was made. Only of a tournament that is over nobody is given a board
-that lacks a result: it would be taken for the final one. Where there is none to be given, they wait longer.
+computation, and those who ask after it get the same board. Nobody waits long: after some seconds, or at
+once where those would not do, they get the latest board, which says when it was made. Only of a tournament
+that is over nobody is given a board that lacks a result: it would be taken for the final one. Where there
+is none to be given, they wait longer.
 """
 
 import time
@@ -118,9 +119,11 @@ class Boards:
 
         Whoever has something to say without a board waits `WAIT` seconds at the longest.
         """
-        earlier = None if self._find(record).earlier is None else self.latest(record)
-        if earlier is not None and not lacks_the_end(record, earlier):
-            return earlier  # the next one takes long: this is why there is an earlier one
+        kept = self._find(record)
+        if kept.earlier is not None or kept.remaking.seconds > WAIT:  # an earlier one is kept of what takes long
+            latest = self.latest(record)
+            if latest is not None and not lacks_the_end(record, latest):
+                return latest  # to wait would be in vain
         deadline = trio.current_time() + longest
         with trio.move_on_after(WAIT):
             while lacks_the_end(record, board := await self.exact(record)):

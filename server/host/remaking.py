@@ -16,6 +16,7 @@ class Remaking:
         self._every = every
         self._making = False
         self._rested = 0.0  # when the next computation may begin
+        self._took = 0.0  # seconds, the last time
 
     def begin(self) -> bool:
         """Whether nobody works it out yet: then the caller does, with `rest` first and `over` at last."""
@@ -26,10 +27,19 @@ class Remaking:
         """Wait until it may be worked out again."""
         await trio.sleep_until(self._rested)
 
+    @property
+    def seconds(self) -> float:
+        """How long whoever asks now waits at the least, if it takes as long as the last time."""
+        resting = self._rested - trio.current_time()
+        if self._making and resting <= 0:  # what is under way may be out of date, and then another rest comes
+            return 2 * self._took
+        return max(resting, 0) + self._took
+
     def over(self, begun: float) -> None:
         """The computation that began then is over, or has failed."""
         now = trio.current_time()
-        self._rested = max(begun + self._every, now + (now - begun))
+        self._took = now - begun
+        self._rested = max(begun + self._every, now + self._took)
         self._making = False
         self.news.set()
         self.news = trio.Event()

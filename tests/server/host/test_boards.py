@@ -170,10 +170,11 @@ async def test_long_work_has_as_much_rest_and_meanwhile_the_latest_board_is_give
         play(record, random, *NAMES[1:3])
         asked = trio.current_time()
         assert await shown.current(record) is first
-        assert trio.current_time() == pytest.approx(asked + WAIT)
+        assert trio.current_time() == asked, "nobody waits in vain"
         for _ in range(20):
             play(record, random, *NAMES[1:3])
             await shown.current(record)
+            await trio.sleep(WAIT)
         rests = [later - earlier for earlier, later in zip(worker.begun, worker.begun[1:], strict=False)]
     assert len(rests) >= 2
     assert min(rests) >= 2 * worker.seconds
@@ -190,7 +191,7 @@ async def test_where_there_is_no_board_yet_it_is_waited_for_as_long_as_somebody_
         assert trio.current_time() == pytest.approx(worker.begun[0] + longest)
         play(record, random, *NAMES[1:3])
         first = await shown.current(record)
-        assert trio.current_time() == pytest.approx(worker.begun[0] + longest + WAIT)
+        assert trio.current_time() <= worker.begun[0] + longest + WAIT
         assert first.version < record.version, "what there is by then, though a result has come meanwhile"
 
 
