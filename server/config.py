@@ -295,12 +295,13 @@ def _in_seconds(values: Any, place: str = "") -> Any:
 
 
 def _check_addresses(found: Settings, origin: str) -> None:
-    if not HOST_NAME.fullmatch(found.bind) and not _is_address(found.bind):
+    if not _is_host(found.bind):
         wanted = "expected an address such as 0.0.0.0, or a name, without a port"
         raise ConfigError(f"{origin}: bind: {wanted}, not {in_quotes(found.bind)}")
     for key, address in (("peers", found.peers), ("advertise", found.advertise)):
         host, _, port = address.rpartition(":")
-        if address and not (host and port.isascii() and port.isdigit() and int(port) <= 65535):
+        is_port = port.isascii() and port.isdigit() and int(port) <= 65535
+        if address and not (_is_host(host.removeprefix("[").removesuffix("]")) and is_port):
             raise ConfigError(f"{origin}: {key}: expected ADDRESS:PORT, not {in_quotes(address)}")
     if found.advertise and not int(found.advertise.rpartition(":")[2]):
         raise ConfigError(f"{origin}: advertise: nobody can be reached at port 0")
@@ -315,11 +316,11 @@ def _check_addresses(found: Settings, origin: str) -> None:
         raise ConfigError(f"{origin}: store: expected postgresql://…, or nothing for a file, not {scheme}")
 
 
-def _is_address(text: str) -> bool:
+def _is_host(text: str) -> bool:
     try:
         ip_address(text)
     except ValueError:
-        return False
+        return HOST_NAME.fullmatch(text) is not None
     return True
 
 

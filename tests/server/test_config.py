@@ -108,6 +108,10 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
         ("origins = ['null']", "quintain.toml: origins: expected a scheme and a host"),
         ("[[tournament]]\nname = 'x'", r"quintain.toml: tournament\[0\].game is required"),
         ("peers = 'here'", "quintain.toml: peers: expected ADDRESS:PORT, not 'here'"),
+        (
+            "peers = '10.0.0.1:0'\nadvertise = 'a b:1'",
+            "quintain.toml: advertise: expected ADDRESS:PORT, not 'a b:1'",
+        ),
         ("advertise = '10.0.0.1:7000'", "quintain.toml: advertise: others come to the address in peers"),
         ("peers = '10.0.0.1:7000'", "quintain.toml: peers: hosts share a PostgreSQL database"),
         ("workers = 2\nshow = 0", "quintain.toml: workers: several workers need the process for pages"),
