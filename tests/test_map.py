@@ -24,6 +24,8 @@ ELSEWHERE = {
     # Tournaments
     "tournament/chain.py": "server/store/test_chain.py",
     "tournament/desk.py": "tournament/test_tournament.py",
+    "tournament/eta.py": "tournament/test_forecast.py",
+    "tournament/starting.py": "tournament/test_check_in.py",
     "tournament/entries.py": "server/store/test_chain.py",
     "tournament/sealing.py": "server/protocols/test_receipts_and_lots.py",
     "tournament/events.py": "tournament/test_match.py",
