@@ -224,6 +224,7 @@ ELSEWHERE = {
     "server/protocols/arena/cases.py": "server/protocols/test_evaluation.py",
     "server/protocols/arena/dialect.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/arena/door.py": "server/protocols/test_arena.py",
+    "server/protocols/arena/guests.py": "server/protocols/test_guest.py",
     "server/protocols/arena/invitations.py": "server/protocols/test_guest.py",
     "server/protocols/arena/messages.py": "server/protocols/test_battle.py",
     "server/protocols/c4arena/dialect.py": "server/protocols/test_dialect_laws.py",
