@@ -6,11 +6,12 @@ is written but is of another type than it should be cannot be read again when th
 
 from typing import Any
 
-from msgspec import msgpack
+from msgspec import json, msgpack
 
 from games.game import Outcome
 
-_encoder = msgpack.Encoder()
+_kept = json.Encoder(order="deterministic")  # as the journal keeps it
+_told = msgpack.Encoder()  # as processes tell each other
 
 
 class Unsound(ValueError):
@@ -23,18 +24,30 @@ def expect_sound(written: object, after: Any) -> None:
     Here it costs one match. In the store or in another process it would cost all of them.
     """
     outcome: Outcome | None = after.outcome
-    seat: Any = after.turn if outcome is None else outcome.winner
-    why: Any = "" if outcome is None else outcome.why
     try:
-        _encoder.encode((written, seat, why))
+        _kept.encode(written)
+        _told.encode(written)
+        if outcome is not None:
+            _told.encode(outcome.why)
     except (OverflowError, TypeError, ValueError) as error:
         raise Unsound(f"a move or an outcome cannot be written: {error}") from error
-    # `True` and `1.0` are equal to 1, but are written as something else, which is no seat when it is read.
-    is_seat = isinstance(seat, int) and not isinstance(seat, bool) and seat in (0, 1)
     if outcome is None:
-        if not is_seat:
-            raise Unsound(f"the seat to move is 0 or 1, not {seat!r}")
-    elif not is_seat and seat is not None:
-        raise Unsound(f"the winner is None, 0 or 1, not {seat!r}")
-    elif not isinstance(why, str):
+        turn = after.turn
+        if type(turn) is not int or turn not in (0, 1):  # which spares nearly every move the call
+            _expect_seat("the seat to move is 0 or 1", turn)
+        return
+    if outcome.winner is not None:
+        _expect_seat("the winner is None, 0 or 1", outcome.winner)
+    why: Any = outcome.why
+    if not isinstance(why, str):
         raise Unsound(f"the reason of an outcome is a text, not {why!r}")
+
+
+def _expect_seat(expected: str, found: object) -> None:
+    """Raise `Unsound` unless it is written as 0 or 1: `True` is equal to 1, and is written as `true`."""
+    try:
+        written = _kept.encode(found)
+    except (TypeError, ValueError):
+        written = b""
+    if written not in (b"0", b"1"):
+        raise Unsound(f"{expected}, not {found!r}")

@@ -1,5 +1,7 @@
 """What a game writes and decides is such that it can be kept, told and read again, or is `Unsound`."""
 
+from enum import IntEnum
+
 import pytest
 from msgspec import Struct, msgpack
 
@@ -15,6 +17,10 @@ class Number(int):
     pass
 
 
+class Side(IntEnum):
+    SECOND = 1
+
+
 class After(Struct, frozen=True):
     """A position: whose turn it is, or how it has ended."""
 
@@ -26,8 +32,9 @@ def won(winner: object, why: object = "the second won") -> After:
     return After(outcome=Outcome(winner, why))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("written", [2**70, object(), "\ud800", [Number(1)], Text("a1")])
+@pytest.mark.parametrize("written", [2**70, object(), "\ud800", [Number(1)], Text("a1"), {0: 2}, {(0, 1): 2}])
 def test_a_move_that_cannot_be_written_is_unsound(written: object) -> None:
+    """Catches the end of the host when it kept a move whose keys are numbers: only processes tell these."""
     with pytest.raises(Unsound, match=r"^a move or an outcome cannot be written: "):
         expect_sound(written, After())
 
@@ -52,7 +59,7 @@ def test_why_it_was_won_is_a_text_that_can_be_written(why: object) -> None:
         expect_sound(0, won(1, why))
 
 
-@pytest.mark.parametrize("after", [After(0), After(1), won(None), won(0), won(1)])
+@pytest.mark.parametrize("after", [After(0), After(1), After(Side.SECOND), won(None), won(0), won(1)])
 def test_whatever_is_sound_is_read_again_as_it_was(after: After) -> None:
     expect_sound({"heap": 0, "take": 2}, after)
     assert msgpack.decode(msgpack.encode(after), type=Sound) == Sound(after.turn, after.outcome)
