@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import games
 from games.game import Game, quoted
+from games.soundness import expect_sound
 
 GROUP = "quintain.games"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,58}")  # it stands in addresses and in names of tournaments
@@ -94,9 +95,10 @@ def _others() -> Iterable[tuple[str, object]]:
 
 
 def _expect_to_begin(where: str, game: Game[Any, Any]) -> None:
-    """Raises `BadCatalogue` if somebody else's game has no first move: no match of it could begin."""
+    """Raises `BadCatalogue` if somebody else's game has no sound first move: no match of it could begin."""
     try:
-        game.write(next(iter(game.opening({}).moves())))
+        opening = game.opening({})
+        expect_sound(game.write(next(iter(opening.moves()))), opening)
     except Exception as error:
         raise BadCatalogue(f"{where}: the game cannot begin: {in_words(error)}") from error
 

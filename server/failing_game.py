@@ -26,7 +26,7 @@ def failing(error: BaseException, trace: TracebackType | None) -> str | None:
         for (frame, _), place in zip(walk_tb(trace), extract_tb(trace), strict=True)
         if str(frame.f_globals.get("__name__")).partition(".")[0] in packages
     ]
-    unsound = getattr(sys.modules.get("tournament.match"), "Unsound", ())
+    unsound = getattr(sys.modules.get("games.soundness"), "Unsound", ())
     if not frames and not isinstance(error, unsound):
         return None
     from server.net.escaping import safe  # what it imports, no help page needs

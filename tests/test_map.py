@@ -24,6 +24,8 @@ ELSEWHERE = {
     # Tournaments
     "tournament/chain.py": "server/store/test_chain.py",
     "tournament/desk.py": "tournament/test_tournament.py",
+    "tournament/eta.py": "tournament/test_forecast.py",
+    "tournament/starting.py": "tournament/test_check_in.py",
     "tournament/entries.py": "server/store/test_chain.py",
     "tournament/sealing.py": "server/protocols/test_receipts_and_lots.py",
     "tournament/events.py": "tournament/test_match.py",
@@ -222,6 +224,7 @@ ELSEWHERE = {
     "server/protocols/arena/cases.py": "server/protocols/test_evaluation.py",
     "server/protocols/arena/dialect.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/arena/door.py": "server/protocols/test_arena.py",
+    "server/protocols/arena/guests.py": "server/protocols/test_guest.py",
     "server/protocols/arena/invitations.py": "server/protocols/test_guest.py",
     "server/protocols/arena/messages.py": "server/protocols/test_battle.py",
     "server/protocols/c4arena/dialect.py": "server/protocols/test_dialect_laws.py",

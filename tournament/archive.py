@@ -65,6 +65,10 @@ class Parts(Protocol):
     missed_pairings: dict[int, frozenset[str]]
     results: Results
 
+
+class TakenOut(Protocol):
+    """A record whose parts were taken out of the archive."""
+
     def put_back(self) -> None:
         """Let go of the parts: they are archived."""
 
@@ -156,10 +160,10 @@ class OpenArchives:
 
     def __init__(self) -> None:
         self.lock = RLock()  # threads read records as well
-        self._records: OrderedDict[int, tuple[Parts, int]] = OrderedDict()
+        self._records: OrderedDict[int, tuple[TakenOut, int]] = OrderedDict()
         self._pairings = 0
 
-    def add(self, record: Parts, pairings: int) -> None:
+    def add(self, record: TakenOut, pairings: int) -> None:
         self.remove(record)
         self._records[id(record)] = record, pairings
         self._pairings += pairings
@@ -168,7 +172,7 @@ class OpenArchives:
             self._pairings -= fewer
             oldest.put_back()
 
-    def remove(self, record: Parts) -> None:
+    def remove(self, record: TakenOut) -> None:
         if (found := self._records.pop(id(record), None)) is not None:
             self._pairings -= found[1]
 

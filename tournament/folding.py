@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tournament.archived_record import can_be_archived, put_in_archive
 from tournament.facts import HOST, Kept, Opened, State, Turned
 from tournament.record import Record
 
@@ -77,8 +78,8 @@ def fold(
             record.add(entry.fact)
             if record.state is State.DELETED:
                 records[name] = DeletedRecord(name, whole=whole)
-            elif isinstance(entry.fact, Turned) and record.can_be_archived:
-                record.archive()  # or thousands of them would be in memory before the last one is read
+            elif isinstance(entry.fact, Turned) and can_be_archived(record):
+                put_in_archive(record)  # or thousands of them would be in memory before the last one is read
         elif isinstance(entry.fact, Opened):
             records[name] = Record(called(name), entry.fact, whole=whole, kept_as=name)
         else:

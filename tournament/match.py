@@ -18,9 +18,10 @@ from itertools import islice
 from math import inf
 from typing import Any
 
-from msgspec import msgpack, structs
+from msgspec import structs
 
-from games.game import Game, Illegal, Outcome, Pace
+from games.game import Game, Illegal, Pace
+from games.soundness import expect_sound
 from tournament import causes, verdicts
 from tournament.asides import Aside, Incident, Remark, Thought, away, before, happened, noted, trouble
 from tournament.causes import Cause, bounded
@@ -49,8 +50,6 @@ NOTED = 0.1  # seconds: a shorter stall of the host is not told, because it deci
 LOSSES = 20  # lost connections of a seat that are told in a match: more of them say nothing new
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work
-
-_encoder = msgpack.Encoder()
 
 
 class OutOfTurn(Illegal):
@@ -144,6 +143,7 @@ class Match:
         self.options = options or {}
         self.epoch = epoch
         self.positions = [game.opening(self.options)]
+        expect_sound(None, self.position)
         self.moves: list[Any] = []  # as the game writes them: `positions[n]` is after n of them …
         self.times: list[float] = []  # … and the seconds spent on each
         self.clock = Clock(pace or game.pace)
@@ -623,29 +623,6 @@ class Match:
         self.to_move = None
         self.begun = [None, None]
         self._decided(self, verdict)
-
-
-class Unsound(ValueError):
-    """A game has written a move, or decided something, that can be neither kept nor told."""
-
-
-def expect_sound(written: object, after: Any) -> None:
-    """Raise `Unsound` if a move, or what came of it, can be neither kept nor told, by a fault of the game's.
-
-    Here it costs one match. In the store or in another process it would cost all of them.
-    """
-    outcome: Outcome | None = after.outcome
-    try:
-        _encoder.encode(written)
-        if outcome is not None:
-            outcome.why.encode()
-    except (OverflowError, TypeError, ValueError) as error:
-        raise Unsound(f"a move or an outcome cannot be written: {error}") from error
-    if outcome is None:
-        if after.turn not in (0, 1):
-            raise Unsound(f"the seat to move is 0 or 1, not {after.turn!r}")
-    elif outcome.winner is not None and (type(outcome.winner) is bool or outcome.winner not in (0, 1)):
-        raise Unsound(f"the winner is None, 0 or 1, not {outcome.winner!r}")
 
 
 def announce_at_once(match: Match, verdict: Ended) -> None:

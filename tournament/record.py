@@ -9,14 +9,12 @@ after a crash means folding what was kept.
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
-from itertools import takewhile
 from math import inf
 from sys import intern
 from typing import Any
 
 from msgspec import UNSET, structs
 
-from tournament import archive
 from tournament.archive import Archived
 from tournament.column_views import DrawnPairings, Endings, Matches
 from tournament.columns import Columns
@@ -72,8 +70,7 @@ class Record:
     record relies on the store: it remembers the latest `LATEST` matches and, in a tournament without an
     end, only what the older ones add up to, name by name.
 
-    A record of a tournament that is over can be archived. Then most of it is in memory only while somebody
-    reads it, and a fact that is added takes it out of the archive.
+    One of a tournament that is over can be archived (`archived_record.py`).
     """
 
     drawing = False  # whether it has only some pairings of a draw so far, which is added in pieces
@@ -144,46 +141,6 @@ class Record:
         self.endings = Endings(columns)
         self.results.remember_in(columns)
 
-    # In the archive
-
-    @property
-    def can_be_archived(self) -> bool:
-        """Whether it is over, with nothing left to play, and neither endless, frozen nor very large."""
-        over = self.state is State.FINISHED and not (self.open or self.dealt or self.format.endless)
-        return over and self.archived is None and self.frozen is None and self.last_drawn <= archive.LARGEST
-
-    def archive(self) -> None:
-        """Keep most of what is known compressed until it is asked for."""
-        self.keep_archived(self.for_the_archive())
-
-    def for_the_archive(self) -> Archived:
-        """What is kept in place of most of what is known; for the largest, it takes 30 milliseconds."""
-        winners = None if self.format.decides else self._winners()
-        figures = self.pairings, self.decided, self.version, self.latest_end, winners
-        return Archived(archive.packed(self), *figures)
-
-    def keep_archived(self, archived: Archived) -> None:
-        with archive.taken_out.lock:
-            self.archived = archived
-            object.__setattr__(self, "__class__", _ArchivedRecord)
-            self.put_back()
-
-    def put_back(self) -> None:
-        """Let go of the parts that are in the archive."""
-        if self.archived is not None:
-            for part in archive.PARTS:
-                self.__dict__.pop(part, None)
-
-    def _leave_the_archive(self) -> None:
-        """What is known is about to change."""
-        if self.archived is not None:
-            with archive.taken_out.lock:
-                for part in archive.PARTS:  # a copy lacks some if another thread was putting them back
-                    getattr(self, part)
-                archive.taken_out.remove(self)
-                self.archived = None
-                object.__setattr__(self, "__class__", Record)
-
     # What is known
 
     def add(self, fact: AnyFact) -> None:
@@ -195,7 +152,6 @@ class Record:
 
         The record must not be changed in between.
         """
-        self._leave_the_archive()
         if isinstance(fact, Drew):
             self.drawing = True
             try:
@@ -392,7 +348,6 @@ class Record:
 
         The record must not be changed in between. A dictionary of half a million takes some milliseconds.
         """
-        self._leave_the_archive()
         for name, value in [*vars(self).items()]:
             if isinstance(value, dict | set | list | deque):
                 setattr(self, name, copy(value))  # pyright: ignore[reportUnknownArgumentType]
@@ -546,13 +501,6 @@ class Record:
         entrants = list(self.entrants.values())
         return len(results) < len(drawn) or bool(self.format.draw(entrants, drawn, results, self.terms))
 
-    def _winners(self) -> tuple[str, ...]:
-        """Whoever is first, and has scored; nobody in a knockout without its last round."""
-        if self.lacks_its_final:
-            return ()
-        first = takewhile(lambda row: row.rank == 1, self.standings())
-        return tuple([row.name for row in first if row.points > 0])
-
     def options(self, fact: Dealt | Concluded) -> Mapping[str, Any]:
         """The options of the game in that match."""
         return self.opened.options if fact.options is None else fact.options
@@ -592,20 +540,3 @@ def _note(known: dict[str, str], name: str, text: str) -> None:
         known[name] = text
     else:
         known.pop(name, None)
-
-
-class _ArchivedRecord(Record):
-    """A record while its parts are in the archive.
-
-    It is a class of its own because all attributes of a class with `__getattr__` take longer to read.
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        """Take all parts out of the archive, as one is asked for that is not here."""
-        if name not in archive.PARTS:
-            raise AttributeError(name)
-        with archive.taken_out.lock:
-            if self.archived is not None and name not in vars(self):  # no other thread has taken them out
-                vars(self).update(archive.unpacked(self.archived.content, self.format, whole=self.whole))
-                archive.taken_out.add(self, max(1, self.last_drawn))
-            return vars(self)[name]

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from tournament.archive import Archived, Met, met, pairing_of
+from tournament.archived_record import keep_archived
 from tournament.events import Ending
 from tournament.facts import Called, Chose, Opened, Revealed, Seated, State
 from tournament.folding import called
@@ -223,7 +224,7 @@ def restored(snapshot: Snapshot) -> Record:
     if snapshot.frozen is not None:
         record.freeze(restored(snapshot.frozen))
     if snapshot.archived is not None:
-        record.keep_archived(snapshot.archived)
+        keep_archived(record, snapshot.archived)
     return record
 
 

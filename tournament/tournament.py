@@ -9,26 +9,25 @@ record, which may be empty, and `run`. `tournament/presence.py` knows who is her
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from math import inf
 from typing import Any
 from weakref import proxy, ref
 
 import trio
-from msgspec import UNSET
 
 from games.game import Game
-from tournament.check_in import PUNCTUAL, no_shows, opens_at, unchecked
+from tournament.check_in import no_shows
 from tournament.concluding import Concluding
 from tournament.dealing import AT_A_TIME, Dealing
 from tournament.draws import Draws, Elsewhere, RandomBits, as_drawn, draw_here, reveals
 from tournament.entering import Entering
 from tournament.entries import Entry
+from tournament.eta import Eta
 from tournament.events import Ended
 from tournament.facts import (
     AnyFact,
-    CheckedIn,
     Concluded,
     Entered,
     RoundBegan,
@@ -51,10 +50,10 @@ from tournament.reputation import faults
 from tournament.resuming import Awaited, Resuming
 from tournament.rounds import begins_at
 from tournament.settling import cut_short, settled
+from tournament.starting import Starting
 from tournament.store import Jottings, Store
 from tournament.timekeeper import Timekeeper
 
-FRESH = 1.0  # seconds for which a forecast is good, if nothing ends meanwhile
 LOOK = 60.0  # seconds after which the wall clock is looked at again: somebody may have set it
 
 
@@ -155,11 +154,7 @@ class Tournament:
         self.deciding = trio.Lock()  # held from reading the record until the facts decided from it are kept
         self._entering = Entering(record, self.deciding, keep)
         self.voiding = set[str]()  # matches of which somebody has ordered that, and waits until it is done
-        self._checking_in = False  # whether entrants check in
-        self._back_by = -inf  # until when those who may have had no chance to do so can come back
-        self._ahead = inf  # seconds by which the wall clock is ahead of the time for which the host ran
         self._known_missing: list[Missing] | None = None  # as of the latest change
-        self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
 
     async def run(self) -> None:
         """Run until the tournament is finished; forever, if its format has no end.
@@ -206,16 +201,13 @@ class Tournament:
             record, self._presence, self._play, self._keep, self._at_once, self._keeper.now, self._failed
         )
         self._forecast = Forecast(record)
+        self._eta = Eta(record, self._presence, self._forecast, self.matches, self._at_once, self.wall)
+        self._starting = Starting(record, self._presence, self._timekeeper, self.wall, self._resume_seconds)
 
     @property
     def awaits_the_invited(self) -> bool:
-        """Whether somebody was invited who is not here: it does not begin by itself without them.
-
-        Where it is by invitation, that is everybody: a name is entered before its bot has come.
-        """
-        record, absent = self.record, self._presence.absent
-        awaited = absent if record.opened.by_invitation else absent & record.invited
-        return any(name not in record.out for name in awaited)
+        """Whether somebody was invited who is not here: it does not begin by itself without them."""
+        return self._starting.awaits_the_invited
 
     async def enter(self, name: str, rating: float | None = None, *, seated: Seated | None = None) -> None:
         """Take in somebody who comes by itself.
@@ -368,9 +360,7 @@ class Tournament:
         For a tournament that stops by itself, until what is drawn is over: how much more it takes is
         known by its results.
         """
-        for _ in self._foreseeing():
-            pass
-        return self._eta()
+        return self._eta.now()
 
     async def foresee(self) -> float | None:
         """Like `eta`; others get their turns meanwhile, which a forecast for thousands would keep waiting.
@@ -378,34 +368,7 @@ class Tournament:
         So would a look at all of them, which `missing` needs after a start.
         """
         await self._presence.catch_up()
-        for _ in self._foreseeing():
-            await trio.lowlevel.checkpoint()
-        return self._eta()
-
-    @property
-    def _is_foreseeable(self) -> bool:
-        return not (self.record.format.endless or self.record.state in (State.REGISTERING, State.FINISHED))
-
-    def _eta(self) -> float | None:
-        _, when, left = self._foreseen
-        if left is None or not self._is_foreseeable:
-            return None
-        return max(0.0, left - (trio.current_time() - when))
-
-    def _foreseeing(self) -> Iterator[None]:
-        """Make a forecast in pieces, unless the last one is still good."""
-        record = self.record
-        if not self._is_foreseeable:
-            return
-        missing = self._presence.missing()
-        known, now = (record.ended, len(record.dealt), record.arrivals, len(missing)), trio.current_time()
-        before, when, _ = self._foreseen
-        if known != before or now >= when + FRESH:
-            waits, matches = self._presence.wait_left, self.matches.values()
-            left = yield from self._forecast.left(
-                matches, missing, waits, self._at_once, now, self._round_begins_in
-            )
-            self._foreseen = known, now, left
+        return await self._eta.in_turns()
 
     def missing(self) -> Sequence[Missing]:
         """The entrants that are awaited and not here, longest first; none in formats without an end.
@@ -440,7 +403,7 @@ class Tournament:
         if record.state is State.FINISHED:
             return inf  # an organiser has ended it while this waited for its turn
         look = await self._check_in()
-        starts = self._starts_in()
+        starts = inf if self._halted else self._starting.seconds
         if starts <= 0:
             await self.keep(*no_shows(record), Turned(State.RUNNING))
         if record.ended_early and not (record.dealt or self._halted):
@@ -482,21 +445,11 @@ class Tournament:
 
     async def _check_in(self) -> float:
         """Check in the entrants who are here, when that is possible; returns the seconds until it is."""
-        record, opens = self.record, opens_at(self.record.opened)
-        if opens is None or record.state is not State.REGISTERING or self._halted:
+        if self._halted:
             return inf
-        if (wait := opens - self.wall()) > 0:
-            return wait
-        came, slept = self._presence.arrived(), self._slept()
-        if not self._checking_in:
-            came = record.entrants.keys() - self._presence.absent
-            self._checking_in = True
-            slept = self.wall() > opens + PUNCTUAL
-        if slept and any(unchecked(record)):  # who may have had no chance to do so
-            self._back_by = self._unstalled() + self._resume_seconds
-        new = sorted(came - record.checked_in - record.out)
-        await self.keep(*map(CheckedIn, new))
-        return inf
+        checked_in, wait = self._starting.check_in()
+        await self.keep(*checked_in)
+        return wait
 
     async def _begin_round(self, drawn: Sequence[Pairing], number: int) -> tuple[Sequence[Pairing], float]:
         """Where rounds begin by the clock: have the one of that number begin, if it can.
@@ -507,7 +460,7 @@ class Tournament:
         again = any(pairing.round < number for pairing in drawn)  # they have to be played before this round
         if again or not (drawn or len(record.open) > record.open.due):
             return drawn, inf
-        wait = self._round_begins_in(number)
+        wait = begins_at(record, number) - self.wall()
         if wait <= 0 and not (record.open.due or record.dealt):
             self._draws.put_off(())
             began = RoundBegan(number, self._keeper.now())
@@ -519,35 +472,6 @@ class Tournament:
             self._known_missing = None
             drawn = ()
         return drawn, max(wait, 0.0) or inf
-
-    def _round_begins_in(self, number: int) -> float:
-        return begins_at(self.record, number) - self.wall()
-
-    def _starts_in(self) -> float:
-        """Seconds until it starts by itself; inf: not before another entrant comes or somebody starts it."""
-        record = self.record
-        if record.state is not State.REGISTERING or self._halted:
-            return inf
-        if (start := record.opened.start) is not None:
-            checks = record.opened.check_in is not UNSET
-            ready = len(record.checked_in - record.out) if checks else record.contestants
-            return max(start - self.wall(), self._back_in()) if ready >= record.format.entrants else inf
-        full = record.contestants == record.opened.entrants
-        return 0.0 if full and not self.awaits_the_invited else inf
-
-    def _back_in(self) -> float:
-        """Seconds for which those who have yet to check in may still come back."""
-        wait = self._back_by - self._unstalled()
-        return wait if wait > 0 and any(unchecked(self.record)) else 0.0
-
-    def _slept(self) -> bool:
-        """Whether the host has slept or stood still since the last look, longer than it waits for bots."""
-        before, self._ahead = self._ahead, self.wall() - self._unstalled()
-        return self._ahead - before > self._resume_seconds
-
-    def _unstalled(self) -> float:
-        """A time that stands still while the host does, or lets nobody in."""
-        return trio.current_time() - self._timekeeper.stalled
 
     def _over(self, match: Match, verdict: Ended) -> None:
         """The result of a match is safe."""

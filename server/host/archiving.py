@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import trio
 
 from server.host.boards import Run
 from server.net.pauses import WithPauses
+from tournament.archived_record import can_be_archived, for_the_archive, keep_archived
 from tournament.record import Record
 
 AFTER = 3600.0  # seconds since the latest match: until then its pages are read, and its bots come back
@@ -25,8 +27,8 @@ async def archive_old(
 
 async def _archive(records: Iterable[Record], run: Run, wall: Callable[[], float]) -> None:
     async for record in WithPauses(records, AT_A_TIME):
-        if record.can_be_archived and wall() - (record.latest_end or 0.0) > AFTER:
+        if can_be_archived(record) and wall() - (record.latest_end or 0.0) > AFTER:
             facts = record.facts
-            archived = await run(record.after().for_the_archive)
+            archived = await run(partial(for_the_archive, record.after()))
             if record.facts == facts:  # else it is another one by now, and may not be over
-                record.keep_archived(archived)
+                keep_archived(record, archived)

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from server.host.view import HeldTournament, View
 from tournament.across import Across, across
+from tournament.archived_record import can_be_archived
 from tournament.record import Record
 from tournament.score_sheet import Board
 
@@ -45,4 +46,4 @@ async def table_over(view: View, held: Sequence[HeldTournament], board: Boarded)
 
 def _is_over(record: Record) -> bool:
     """Whether nothing more happens there, and its table takes next to no time."""
-    return record.archived is not None or record.can_be_archived
+    return record.archived is not None or can_be_archived(record)

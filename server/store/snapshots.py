@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from server.store import caches
 from server.store.journal import Reader, kept
+from tournament.archived_record import can_be_archived, put_in_archive
 from tournament.entries import Entry
 from tournament.facts import Kept, Ordered, State
 from tournament.folding import DeletedRecord, fold
@@ -108,8 +109,8 @@ def save(path: Path, known: Folded) -> None:
         return
     there = {name: each for name, each in known.records.items() if each.state is not State.DELETED}
     for record in there.values():
-        if record.can_be_archived:
-            record.archive()
+        if can_be_archived(record):
+            put_in_archive(record)
     snapshots = [taken(record) for record in there.values() if _has_snapshot(record)]
     deleted = [name for name in known.records if name not in there]
     latest = caches.hash_of(known.latest)

@@ -24,6 +24,17 @@ def start():
 GAME = msgspec.structs.replace(ORIGINAL, name="four", start=start)
 """
 
+UNSOUND = """
+import msgspec
+from games.connect4 import GAME as ORIGINAL
+class Four(msgspec.Struct, frozen=True):
+    turn: bool = False
+    outcome: None = None
+    def moves(self):
+        return [3]
+GAME = msgspec.structs.replace(ORIGINAL, name="four", start=Four)
+"""
+
 Package = Callable[[str, str], str]
 
 
@@ -116,6 +127,11 @@ def test_the_open_table_of_every_game_is_called_as_a_tournament_may_be(installed
         ("quintain_a_word", "GAME = 'nim'", "expected a Game, found a str"),
         ("quintain_a_class", "from games.game import Game as GAME", "expected a Game, found a "),
         ("quintain_no_start", FAILING, "the game cannot begin: ZeroDivisionError: no board"),
+        (
+            "quintain_whether",
+            UNSOUND,
+            "the game cannot begin: Unsound: the seat to move is 0 or 1, not False",
+        ),
     ],
 )
 def test_a_broken_game_is_refused_and_named(installed: Package, module: str, source: str, why: str) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from games.catalogue import GROUP
+from games.soundness import Unsound
 from server.failing_game import failing
 from tests.hang import HANG
 from tests.server.example_programs import command
 from tests.server.served import ROOT
-from tournament.match import Unsound
 
 FAILING = """
 from msgspec.structs import replace

@@ -10,6 +10,7 @@ from trio.testing import MockClock
 from server.export.verify import verify
 from tests.server.exports import exported, text
 from tests.tournament.world import World, first, silent, table, world
+from tournament.archived_record import for_the_archive
 from tournament.events import Ending
 from tournament.facts import AnyFact, Dealt, Drew, EndedEarly, Entered, State, Turned
 from tournament.folding import fold
@@ -155,7 +156,7 @@ async def test_in_a_knockout_without_its_last_round_nobody_has_won(autojump_cloc
         await ended(here, 1.5)
         record = here.tournament.record
         assert [row.rank for row in record.standings()] == [1, 1, 3, 3]
-        assert record.for_the_archive().winners == ()
+        assert for_the_archive(record).winners == ()
 
 
 @pytest.mark.parametrize("paused", [False, True])
@@ -175,9 +176,9 @@ async def test_in_a_knockout_whose_last_round_was_played_all_the_same_its_winner
         await here.desk.end()
         await here.tournament.finished()
         (winner,) = [row.name for row in record.standings() if row.rank == 1]
-        assert record.for_the_archive().winners == (winner,)
+        assert for_the_archive(record).winners == (winner,)
         await here.desk.void("cup-3", "a cable")
-        assert record.for_the_archive().winners == (), "it is not played again"
+        assert for_the_archive(record).winners == (), "it is not played again"
 
 
 async def test_what_cannot_be_ended_says_why(autojump_clock: MockClock) -> None:

@@ -7,8 +7,9 @@ from msgspec import Struct, structs
 
 from games.catalogue import catalogue
 from games.game import Illegal, Outcome, Pace
+from games.soundness import Unsound
 from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Fault, Moved, Refused
-from tournament.match import REFUSALS, Match, OutOfTurn, Unsound
+from tournament.match import REFUSALS, Match, OutOfTurn
 
 NAMES = ("ann", "bob")
 PACE = Pace(bank=10.0, gain=2.0)
@@ -651,8 +652,10 @@ class Odd(Struct, frozen=True):
         return ()
 
 
-def odd(after: Odd, written: object = 0) -> Match:
+def odd(after: Odd, written: object = 0, first: int = 0) -> Match:
     class First(Odd, frozen=True):
+        turn: int = first
+
         def play(self, move: object) -> Odd:
             return after
 
@@ -664,18 +667,10 @@ def odd(after: Odd, written: object = 0) -> Match:
 
 @pytest.mark.parametrize(
     ("after", "written"),
-    [
-        (Odd(1), 2**70),
-        (Odd(1), object()),
-        (Odd(1), "\ud800"),
-        (Odd(2), 0),
-        (Odd(0, Outcome(2, "the second won")), 0),
-        (Odd(0, Outcome(True, "the second won")), 0),
-        (Odd(0, Outcome(1, "\ud800")), 0),
-    ],
+    [(Odd(1), 2**70), (Odd(2), 0), (Odd(True), 0), (Odd(0, Outcome(2, "the second won")), 0)],
 )
 def test_what_can_be_neither_kept_nor_told_is_not_played(after: Odd, written: object) -> None:
-    """Catches one move of such a game that ends the host: it could not be kept, and nobody could win so."""
+    """Catches one move of such a game that ends the host: it could not be kept, or not read again."""
     played = odd(after, written)
     with pytest.raises(Unsound) as fault:
         played.play(0, "go", 1.0)
@@ -683,3 +678,10 @@ def test_what_can_be_neither_kept_nor_told_is_not_played(after: Odd, written: ob
     assert [type(event) for event in played.log.events] == [Began]
     assert (played.ply, played.to_move, played.verdict) == (0, 0, None)
     assert played.left(2.0) == (8.0, 10.0), "and its clock runs on"
+
+
+@pytest.mark.parametrize("turn", [True, False, 2])
+def test_no_match_begins_with_the_turn_of_what_is_no_seat(turn: int) -> None:
+    """Catches a journal that could not be read again: it had `"seat":false` of a bot that ran out of time."""
+    with pytest.raises(Unsound, match=f"^the seat to move is 0 or 1, not {turn}$"):
+        odd(Odd(), first=turn)

@@ -33,7 +33,8 @@ from server.net.turns import after_hang_ups
 from server.protocols.arena.battle import Battle, Extras
 from server.protocols.arena.cases import CASES
 from server.protocols.arena.evaluation import Evaluate, Evaluations
-from server.protocols.arena.guest import DOOR, Guests, Join
+from server.protocols.arena.guest import DOOR, Join
+from server.protocols.arena.guests import Guests
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import STREAM, Command, ended, games
 from server.protocols.dialect import Hint

@@ -16,6 +16,7 @@ from server.host.appearances import Index
 from server.pages import bot
 from tests.tournament.test_score_sheet import NAMES, event, happened, play
 from tournament import archive
+from tournament.archived_record import ArchivedRecord, put_in_archive
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Opened, State, Turned, Voided
 from tournament.format import Pairing
@@ -68,16 +69,22 @@ def test_whoever_has_finished_a_match_without_entering_is_known(ending: Ending) 
     assert index.of("bob", [record]) == []
 
 
+def put_back(record: Record) -> None:
+    """As when too many others are taken out of the archive."""
+    assert isinstance(record, ArchivedRecord)
+    record.put_back()
+
+
 def test_what_a_bot_has_done_in_a_tournament_that_is_long_over_is_added_up_once() -> None:
     """Catches a page of a bot that takes all of its tournaments out of the archive, each time."""
     random, record, index = Random(2), event("round-robin"), Index()
     for first, second in pairwise(NAMES):
         play(record, random, first, second)
     record.add(Turned(State.FINISHED))
-    record.archive()
+    put_in_archive(record)
     for name in NAMES[1:3]:
         first = index.sums(name, index.of(name, [record]))
-        record.put_back()
+        put_back(record)
         assert index.sums(name, index.of(name, [record])) == first
         assert sum(tally.played for tally in first[0].opponents.values()) == 2
         assert archive.PARTS.isdisjoint(vars(record)), "it is still in the archive"
@@ -103,12 +110,12 @@ def test_a_page_far_back_takes_only_what_it_shows_out_of_the_archive() -> None:
         drew, over = happened(record, random, *NAMES[:2])
         for fact in (drew, structs.replace(over, ended=float(number)), Turned(State.FINISHED)):
             record.add(fact)
-        record.archive()
+        put_in_archive(record)
     index, curves = Index(), bot.Curves()
     bot.seen(NAMES[0], records, 1, index, curves)
     for page in (1, 2, 3):
         for record in records:
-            record.put_back()
+            put_back(record)
         seen = bot.seen(NAMES[0], records, page, index, curves)
         assert seen is not None
         end = len(records) - bot.PAGE * (page - 1)

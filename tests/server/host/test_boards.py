@@ -15,6 +15,7 @@ from server.net.guard import Guard
 from tests.effort import tries
 from tests.tournament.test_archive import round_robin
 from tests.tournament.test_score_sheet import NAMES, event, play
+from tournament.archived_record import put_in_archive
 from tournament.facts import Froze, State, Turned
 from tournament.record import Record
 from tournament.score_sheet import Board, board_of
@@ -271,7 +272,7 @@ async def test_of_many_that_are_archived_the_latest_boards_are_kept_and_of_other
     archived = [round_robin(3, f"old-{number}") for number in range(KEPT + 50)]
     going_on = [played()[0] for _ in range(3)]
     for record in archived:
-        record.archive()
+        put_in_archive(record)
     async with boards(Worker(0.0)) as (kept, _):
         for record in (*going_on, *archived):
             await kept.exact(record)

@@ -28,6 +28,7 @@ from server.net.guard import Guard
 from tests.hang import HANG
 from tests.server.pages.gallery import Gallery, gallery
 from tests.server.served import Served
+from tournament.archived_record import put_in_archive
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned, Voided
@@ -245,7 +246,7 @@ async def test_of_many_tournaments_one_match_is_graded_at_a_time_and_those_asked
             return here.summary(record, fetched)
 
         for record in records:
-            record.archive()
+            put_in_archive(record)
             ask(record)
         await trio.sleep(3.5)
         ask(records[0])
@@ -278,7 +279,7 @@ async def test_of_matches_of_tournaments_that_are_archived_the_sums_are_remember
     async with grading(Worker()) as here:
         for record in records:
             before = figures(await added_up(here, record))
-            record.archive()
+            put_in_archive(record)
             assert before[0] == 3
         told_apart = [record for record in records if len(here._summaries[record]._counted)]
         assert len(told_apart) <= 2

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from server.host.latest_first import latest_first
 from tests.tournament.test_archive import is_out, round_robin
+from tournament.archived_record import keep_archived, put_in_archive
 from tournament.record import Record
 
 
@@ -33,9 +34,9 @@ def test_they_come_as_if_all_had_been_looked_at(times: list[tuple[list[int], boo
         sources.append([(at, number) for at in sorted(ended, reverse=True)])
         record = round_robin(2, f"cup-{number}")
         if archived:
-            record.archive()
+            put_in_archive(record)
             assert record.archived is not None
-            record.keep_archived(structs.replace(record.archived, latest_end=float(max(ended))))
+            keep_archived(record, structs.replace(record.archived, latest_end=float(max(ended))))
         records.append(record)
     found = latest_first(zip(records, map(iter, sources), strict=True), lambda each: float(each[0]))
     assert [*found] == [*merge(*sources, key=lambda each: each[0], reverse=True)]
@@ -46,7 +47,7 @@ def test_an_archived_tournament_is_not_looked_at_before_its_turn() -> None:
     Random(3).shuffle(records)
     latest = max(records, key=lambda record: record.latest_end or 0.0)
     for record in records:
-        record.archive()
+        put_in_archive(record)
     found = latest_first(((record, ends(record)) for record in records), itself)
     assert next(found) == latest.latest_end
     assert [record for record in records if is_out(record)] == [latest]
