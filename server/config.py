@@ -131,6 +131,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     tournament: tuple[TournamentSettings, ...] = ()  # opened at the start, if there is none of that name
 
 
+SEVERAL = ("tournament", "webhook")  # settings that are lists of tables
 TEXTS = {name for name, kind in get_type_hints(Settings).items() if kind is str}  # settings that are texts
 
 
@@ -209,15 +210,19 @@ def _is_there(path: Path) -> bool:
 
 def _of_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors put a mark at the beginning
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors put a mark before it
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: expected text in UTF-8") from None
     except RecursionError:
         raise ConfigError(f"{path}: lists or tables are nested too deep") from None
-    except ValueError as error:  # not TOML
-        raise ConfigError(f"{path}: {error}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: this is not TOML: {error}") from None
+    for key in SEVERAL:
+        if isinstance(found.get(key), dict):
+            raise ConfigError(f"{path}: expected [[{key}]], not [{key}]: there may be several")
+    return found
 
 
 def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:

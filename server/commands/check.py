@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from games.game import Game
-from server.commands.flags import Flag
+from server.commands.flags import Decimal, Flag, Positive
 from server.commands.games import GameName, game_named
 from server.exits import DONE, FAILED, Misuse
 from server.net.escaping import json_line
@@ -26,8 +26,8 @@ def check(
     *bot: str,
     game: GameName,
     wire: Flag = False,
-    timeout: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
-    slow: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
+    timeout: Annotated[float, Decimal, Parameter(validator=Number(gt=0))] = 10.0,
+    slow: Positive = None,
     json: Flag = False,
 ) -> int:
     """Test a program or a client, and say what broke.

@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 
 from games.brains import BRAINS
 from games.catalogue import catalogue
-from server.commands.flags import Flag, Whole
+from server.commands.flags import Decimal, Flag, Whole
 from server.exits import DONE, FAILED
 from server.net.escaping import json_line
 from server.programs.child import ChildHost, child_host, ended, started
@@ -29,7 +29,7 @@ SLACK = 4  # something is wrong if a demo takes this many times as long as it sh
 def demo(
     *,
     http: Annotated[int, Whole, Parameter(validator=Number(gte=0, lte=65535))] = 0,
-    seconds: Annotated[float, Parameter(validator=Number(gte=1))] = 30.0,
+    seconds: Annotated[float, Decimal, Parameter(validator=Number(gte=1))] = 30.0,
     json: Flag = False,
 ) -> int:
     """Hold a tournament of house bots in every game, over real connections.

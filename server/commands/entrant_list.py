@@ -44,6 +44,7 @@ class Invited(Struct, frozen=True):
 
 
 HEADINGS = Invited.__struct_fields__
+NAMELESS = [[heading] for heading in HEADINGS if heading != "name"]  # first lines that are no bot's name
 
 
 def listed(text: str) -> list[Invited]:
@@ -54,7 +55,7 @@ def listed(text: str) -> list[Invited]:
     lines = [(reader.line_num, line) for line in reader]  # a cell may have several lines
     headings = _headings(written, divider)
     named = "name" in headings
-    if not named and any(len(line) > 1 for _, line in lines):
+    if not named and (headings[:1] in NAMELESS or any(len(line) > 1 for _, line in lines)):
         raise Failure("expected a line of headings with name among them, or one name per line")
     for place, heading in enumerate(headings if named else ()):
         if heading and (heading not in HEADINGS or heading in headings[:place]):

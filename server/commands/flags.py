@@ -39,7 +39,18 @@ def _whole(kind: Any, tokens: Sequence[Token]) -> object:
     return cast("object", convert(kind, tokens))
 
 
+def _number(kind: Any, tokens: Sequence[Token]) -> object:
+    """The parser's own words for what is none name a type of Python's."""
+    written = tokens[0].value
+    try:
+        float(written)
+    except ValueError:
+        raise ValueError(f"expected a number, not {in_quotes(written)}") from None
+    return cast("object", convert(kind, tokens))
+
+
 Whole = Parameter(converter=_whole)  # for every flag that takes a whole number
+Decimal = Parameter(converter=_number)  # for every flag that takes a number with a fraction
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]  # there or not: there is no --no-json
 FLAG = re.compile("--[a-z]+(-[a-z]+)*")  # no token drawn at random looks like this
 # - is standard input or output
@@ -48,8 +59,8 @@ Secret = Annotated[str | None, Parameter(allow_leading_hyphen=True, converter=_s
 Count = Annotated[int | None, Whole, Parameter(validator=Number(gte=1))]
 Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
 Seed = Annotated[int | None, Whole]
-Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
-Positive = Annotated[float | None, Parameter(validator=Number(gt=0))]
+Seconds = Annotated[float, Decimal, Parameter(validator=Number(gte=0))]
+Positive = Annotated[float | None, Decimal, Parameter(validator=Number(gt=0))]
 
 
 @Parameter(name="*")
@@ -102,6 +113,7 @@ class TournamentFlags:
     group: Annotated[str | None, Parameter(help="A name shared by tournaments that belong together.")] = None
     confidence: Annotated[
         float | None,
+        Decimal,
         Parameter(
             validator=Number(gte=0.5, lt=1),
             help="For the format decide: how certain the ranking has to be, 0.95 unless set.",
@@ -117,6 +129,7 @@ class TournamentFlags:
     ] = None
     within: Annotated[
         float | None,
+        Decimal,
         Parameter(
             validator=Number(gte=1, lte=1000),
             help="For decide: differences up to this many Elo count as equal, 20 unless set.",

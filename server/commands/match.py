@@ -13,7 +13,7 @@ from cyclopts.validators import Number
 from msgspec import structs
 
 from games.game import Game, Pace, quoted
-from server.commands.flags import Count, Flag, Positive, Seed, Whole
+from server.commands.flags import Count, Decimal, Flag, Positive, Seed, Whole
 from server.commands.games import GameName, game_named
 from server.exits import DONE, INTERRUPTED, Misuse
 from server.net.escaping import json_line
@@ -31,7 +31,7 @@ SPRT_GAMES = 100_000  # at most, where a test decides when to stop
 THINK = 0.1  # seconds
 SETTINGS = ("elo0", "elo1", "alpha", "beta")
 MODELS: tuple[Model, ...] = get_args(Model)
-Seconds = Annotated[float | None, Parameter(validator=Number(gte=0))]
+Seconds = Annotated[float | None, Decimal, Parameter(validator=Number(gte=0))]
 
 
 def match(
@@ -219,13 +219,13 @@ def sprt_of(text: str) -> Sprt:
     model = given.pop("model", "normalized")
     if model not in MODELS:
         raise Misuse(f"--sprt: there is no model {quoted(model)}; there are: {', '.join(MODELS)}")
-    for name in ("elo0", "elo1"):
-        if name not in given:
-            raise Misuse(f"--sprt: {name} is missing")
     for name in given:
         if name not in SETTINGS:
             known = ", ".join((*SETTINGS, "model"))
             raise Misuse(f"--sprt: there is no setting {quoted(name)}; there are: {known}")
+    for name in ("elo0", "elo1"):
+        if name not in given:
+            raise Misuse(f"--sprt: {name} is missing")
     try:
         return Sprt(**{name: _number(name, value) for name, value in given.items()}, model=model)
     except BadTest as error:

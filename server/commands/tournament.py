@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, Parameter
-from cyclopts.validators import Number
 
 from server.commands import tournament_entrants
-from server.commands.flags import Count, Entrants, Flag, Positive, Seed, TournamentFlags
+from server.commands.flags import Count, Entrants, Flag, Positive, Seconds, Seed, TournamentFlags
 from server.commands.formats import FormatName
 from server.commands.games import GameName
 from server.commands.hosts import DeskOptions, HostOptions
@@ -119,7 +118,7 @@ def create(
     seed: Seed = None,
     turn: Positive = None,
     bank: Positive = None,
-    gain: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
+    gain: Seconds = 0.0,
     option: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
     how: TournamentFlags | None = None,
     desk: DeskOptions | None = None,

@@ -140,7 +140,7 @@ class Placing:
                 if is_anothers(current.of(game)[wanted]):
                     raise Refusal(taken(name))
                 return held[wanted]
-            raise Refusal(_not_there(wanted, game))
+            raise Refusal(_not_there(wanted, game, held.get(wanted)))
         for record in self._roll.awaiting(name, game):
             if name not in record.out and not is_anothers(record):
                 return held[record.name]
@@ -168,7 +168,8 @@ class Placing:
                 f" time: come under another name, or when {place} is over"
             )
         if wanted != OPEN + player.game and wanted not in self._holding.current.of(player.game):
-            raise Unwelcome(_not_there(wanted, player.game))  # and whoever is here still comes in
+            held = self._holding.tournaments.get(wanted)
+            raise Unwelcome(_not_there(wanted, player.game, held))  # and whoever is here still comes in
 
     def _tournament_of(self, player: Player) -> Tournament | None:
         """The tournament with an end that a player is in; none that is over, or that took it out."""
@@ -193,5 +194,10 @@ class Placing:
         return PresentBots(len(names), tuple(nsmallest(SOME, names)))
 
 
-def _not_there(wanted: str | None, game: str) -> str:
-    return f"there is no tournament {wanted!r} of {game} that is not over"
+def _not_there(wanted: str, game: str, held: Tournament | None) -> str:
+    """Why a bot cannot play in the tournament that it names; `held` is the one that is held here, if any."""
+    if held is None:
+        return f"there is no tournament {wanted!r} of {game} that is not over"
+    if held.record.opened.game != game:
+        return f"in {wanted} {held.record.opened.game} is played, and not {game}"
+    return f"{wanted} is over"

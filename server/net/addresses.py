@@ -14,6 +14,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
+from server.net.escaping import in_quotes
+
 IP = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -145,14 +147,32 @@ def _within(inner: Network, outer: Network) -> bool:
     return inner.network_address in outer and inner.broadcast_address in outer
 
 
+def as_networks(listed: Sequence[str]) -> tuple[Network, ...]:
+    """What an organiser has listed: networks, or single addresses. Raises `ValueError` for anything else."""
+    return tuple([_network(each) for each in listed])
+
+
+def _network(written: str) -> Network:
+    try:
+        return ip_network(written)
+    except ValueError:
+        pass
+    expected = f"expected an address, or a network such as 10.1.0.0/16, not {in_quotes(written)}"
+    try:
+        around = ip_network(written, strict=False)
+    except ValueError:
+        raise ValueError(expected) from None
+    raise ValueError(f"{expected}, which is an address in {around}") from None
+
+
 def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
     """The networks that may be called for clients on this machine.
 
     Those are the ones that an organiser lists; else loopback, if only loopback can reach this host. For
-    anybody else they are the listed ones alone. Raises `ValueError` for what is not a network.
+    anybody else they are the listed ones alone. Raises `ValueError` like `as_networks`.
     """
     if listed:
-        return tuple([ip_network(each) for each in listed])
+        return as_networks(listed)
     return LOOPBACK if is_loopback(bind) else ()
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
+from server.net.addresses import as_networks
+
 HEADER = "x-forwarded-for"
 LOOPBACK, OTHER_LOOPBACK = ip_address("127.0.0.1"), ip_network("::1")  # proxies here come from either
 
@@ -25,7 +27,7 @@ MARKS = frozenset(  # headers that proxies add, beside those that begin with `x-
 class Proxies:
     def __init__(self, networks: Sequence[str] = ()) -> None:
         """`networks` are in CIDR form, or single addresses; raises `ValueError` for anything else."""
-        listed = tuple([ip_network(each) for each in networks])
+        listed = as_networks(networks)
         here = any(LOOPBACK in network for network in listed)
         self._networks = (*listed, OTHER_LOOPBACK) if here else listed
 

@@ -234,18 +234,32 @@ def test_what_cannot_be_done_is_said_in_a_line(
 @pytest.mark.slow
 def test_what_is_no_whole_number_is_refused_by_every_flag_that_takes_one(written: str) -> None:
     """Catches a flag of a command to come, too: the parser's own way rounds."""
-    reason, asked = f"expected a whole number, not {written!r}", list[str]()
+    asked = refused_by_flags(int, written, f"expected a whole number, not {written!r}")
+    assert {"--workers", "--tcp", "--show", "--entrants", "--seed", "--games", "--plies"} <= asked
+
+
+@pytest.mark.parametrize("written", ["x", "5s", "2,5", ""])
+@pytest.mark.slow
+def test_what_is_no_number_is_refused_in_plain_words_by_every_flag_that_takes_one(written: str) -> None:
+    """Catches `unable to convert "5s" into float`, which are the parser's own words."""
+    asked = refused_by_flags(float, written, f"expected a number, not {written!r}")
+    assert {"--turn", "--gain", "--think", "--seconds", "--timeout", "--slow", "--within"} <= asked
+
+
+def refused_by_flags(kind: type[float], written: str, reason: str) -> set[str]:
+    """The flags of all commands that take such a number: each refuses what is written, for this reason."""
+    asked: set[str] = set()
     for words in PAGES:
         command = reduce(getitem, words, command_line(words))
         for flag in command.assemble_argument_collection() if command.default_command else ():
             kinds = (flag.hint, *get_args(flag.hint))
-            values = [value for kind in kinds for value in get_args(kind)]  # of a Literal
-            if int in kinds or any(type(value) is int for value in values):
-                asked.append(flag.name)
+            values = [value for each in kinds for value in get_args(each)]  # of a Literal
+            if kind in kinds or any(type(value) is kind for value in values):
+                asked.add(flag.name)
                 flag.append(Token(keyword=flag.name, value=written))
                 with pytest.raises(CoercionError, match=re.escape(f"{flag.name}: {reason}")):
                     flag.convert()  # pyright: ignore[reportUnknownMemberType]
-    assert {"--workers", "--tcp", "--show", "--entrants", "--seed", "--games", "--plies"} <= {*asked}
+    return asked
 
 
 def token_taken(token: str) -> Iterator[tuple[str, str]]:

@@ -50,6 +50,7 @@ def test_a_name_has_its_accents_as_its_author_types_them() -> None:
         ("name,\nann,\nbob,ETH\n", 'line 3: "ETH" has no heading above it'),
         ("name\nann,ETH\n", 'line 2: "ETH" has no heading above it'),
         ("ann,ETH\n", "a line of headings"),
+        ("Affiliation\nETH\n", "a line of headings with name"),  # and not two bots
         ('"ann","ETH"\n', "a line of headings"),
         (f"name,affiliation\nann,{'x' * 65}\n", "line 2: expected an affiliation of at most 64 characters"),
         (f"name,contact\nann,{'x' * 201}\n", "line 2: expected a contact of at most 200 characters"),

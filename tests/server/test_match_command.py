@@ -228,6 +228,7 @@ def test_the_command_ends_with_the_code_for_wrong_usage_and_one_line() -> None:
         ("elo0=0,elo0=1,elo1=5", 'and got "elo0=1"'),
         ("elo0=0", "elo1 is missing"),
         ("elo0=0,elo1=many", 'expected a number for elo1, and got "many"'),
+        ("elo_0=0,elo_1=5", 'there is no setting "elo_0"; there are: elo0, elo1, alpha, beta, model'),
         ("elo0=0,elo1=5,gamma=1", 'there is no setting "gamma"; there are: elo0, elo1, alpha, beta, model'),
         ("elo0=0,elo1=5,model=bayesian", 'no model "bayesian"; there are: normalized, logistic'),
         ("elo0=5,elo1=5", "elo0 has to be less than elo1"),

@@ -73,6 +73,21 @@ async def test_whoever_is_here_stays_if_its_token_comes_for_a_tournament_that_is
         assert (player.place, player.present) == ("open-tic-tac-toe", True)
 
 
+async def test_whoever_names_a_tournament_that_it_cannot_play_in_is_told_why(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches an author who looks for a slip in the name, and came a day late or plays another game."""
+    async with week() as here:
+        await here.host.open("cup", Opened("quoridor", "round-robin", 2))
+        await here.host.tournaments["monday"].keep(Turned(State.FINISHED))
+        for wanted, why in (
+            ("monday", "monday is over"),
+            ("cup", "in cup quoridor is played, and not tic-tac-toe"),
+            ("mondy", "there is no tournament 'mondy' of tic-tac-toe that is not over"),
+        ):
+            assert await heard(await hello(here, "ann", wanted)) == [{"type": "refused", "reason": why}]
+
+
 async def test_it_takes_over_in_the_same_tournament_named_or_not(autojump_clock: MockClock) -> None:
     async with week() as here:
         first = await hello(here, "ann", "monday")
