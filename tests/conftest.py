@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from trio.testing import MockClock
+from xdist import is_xdist_worker
 from xdist.remote import Producer
 
 from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
+from tests.read_first import bytecode, read_first
 from tests.scheduling import OneWorkerEach
 from tests.server.served import Served
+from tests.told_briefly import tell_briefly
 from tests.watchdog import Watchdog
 
 EXAMPLES = 6  # for each law and each game: the laws take some seconds in all
@@ -59,6 +62,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Watchdog())
+    tell_briefly(config)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -79,11 +83,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Ten thousand tests are not looked through for garbage again and again, while they are read or later."""
     gc.disable()
     try:
-        return (yield)
+        with read_first(bytecode() if is_xdist_worker(session) else None):
+            return (yield)
     finally:
         gc.collect()
         gc.freeze()

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from math import inf
 from typing import Any
 
 import msgspec
@@ -20,12 +21,15 @@ from tournament.events import Ended, Ending
 from tournament.facts import AnyFact, Concluded, Opened
 from tournament.player import Seat
 from tournament.store import Memory
+from tournament.timekeeper import Timekeeper
 
 GAME = "tic-tac-toe"
 TABLE = f"open-{GAME}"
 HERE, THERE = "192.0.2.1", "198.51.100.7"
 CREDITS, SECONDS = 16_000, 40.0  # bytes of some ten matches, and then of one in three seconds
 LONG = 10 * SECONDS
+DISK = 0.02  # seconds until something is kept
+OFTEN = 0.1  # seconds between two looks at bots that rest for longer: each look costs a jump of the clock
 
 
 async def at_once(seat: Seat) -> None:
@@ -43,7 +47,7 @@ class Slow(Memory):
     """Has what it keeps on the disk after a while, as every disk."""
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> list[str]:
-        await trio.sleep(0.02)
+        await trio.sleep(DISK)
         return await super().keep(tournament, when, facts)
 
 
@@ -69,7 +73,7 @@ class Hall:
 @asynccontextmanager
 async def hall(store: Memory | None = None, **limits: Rate | bool) -> AsyncIterator[Hall]:
     store, chosen = store or Memory(), {"table_bytes": Rate(CREDITS, SECONDS)} | limits
-    host = Host(Limits(**chosen), store)  # pyright: ignore[reportArgumentType]
+    host = Host(Limits(**chosen), store, timekeeper=Timekeeper(inf))  # pyright: ignore[reportArgumentType]
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
         yield Hall(host, store, nursery)
@@ -119,7 +123,7 @@ async def test_a_bot_that_comes_again_under_whatever_name_rests_as_the_others_do
         for number in range(60):
             visits = [await here.come(f"{name}-{number}", HERE, matches=1) for name in ("ann", "bob")]
             while any(visit.player.matches_left or visit.player.seat for visit in visits):  # noqa: ASYNC110
-                await trio.sleep(0.01)
+                await trio.sleep(OFTEN)
             for visit in visits:
                 visit.leave(for_good=True)
         took = trio.current_time() - begun
@@ -137,7 +141,7 @@ async def test_two_that_hang_up_as_soon_as_they_are_dealt_to_pay_for_that(autoju
             for visit in visits:
                 visit.acknowledge()
             while not all(visit.player.seat for visit in visits):  # noqa: ASYNC110
-                await trio.sleep(0.01)
+                await trio.sleep(OFTEN)
             for visit in visits:
                 visit.leave(for_good=True)
         await trio.sleep(1.0)
@@ -153,7 +157,7 @@ async def test_two_that_hang_up_while_their_match_is_being_kept_pay_for_it(autoj
         for number in range(60):
             visits = [await here.host.arrive(f"{name}-{number}", GAME, peer=HERE) for name in ("ann", "bob")]
             while not all(visit.player.engaged for visit in visits):  # noqa: ASYNC110
-                await trio.sleep(0.001)
+                await trio.sleep(0.5 * DISK)
             assert not any(visit.player.seat for visit in visits)
             for visit in visits:
                 visit.leave(for_good=True)
@@ -258,7 +262,7 @@ async def test_on_the_own_machine_bots_play_as_fast_as_they_can(autojump_clock: 
     async with hall() as here:
         for name in ("ann", "bob"):
             await here.come(name, "127.0.0.1")
-        await trio.sleep(SECONDS)
+        await trio.sleep(SECONDS / 2)
         assert here.kept("ann", "bob") > 10 * CREDITS
 
 

@@ -43,6 +43,7 @@ Question = tuple[str, int]  # which match, and at which ply
 
 BLANK, JUNK = b" ", b"!"
 ENDLESS = 1000  # messages after which a dialect will never have enough
+FLOODED = Limits(messages=Rate(tries(25, 100), 20.0), junk=Rate(tries(10, 20), 10.0))  # soon past these
 SLACK = 2  # messages: the answer to a question, and the one that is too many
 
 
@@ -217,7 +218,7 @@ async def flood(talk: Overheard, message: bytes, most: int) -> None:
 async def suffer(kind: bytes | None, page: Page, transcript: Transcript, after: int, notes: Notes) -> None:
     """Replay to after that line; then whoever has spoken last says this on and on. None: its own words."""
     notes.latest = None
-    async with staged(transcript, memory, over=page.over) as (host, stage):
+    async with staged(transcript, memory, over=page.over, limits=FLOODED) as (host, stage):
         for line in transcript.lines[: after + 1]:
             await stage.perform(line)
         await trio.testing.wait_all_tasks_blocked()
