@@ -265,12 +265,10 @@ class System:
 
     def _spread(self, values: "Floats", here: Equations) -> "Floats":
         """What a change of everything else, by these values, adds to each entrant's slope."""
-        import numpy as np
-
-        there = np.take(values, self.higher, out=self._room, mode="clip")
+        there = values.take(self.higher, out=self._room, mode="clip")
         there *= here.between
         found = self._to(self.lower, there)
-        back = np.take(values, self.lower, out=self._room, mode="clip")
+        back = values.take(self.lower, out=self._room, mode="clip")
         back *= here.between
         return found + self._to(self.higher, back) - here.border * values[-1]
 

@@ -417,8 +417,8 @@ def test_the_brains_are_in_order_of_strength(game: Game[Any, Any]) -> None:
     assert score(game, alphabeta, random, (questions, 1), openings=tries(3, 5)) > 0.8
 
 
-# Matches of Quoridor are long and close: many would be needed to tell. Those of Santorini take longest.
-LONG = ("quoridor", "santorini")
+# Matches of Quoridor are long and close: many would be needed to tell. Those of the other two take longest.
+LONG = ("quoridor", "santorini", "hexagon-dots")
 
 
 @pytest.mark.slow

@@ -17,6 +17,11 @@ from tests.steps import steps_taken
 pytestmark = pytest.mark.slow
 
 ESTIMATED = (santorini.GAME, quoridor.GAME, hexagondots.GAME)
+PLIES = {
+    "santorini": tries(20, 60),
+    "quoridor": tries(4, 24),
+    "hexagon-dots": tries(40, 60),
+}  # enough to tell
 
 
 def match_of(game: Game[Any, Any], brain: Any, seed: int, plies: int = 400) -> list[Any]:
@@ -65,7 +70,7 @@ def test_it_is_what_trying_everything_says_three_plies_deep() -> None:
 
 @pytest.mark.parametrize("game", ESTIMATED, ids=lambda game: game.name)
 def test_whoever_looks_as_far_as_the_estimate_is_better_than_whoever_draws_lots(game: Any) -> None:
-    plies = tries(8, 24) if game is quoridor.GAME else 60  # of a match: enough to tell
+    plies = PLIES[game.name]
     lots = estimate(game, {}, match_of(game, random, 1, plies))
     looks = estimate(game, {}, match_of(game, lambda game, seed: alphabeta(game, seed, 2), 1, plies))
     assert lots is not None

@@ -15,11 +15,14 @@ import pytest
 
 from games.catalogue import catalogue
 from games.game import typed
+from tests.effort import tries
 from tests.games.test_against_oracles import ORACLES
 
 TABLES = sorted(Path(__file__).with_name("perft").glob("*.txt"))
-QUICK = {"quoridor": 200}  # positions in which the oracle counts the moves: there are walls to try
-MOST = 3_000  # for the other games
+QUICK = {
+    "quoridor": tries(100, 200)
+}  # positions in which the oracle counts the moves: there are walls to try
+MOST = tries(500, 3_000)  # for the other games
 
 
 class Line(NamedTuple):
@@ -50,8 +53,17 @@ LINES = {f"{table.stem}:{line.depth}": line for table in TABLES for line in line
 AFFORDABLE = {label: line for label, line in LINES.items() if line.counted <= QUICK.get(line.game, MOST)}
 
 
-# The whole matches of Tic-Tac-Toe are counted below, and of Quoridor other positions go as deep as this one.
-DEAR = {"quoridor:3", "tic-tac-toe:8", "tic-tac-toe:9", "tic-tac-toe:10"}
+# The whole matches of Tic-Tac-Toe are counted below, of Quoridor other positions go as deep as this one, and
+# of the others a ply less has the same moves in it.
+DEAR = {
+    "connect-4:7",
+    "connect-4-late:11",
+    "hexagon-dots-3-3:6",
+    "quoridor:3",
+    "tic-tac-toe:8",
+    "tic-tac-toe:9",
+    "tic-tac-toe:10",
+}
 
 
 @pytest.mark.slow

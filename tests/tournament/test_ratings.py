@@ -87,7 +87,9 @@ def test_a_long_chain_of_ones_who_won_everything_is_fitted() -> None:
     assert_likeliest([game(one, other, 1) for one, other in pairwise(names) for _ in range(500)])
 
 
+@pytest.mark.campaign
 def test_choix_finds_the_same_ratings() -> None:
+    """Of a small field, as the oracle does, which is there in a hundredth of the time that choix takes."""
     for seed in range(5):  # in one process: what takes long is to import it
         compare_with_choix(seed)
 

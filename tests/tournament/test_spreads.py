@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.calibration.truth import held, world
+from tests.effort import tries
 from tests.tournament.test_fit_sparse import played
 from tests.tournament.test_moving_first import taken_in
 from tournament.equations import NOTHING, System
@@ -44,7 +45,13 @@ def width(of: Strength) -> float:
     return of.interval[1] - of.interval[0]
 
 
-@pytest.mark.parametrize("event", EVENTS)
+# Each has another beside it that has as few games, or is as far apart, or in which few meet each other.
+ALIKE = {"many games at random", "a Swiss far apart", "a round robin", "a gauntlet"}
+
+
+@pytest.mark.parametrize(
+    "event", [pytest.param(name, marks=pytest.mark.campaign if name in ALIKE else ()) for name in EVENTS]
+)
 def test_strengths_of_a_large_field_are_what_exact_draws_say(event: str) -> None:
     """Catches a spread taken from the likeliest strengths: fields with few games then look close together."""
     results = EVENTS[event]()
@@ -58,7 +65,7 @@ def test_strengths_of_a_large_field_are_what_exact_draws_say(event: str) -> None
     assert sum(map(width, large.values())) == pytest.approx(sum(map(width, exact.values())), rel=WIDTHS)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(tries(2, 4)))
 def test_equals_have_equal_chances_to_be_the_strongest_even_after_one_game_each(seed: int) -> None:
     """Catches somebody who was certainly the strongest, for a win against a hub that 29 others beat, too."""
     random = Random(seed)
@@ -88,9 +95,16 @@ def test_a_fit_of_all_does_not_depend_on_what_was_fitted_before() -> None:
     assert ratings.fit() == Ratings(results, small=0).fit()
 
 
-@pytest.mark.parametrize("draws", [0.0, 0.9])
-@pytest.mark.parametrize("games", [1, 8])
-def test_somebody_new_is_known_as_well_as_after_a_fit_of_all(draws: float, games: int) -> None:
+@pytest.mark.parametrize(
+    ("games", "draws"),
+    [
+        (1, 0.9),
+        (8, 0.0),
+        pytest.param(1, 0.0, marks=pytest.mark.campaign),
+        pytest.param(8, 0.9, marks=pytest.mark.campaign),
+    ],
+)
+def test_somebody_new_is_known_as_well_as_after_a_fit_of_all(games: int, draws: float) -> None:
     """Catches an interval without what draws tell: with 9 of 10 games drawn it was 2.2 times as wide."""
     truth = world(Random(10), 120, 100, draws, 0)
     pairs = [truth.play(Pairing(1, 1, *map(str, Random(at).sample(range(119), 2)))) for at in range(1_500)]
@@ -113,7 +127,7 @@ def test_the_order_of_results_hardly_changes_anything() -> None:
     """Catches few samples: in another order of a knockout, intervals were 1.3 times as wide."""
     results = list(held("knockout")(world(Random(12), 2_048, 150, 0.0, 0)))
     total: list[float] = []
-    for seed in range(4):
+    for seed in range(tries(3, 4)):
         Random(seed).shuffle(results)  # so that everybody gets other samples
         total.append(sum(map(width, strengths(Ratings(results)).of.values())))
     assert max(total) < 1.15 * min(total)
