@@ -78,10 +78,8 @@ lint: $(DEV) $(COMMAND)  ## ruff and pyright
 	$(IN)ruff format --check
 	$(IN)pyright --pythonpath $(IN)python
 
-# All tests are read once before, or each worker would compile all of them. What is wrong in one, the run itself says.
-# Meanwhile packages are fetched.
 prepared: $(DEV)
-	@tests/prepare.sh "$(abspath $(IN))/python" & $(PYTEST) --collect-only -q $(ARGS) >/dev/null 2>&1; wait
+	@tests/prepare.sh "$(abspath $(IN))/python"
 
 docs: $(DOCS)/built  ## the documentation as a site in .cache/docs: a link that leads nowhere is an error
 

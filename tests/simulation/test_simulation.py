@@ -49,8 +49,8 @@ LATE = {  # seeds that are passed over where hours are not to be had: it shows a
     void_comes_too_late: 17,
     waiting_goes_on_in_a_stall: 24,
 }
-# The first ones, and each in which a planted bug shows: more seeds find no other bug of those that are known.
-FIRST = tries(40, 1000)
+FIRST = tries(120, 1000)
+# The first ones, and each in which a planted bug shows
 SEEDS = sorted({*range(1, FIRST + 1), *(passed + 1 for passed in LATE.values())})
 CHUNK = 25
 CHUNKS = [SEEDS[at : at + CHUNK] for at in range(0, len(SEEDS), CHUNK)]  # so that workers share the work

@@ -17,8 +17,8 @@ from tests.simulation.processes import digest_here, digest_there
 
 pytestmark = pytest.mark.slow
 
-SAME = range(1, 2)  # seeds that are played again in another process …
-ANOTHER = range(2, 3)  # … and one that comes to something else
+SAME = range(1, 3)  # seeds that are played again in another process …
+ANOTHER = range(3, 4)  # … and one that comes to something else
 ENOUGH = range(1, 601)  # seeds in which a planted bug has to show …
 LATE = {  # … and where to begin with those that are known to show late: the seeds before are in vain
     "a_lost_connection_is_a_lost_match": 6,
@@ -30,9 +30,9 @@ LATE = {  # … and where to begin with those that are known to show late: the s
     "who_comes_back_is_not_asked_again": 4,
 }
 # The first ones, and each in which a planted bug shows: more seeds find no other bug of those that are known.
-FIRST = tries(6, 60)
+FIRST = tries(8, 60)
 SEEDS = sorted({*range(1, FIRST + 1), *LATE.values()})
-CHUNK = 5
+CHUNK = 6
 CHUNKS = [SEEDS[at : at + CHUNK] for at in range(0, len(SEEDS), CHUNK)]  # so that workers share the work
 
 
