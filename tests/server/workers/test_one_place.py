@@ -33,7 +33,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     # Opened while nobody has come, two at a time are held by different workers: who has entered weighs, too.
     for how in HOW:
         for day in WEEK:
-            assert ordered(served, "", {"name": f"{day}-{how}", "game": GAME})[0] == 201  # it takes any number
+            assert (
+                ordered(served, "", {"name": f"{day}-{how}", "game": GAME})[0] == 201
+            )  # it takes any number
     for name in (*WEEK, "tuesday"):  # the third makes the worker with the table of the other game another one
         open_tournament(served, name, GAME)
     for name in WEEK:
