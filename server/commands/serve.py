@@ -154,10 +154,10 @@ def _workers(found: Settings, first: Started | None) -> "AbstractContextManager[
     """The processes that play beside this one; without pages, a host says that there cannot be any."""
     if found.workers == 1 or first is None:
         return nullcontext(())
-    from server.workers import starting
     from server.workers.__main__ import main
+    from server.workers.starting import started_early as workers_started_early
 
-    return starting.started_early(found.workers - 1, main)
+    return workers_started_early(found.workers - 1, main)
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
