@@ -64,6 +64,7 @@ from server.webhooks import positions
 from server.webhooks.delivery import deliver
 from server.workers.requests import Reading
 from server.workers.spread import Spread
+from server.workers.starting import Started as StartedWorker
 from server.workers.workers import Workers
 from tournament.refusals import Refusal
 from tournament.store import Stale
@@ -87,12 +88,13 @@ async def serve(
     output: Output | None = None,
     first: Started | None = None,
     asked: Mapping[str, Any] | None = None,
+    early: Sequence[StartedWorker] = (),
 ) -> int:
     """Serve until `until_done` is over or somebody stops the host; returns the exit code.
 
-    `output` is where the log goes, if it can show a status; `first` is the process for pages, None for none.
-    `asked` is what flags say of a tournament: if the one of that name contradicts it, `ConfigError` is raised
-    before a door is opened.
+    `output` is where the log goes, if it can show a status; `first` is the process for pages, None for none;
+    `early` are processes of workers that have been started. `asked` is what flags say of a tournament: if the
+    one of that name contradicts it, `ConfigError` is raised before a door is opened.
     """
     allocator.give_back()
     files = _files(settings)
@@ -106,7 +108,9 @@ async def serve(
             warn_of_faults()
         with closing(opened(settings, folder)) as engine:
             try:
-                return await _serve(settings, engine, token, files, until_done, as_json, output, first, asked)
+                return await _serve(
+                    settings, engine, token, files, until_done, as_json, output, first, asked, early
+                )
             except* Stale:
                 raise Failure(TAKEN_OVER) from None
             except* Unreadable as damaged:
@@ -126,6 +130,7 @@ async def _serve(
     output: Output | None,
     first: Started | None,
     asked: Mapping[str, Any] | None,
+    early: Sequence[StartedWorker],
 ) -> int:
     tls = None if settings.tls is None else certificate.Certificate(settings.tls)
     peering = _peering(settings, engine)
@@ -164,7 +169,7 @@ async def _serve(
     spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
     if settings.workers > 1 or settings.peers:
         _warn_of_dialects()
-    workers = _workers(settings, host, ledger, admission, show, spoken)
+    workers = _workers(settings, host, ledger, admission, show, spoken, early)
     async with trio.open_nursery() as nursery:
         if peering is not None:
             peering.peers.settled = False
@@ -311,6 +316,7 @@ def _workers(
     admission: Admission,
     show: Show | None,
     spoken: Sequence[tuple[Dialect, HttpDoor]],
+    early: Sequence[StartedWorker],
 ) -> Workers | None:
     """The workers beside this process, which is worker 0; raises `ConfigError` if there cannot be any."""
     if settings.workers == 1:
@@ -321,7 +327,7 @@ def _workers(
     reading = Reading(games, spelling_of(door for _, door in spoken))
     spread = Spread(host, show.teller, settings.spread)
     count, limits = settings.workers, settings.limits
-    return Workers(count, host, ledger, limits, admission, show.lending, reading, spread)
+    return Workers(count, host, ledger, limits, admission, show.lending, reading, spread, early)
 
 
 def _let_in(

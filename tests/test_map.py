@@ -89,7 +89,6 @@ ELSEWHERE = {
     "server/protocols/passable.py": "server/workers/test_spread.py",
     "server/workers/guests.py": "server/workers/test_spread.py",
     "server/workers/match_messages.py": "server/workers/test_spread.py",
-    "server/workers/starting.py": "server/workers/test_workers.py",
     "server/workers/store.py": "server/workers/test_link.py",
     # Hosts that share a database
     "server/peers/identity.py": "server/peers/test_links.py",

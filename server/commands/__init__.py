@@ -5,7 +5,8 @@ and returns an exit code, or raises a `Failure`. To add one, write it here and
 give it a line in `COMMANDS`.
 
 May import: `net`, `store`, `export`, `programs`, `config`, `doctor`, `exits`,
-`host.names`, `logs`, `show.__main__`, `show.child`, `show.conduit`, `serve` and `without_rich`.
+`host.names`, `logs`, `show.__main__`, `show.child`, `show.conduit`, `serve`, `without_rich`,
+`workers.__main__` and `workers.starting`.
 """
 
 from collections.abc import Mapping

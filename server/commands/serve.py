@@ -1,8 +1,10 @@
 """`quintain serve`: its flags, and which of them contradict each other. `server/serve.py` does the rest."""
 
 import os
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import trio
 from cyclopts import Parameter
@@ -12,11 +14,14 @@ from server import without_rich as without_rich  # before everything that logs
 from server.commands.flags import Count, Entrants, Flag, TournamentFlags, Whole
 from server.commands.formats import FormatName
 from server.commands.games import GameName
-from server.config import settings, with_tournament
+from server.config import Settings, settings, with_tournament
 from server.exits import ConfigError
 from server.logs import set_up
-from server.show.child import started_early
+from server.show.child import Started, started_early
 from server.show.conduit import POSSIBLE
+
+if TYPE_CHECKING:
+    from server.workers.starting import Started as StartedWorker
 
 Workers = Annotated[int | None, Whole, Parameter(validator=Number(gte=1, lte=64))]
 Spread = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
@@ -128,15 +133,14 @@ def serve(
     if asked is not None:
         found = with_tournament(found, asked)
     output = set_up(found.log_level, found.log_format, found.limits.log_lines)
-    # What both processes need is imported before one becomes two, and threads come after that.
+    # What all processes need is imported before one becomes several, and threads come after that.
     from server.serve import serve as host
 
     pages = _show() if found.show and POSSIBLE else None
     until = tournament if until_done else None
-    with started_early(pages) as first, output.in_a_thread():
-        return trio.run(
-            lambda: host(found, until_done=until, as_json=json, output=output, first=first, asked=asked)
-        )
+    with started_early(pages) as first, _workers(found, first) as early, output.in_a_thread():
+        serving = partial(host, found, until_done=until, as_json=json, output=output, asked=asked)
+        return trio.run(partial(serving, first=first, early=early))
 
 
 def _show() -> Callable[[int, int], int]:
@@ -144,6 +148,16 @@ def _show() -> Callable[[int, int], int]:
     from server.show.__main__ import main
 
     return main
+
+
+def _workers(found: Settings, first: Started | None) -> "AbstractContextManager[Sequence[StartedWorker]]":
+    """The processes that play beside this one; without pages, a host says that there cannot be any."""
+    if found.workers == 1 or first is None:
+        return nullcontext(())
+    from server.workers.__main__ import main
+    from server.workers.starting import started_early as workers_started_early
+
+    return workers_started_early(found.workers - 1, main)
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:

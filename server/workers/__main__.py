@@ -1,7 +1,6 @@
-"""A process that plays beside worker 0, which starts it: `python -m server.workers LINK REQUESTS ZERO`.
+"""A process that plays beside worker 0, which starts it: `python -m server.workers LINK REQUESTS`.
 
-The first two are descriptors of sockets, the third is what worker 0's clock says when `perf_counter` is 0.
-People do not start this: they start `quintain serve`.
+Both are descriptors of sockets. People do not start this: they start `quintain serve`.
 """
 
 import socket
@@ -75,6 +74,7 @@ from server.workers.requests import Keys, Reading
 from server.workers.saying import Saying
 from server.workers.serving import Serving
 from server.workers.spread import Spread
+from server.workers.starting import CLOCK
 from server.workers.store import LinkedStore
 from tournament.facts import Kept as KeptFact
 from tournament.match import Match
@@ -83,7 +83,7 @@ from tournament.record import Record
 EVERY = 0.5  # seconds between two reports of how things are
 
 
-def main(link: int, requests: int, zero: float) -> int:
+def main(link: int, requests: int) -> int:
     end_with_the_parent("quintain-worker")
     allocator.give_back()
     with (
@@ -91,8 +91,16 @@ def main(link: int, requests: int, zero: float) -> int:
         socket.socket(fileno=requests) as lent,
         ending_where_the_journal_is_away(),
     ):
-        trio.run(Process(linked, lent).run, clock=SameClock(zero))
+        clock = SameClock(_zero(linked))
+        trio.run(Process(linked, lent).run, clock=clock)
     return 0
+
+
+def _zero(link: socket.socket) -> float:
+    """What worker 0's clock says when `perf_counter` is 0."""
+    if not (told := link.recv(CLOCK.size)):
+        raise SystemExit("the process that plays was gone before it had said what time it is")
+    return CLOCK.unpack(told)[0]
 
 
 class Process:
@@ -370,4 +378,4 @@ def _record(hold: Hold) -> Record:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), float.fromhex(sys.argv[3])))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

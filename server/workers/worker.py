@@ -5,7 +5,6 @@ after a restart of the host. Connections that were handed to it end, and bots th
 process that is there but says nothing any more is killed, which is an end like any other.
 """
 
-import subprocess
 from collections.abc import Callable, Sequence
 from itertools import count
 from socket import socket
@@ -22,6 +21,7 @@ from server.host.visits import Present
 from server.net.admission import Admission
 from server.net.limits import Limits
 from server.net.wire import Piece
+from server.show.child import Child
 from server.show.conduit import Back, Conduit, Gone, Known, NoRoom
 from server.show.hanging import processor_time, until_it_hangs
 from server.show.lending import RELAYED, Lending
@@ -217,7 +217,7 @@ class Worker:
                 await trio.to_thread.run_sync(ended, child)
         return child.returncode
 
-    async def _watch(self, child: "subprocess.Popen[bytes]") -> None:
+    async def _watch(self, child: Child) -> None:
         """Kill a process that gives no sign of life any more.
 
         Until it is ready it says nothing, however long that takes with a large journal; but it works.

@@ -46,7 +46,7 @@ from server.workers.messages import (
 )
 from server.workers.requests import Belonging, Keys, Reading, together
 from server.workers.spread import Spread
-from server.workers.starting import conduit_pair
+from server.workers.starting import Started, conduit_pair, next_of
 from server.workers.worker import Worker
 from tournament.facts import AnyFact, Kept, Ordered, Sealed, State, Turned
 from tournament.record import Record
@@ -69,7 +69,10 @@ class Workers:
         show: Lending | None,
         reading: Reading,
         spread: Spread,
+        early: Sequence[Started] = (),
     ) -> None:
+        """`early` are processes that were started before this one had an event loop."""
+        left = [*early]
         self._host = host
         self._spread = spread
         self._nursery: trio.Nursery | None = None
@@ -97,6 +100,7 @@ class Workers:
                 self._keys.forget,
                 self._replace_token,
                 self._tell_when_read,
+                start=partial(next_of, left),
             )
             for number in range(1, count)
         }

@@ -9,7 +9,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -22,13 +22,15 @@ import tournament.pairing
 from server.__main__ import main
 from server.commands import COMMANDS
 from tests.hang import HANG
+from tests.server.rights import give_up
 
 PARTS = {where.partition(":")[0] for where, _ in COMMANDS.values()}
 PAIRING = [f"tournament.pairing.{found.name}" for found in iter_modules(tournament.pairing.__path__)]
 COMMAND_MODULES = [f"server.commands.{part}" for part in sorted(PARTS)]
 # What hosts import when they begin, or soon after: numpy with the formats, and how to sign, take longest.
 LATER = (*PAIRING, "cryptography.hazmat.primitives.asymmetric.ed25519", "encodings.idna", "tests.server.warm")
-IMPORTED = (*COMMAND_MODULES, "server.serve", "server.show.__main__", __name__, *LATER)
+PROCESSES = ("server.serve", "server.show.__main__", "server.workers.__main__")
+IMPORTED = (*COMMAND_MODULES, *PROCESSES, __name__, *LATER)
 
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(list(IMPORTED))
@@ -36,7 +38,10 @@ LOCK = Lock()  # multiprocessing looks after all children whenever it begins one
 
 
 class Forked:
-    """What tests use of a `subprocess.Popen` whose two outputs are pipes of text; it is told `source`."""
+    """What tests use of a `subprocess.Popen` whose two outputs are pipes of text; it is told `source`.
+
+    As root it is `without` some of root's rights: see `tests/server/rights.py`.
+    """
 
     def __init__(
         self,
@@ -44,10 +49,11 @@ class Forked:
         folder: Path,
         environment: Mapping[str, str],
         source: bytes = b"",
+        without: Collection[int] = (),
     ) -> None:
         (out, its_out), (errors, its_errors) = CONTEXT.Pipe(duplex=False), CONTEXT.Pipe(duplex=False)
         with LOCK, _file(source) as its_in, out, its_out, errors, its_errors:
-            given = (arguments, str(folder), dict(environment), (its_in, its_out, its_errors))
+            given = (arguments, str(folder), dict(environment), (its_in, its_out, its_errors), tuple(without))
             self._process = CONTEXT.Process(target=_run, args=given, daemon=True)
             self._process.start()
             self.stdout, self.stderr = _text(out), _text(errors)
@@ -110,7 +116,11 @@ def _file(content: bytes) -> Connection:
 
 
 def _run(
-    arguments: tuple[str, ...], folder: str, environment: dict[str, str], ends: tuple[Connection, ...]
+    arguments: tuple[str, ...],
+    folder: str,
+    environment: dict[str, str],
+    ends: tuple[Connection, ...],
+    without: tuple[int, ...],
 ) -> None:
     """In the new process: be the command, in that folder and that environment."""
     gc.freeze()  # the host collects garbage as it begins, and there is none in what was imported before
@@ -122,5 +132,6 @@ def _run(
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    give_up(without)
     sys.argv = ["quintain", *arguments]
     main()

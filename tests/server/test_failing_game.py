@@ -28,8 +28,16 @@ GAME = replace(ORIGINAL, name="four", title="Four", show=show)
 """
 
 
+# A demo of this game alone: the bots of each game are four processes.
+DEMO = """
+from server.commands import demo
+demo.catalogue = lambda: ["four"]
+raise SystemExit(demo.demo(seconds=1000, json=True))
+"""
+
+
 def told(tmp_path: Path, *words: str) -> tuple[int, str, str]:
-    """What a command says where this game is installed."""
+    """What Python says where this game is installed."""
     described = tmp_path / "failing-1.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: failing\nVersion: 1\n")
@@ -37,7 +45,7 @@ def told(tmp_path: Path, *words: str) -> tuple[int, str, str]:
     (tmp_path / "failing.py").write_text(FAILING)
     places = os.pathsep.join(map(str, (ROOT, ROOT / "clients/python", tmp_path)))
     done = subprocess.run(
-        [sys.executable, "-m", "server", *words],
+        [sys.executable, *words],
         env=os.environ | {"PYTHONPATH": places, "XDG_STATE_HOME": str(tmp_path / "state")},
         capture_output=True,
         text=True,
@@ -49,7 +57,9 @@ def told(tmp_path: Path, *words: str) -> tuple[int, str, str]:
 @pytest.mark.slow
 def test_a_match_ends_with_a_line_that_names_what_has_failed(tmp_path: Path) -> None:
     code, out, errors = told(
-        tmp_path, "match", "brain:first", command(tmp_path, "good"), "--game", "four", "--games", "2"
+        tmp_path,
+        *("-m", "server", "match", "brain:first", command(tmp_path, "good")),
+        *("--game", "four", "--games", "2"),
     )
     assert (code, out) == (1, "")
     where = f"in {tmp_path / 'failing.py'}, line {FAILING[: FAILING.index('raise')].count(chr(10)) + 1}"
@@ -59,7 +69,7 @@ def test_a_match_ends_with_a_line_that_names_what_has_failed(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_a_demo_ends_when_a_game_fails_in_its_host(tmp_path: Path) -> None:
     """Catches one that goes on: its bots, with which nothing is wrong, come back for the same match."""
-    code, _, errors = told(tmp_path, "demo", "--seconds", "1000", "--json")
+    code, _, errors = told(tmp_path, "-c", DEMO)
     assert code == 1
     last = errors.splitlines()[-1]
     assert last.startswith("quintain: demo-four-")

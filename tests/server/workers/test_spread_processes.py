@@ -52,11 +52,7 @@ def host(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
 def workers(host: Served) -> list[int]:
     """Their processes; of these the first has the one tournament."""
     children = Path(f"/proc/{host.process.pid}/task/{host.process.pid}/children").read_text().split()
-    return [
-        int(each)
-        for each in children
-        if b"server.workers" in Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")
-    ]
+    return [int(each) for each in children if Path(f"/proc/{each}/comm").read_text() == "quintain-worker\n"]
 
 
 def bots_at(process: int) -> int:

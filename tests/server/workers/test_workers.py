@@ -52,9 +52,7 @@ class Host(Served):
     def worker(self) -> int:
         """The process of the worker that is not this."""
         return next(
-            each
-            for each in children(self)
-            if b"server.workers" in Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")
+            each for each in children(self) if Path(f"/proc/{each}/comm").read_text() == "quintain-worker\n"
         )
 
     def order(self, tournament: str, order: str, **body: Any) -> tuple[int, Any]:
