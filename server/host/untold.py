@@ -8,7 +8,9 @@ Only which bots have heard it is kept here. After a restart nobody knows that an
 do, so what is said of an end is bounded by time, and by what was played since: at worst a bot hears of an
 end twice.
 
-Bots without a token are told nothing: whoever comes under their name may be another bot.
+A bot without a token is known by its door and its address: its name belonged to these until the end. Whoever
+comes like that may be another bot by now, so it is told for a short time only, and only by a door that has
+words for it.
 """
 
 import hmac
@@ -32,6 +34,7 @@ from tournament.record import Record
 from tournament.refusals import taken_out
 
 LATE = 3600.0  # seconds after the end of a tournament: whoever comes later has come for something else
+SOON = 60.0  # the same for bots without a token
 UNTOLD = 1000  # bots whose reason for being taken out by an organiser is remembered
 
 
@@ -103,7 +106,7 @@ class Untold:
         """Why nothing is left for whoever comes like that, if it has not heard; "" if something may be."""
         if (news := self._news_for(wanted)) is not None:
             return news.why
-        record = self.end(wanted)
+        record = self._any_end(wanted)
         if record is None:
             return ""
         return str(taken_out(record, checked(wanted.name)) or f"{record.name} is over")
@@ -116,6 +119,10 @@ class Untold:
         """
         if wanted.token is None:
             return None
+        return self._any_end(wanted)
+
+    def _any_end(self, wanted: Wanted) -> Record | None:
+        """The same for doors that tell bots without a token, too."""
         try:
             name = checked(wanted.name)
         except BadName:
@@ -124,12 +131,11 @@ class Untold:
         over = [each for each in records if self._is_untold(each, name, asked=each.name == wanted.tournament)]
         if not over:
             return None  # as nearly always
-        digest = token_digest(wanted.token).hex()
         its = [
             record
             for record in over
             if (wanted.tournament is None or (wanted.tournament == record.name and name not in record.out))
-            and hmac.compare_digest(record.claims.get(name, ""), digest)
+            and self._is_its(record, name, wanted)
             and not self._is_elsewhere(name, record)
         ]
         its = self._not_left_behind(name, its, records)
@@ -141,7 +147,7 @@ class Untold:
         """Whoever comes like that has heard why nothing is left for it."""
         if self._news_for(wanted) is not None:
             del self._news[_where(wanted)]
-        if (record := self.end(wanted)) is not None:
+        if (record := self._any_end(wanted)) is not None:
             self.has_heard(record, checked(wanted.name))
 
     def has_heard(self, record: Record, name: str) -> None:
@@ -184,6 +190,16 @@ class Untold:
         if record.state is State.FINISHED:
             return 0 <= self._wall() - self._ended(record) <= LATE
         return taken_out(record, name) is not None
+
+    def _is_its(self, record: Record, name: str, wanted: Wanted) -> bool:
+        """Whether the name belonged, in a tournament that is over, to whoever comes like that."""
+        if wanted.token is not None:
+            digest = token_digest(wanted.token).hex()
+            return hmac.compare_digest(record.claims.get(name, ""), digest)
+        seat = record.seats.get(name)
+        if seat is None or (seat.door, seat.address) != (wanted.door, wanted.address):
+            return False
+        return record.state is State.FINISHED and self._wall() - self._ended(record) <= SOON
 
     def _is_elsewhere(self, name: str, record: Record) -> bool:
         """Whether somebody of that name plays now, or is here for something other than that tournament."""

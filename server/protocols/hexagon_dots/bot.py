@@ -22,6 +22,7 @@ from server.host import secrets
 from server.host.host import Host
 from server.host.misfits import UNREADABLE, unreadable
 from server.host.opening import OPEN
+from server.host.view import HeldTournament
 from server.host.visits import Visit
 from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
@@ -33,6 +34,7 @@ from server.protocols.hexagon_dots.gate import EnteredBot, Gate
 from server.protocols.hexagon_dots.messages import delta, standing, whole
 from server.protocols.hexagon_dots.tokens import SeenLines, Tokens, begins_with
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
+from tournament.facts import AnyFact
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
@@ -70,7 +72,7 @@ class Bot(EnteredBot):
             peer,
             tell=self._tell,
             replaced=self._give_way,
-            tournament_over=lambda tournament, fact: self._dismiss(f"{tournament.record.name} is over"),
+            tournament_over=self._tournament_over,
             taken_out=self._dismiss,
         )
         self.name = name
@@ -354,6 +356,11 @@ class Bot(EnteredBot):
         self.attendance.hang_up()
         self.gate.leave(self)
         self._done(self)
+
+    def _tournament_over(self, tournament: HeldTournament, fact: AnyFact) -> None:
+        if self.attendance.state is State.IN:
+            self._host.untold.has_heard(tournament.record, self.name)
+        self._dismiss(f"{tournament.record.name} is over")
 
     def _dismiss(self, why: str) -> None:
         """Dismiss a bot that still waits for a match from its tournament: there will be none."""

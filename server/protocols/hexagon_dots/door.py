@@ -127,8 +127,14 @@ class HexagonDots:
                 joiner = msgspec.json.decode(request.body, type=Joiner)
             except UNREADABLE:
                 return (table,)
+            if self._host.untold.why(self._comes(joiner.name, request.peer)):
+                return ()
             return (Led(joiner.name, self._game.name, None), table)
         return (table,)
+
+    def _comes(self, name: str, peer: str) -> Led:
+        """A bot without a token as others recognise it."""
+        return Led(name, self._game.name, None, door=DOOR, address=address_of(peer))
 
     def _is_nowhere(self, gate: Gate, name: str) -> bool:
         """Whether no host has told of a gate's address, and no tournament leads a bot from it."""
@@ -242,6 +248,11 @@ class HexagonDots:
         game = self._game.name
         shared = gate.fixed and self._host.placing.tournament_for(name, game) is None
         peer, hung_up = exchange.request.peer, self._namesakes.hung_up
+        comes = self._comes(name, peer)
+        if why := self._host.untold.why(comes):  # it asks for its next match, and its last was the last
+            self._host.untold.has_been_told(comes)
+            exchange.respond(plain(410, why))
+            return
         bot = Bot(self._host, name, gate, peer, self._tokens, hung_up, self._leave)
         try:
             visit = await bot.attendance.arrive(

@@ -4,11 +4,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from server.host.abroad import Wanted
 from server.host.reception import Reception
 from server.host.secrets import token_digest
-from server.host.untold import LATE, UNTOLD, Untold
+from server.host.untold import LATE, SOON, UNTOLD, Untold
 from server.host.view import HeldTournament
 from server.net.limits import Limits
 from tests.steps import steps_taken
@@ -21,6 +22,7 @@ from tournament.facts import (
     Drew,
     Entered,
     Opened,
+    Seated,
     State,
     Turned,
     Withdrew,
@@ -95,6 +97,26 @@ def test_whoever_comes_back_hears_once_that_its_tournament_is_over() -> None:
         "cup is over",
     ]
     assert world.told == [("cup", "ann"), ("cup", "bob")]
+
+
+def test_whoever_has_no_token_is_known_by_its_door_and_address_for_a_minute() -> None:
+    """Only a door that has words for it asks: whoever asks where a bot is served is told nothing."""
+    world = World("cup")
+    for name in ("cas", "dan"):
+        world.add("cup", Entered(name), Seated(name, "hexagon-dots", "10.0.0.1"))
+    world.play("cup")
+    cas = Wanted("cas", GAME, None, None, "hexagon-dots", "10.0.0.1")
+    assert not world.untold.why(cas), "it is not over"
+    world.add("cup", OVER)
+    others = replace(cas, address="10.0.0.2"), replace(cas, door="tcp"), replace(cas, door="", address="")
+    assert [world.untold.why(each) for each in others] == ["", "", ""]
+    assert (world.untold.end(cas), world.untold.why(cas)) == (None, "cup is over")
+    world.untold.has_been_told(cas)
+    assert (world.untold.why(cas), world.told) == ("", [("cup", "cas")])
+    world.now += SOON
+    assert world.untold.why(replace(cas, name="dan")) == "cup is over"
+    world.now += 0.001
+    assert not world.untold.why(replace(cas, name="dan"))
 
 
 def test_whoever_another_tournament_expects_plays_there_and_hears_later_or_if_it_asks() -> None:

@@ -613,6 +613,23 @@ async def test_whoever_waits_for_a_match_that_will_not_be_is_told(autojump_clock
         assert await ann.heard() is None, "there is the open table"
 
 
+async def test_whoever_asks_for_its_next_match_after_the_last_is_told_however_long_its_way_is(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches bots a few milliseconds away from their host, which played on at the open table."""
+    async with table(CUP | {"entrants": "2"}) as here:
+        ann, bob = await here.pair(await here.found())
+        await ann.move(b"null")
+        assert [(await bot.told()).status for bot in (ann, bob)] == [403, 200]
+        assert here.host.tournaments["cup"].record.state is State.FINISHED
+        for bot in (ann, bob):
+            await bot.join(await here.found())
+            answer = await bot.told()
+            assert (answer.status, answer.body) == (410, b"cup is over")
+        await ann.join(await here.found())
+        assert await ann.heard() is None, "there is the open table"
+
+
 @pytest.mark.parametrize(("found", "options"), [(True, FOUND), (False, FOUND | {"rows": 3, "cols": 3})])
 async def test_whoever_waits_in_a_tournament_that_is_deleted_gets_the_board_that_it_came_for(
     found: bool, options: dict[str, object], autojump_clock: MockClock
