@@ -120,7 +120,8 @@ class Boards:
         Whoever has something to say without a board waits `WAIT` seconds at the longest.
         """
         kept = self._find(record)
-        if kept.earlier is not None or kept.remaking.seconds > WAIT:  # an earlier one is kept of what takes long
+        # An earlier one is kept of what takes long.
+        if kept.earlier is not None or kept.remaking.seconds > WAIT:
             latest = self.latest(record)
             if latest is not None and not lacks_the_end(record, latest):
                 return latest  # to wait would be in vain
