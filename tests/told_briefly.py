@@ -19,9 +19,8 @@ def tell_briefly(config: pytest.Config) -> None:
     if config.get_verbosity() > 0:
         return
     for plugin in config.pluginmanager.get_plugins():
-        if (
-            send := getattr(plugin, "sendevent", None)
-        ) is not None:  # xdist's, which is no class to be imported
+        send = getattr(plugin, "sendevent", None)  # xdist's, which is no class to be imported
+        if send is not None:
             plugin.sendevent = brief(send)
 
 

@@ -40,10 +40,8 @@ def started_early(count: int, main: Callable[..., int]) -> Generator[list[Starte
     """
     early: list[Started] = []
     with ExitStack() as running:
-        with (
-            suppress(OSError),
-            signals_blocked(),
-        ):  # whoever asks for more tries again, and says what is missing
+        # Where there is no room for one, whoever asks for more tries again, and says what is missing.
+        with suppress(OSError), signals_blocked():
             early.extend(running.enter_context(_copy(main)) for _ in range(count))
         yield early
 
