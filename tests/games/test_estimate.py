@@ -17,11 +17,8 @@ from tests.steps import steps_taken
 pytestmark = pytest.mark.slow
 
 ESTIMATED = (santorini.GAME, quoridor.GAME, hexagondots.GAME)
-PLIES = {
-    "santorini": tries(20, 60),
-    "quoridor": tries(4, 24),
-    "hexagon-dots": tries(40, 60),
-}  # enough to tell
+# Plies of a match that are enough to tell
+PLIES = {"santorini": tries(20, 60), "quoridor": tries(4, 24), "hexagon-dots": tries(40, 60)}
 
 
 def match_of(game: Game[Any, Any], brain: Any, seed: int, plies: int = 400) -> list[Any]:

@@ -19,9 +19,8 @@ from tests.effort import tries
 from tests.games.test_against_oracles import ORACLES
 
 TABLES = sorted(Path(__file__).with_name("perft").glob("*.txt"))
-QUICK = {
-    "quoridor": tries(100, 200)
-}  # positions in which the oracle counts the moves: there are walls to try
+# Positions in which the oracle counts the moves. In Quoridor, there are walls to try.
+QUICK = {"quoridor": tries(100, 200)}
 MOST = tries(500, 3_000)  # for the other games
 
 
