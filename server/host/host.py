@@ -121,7 +121,7 @@ class Host:
         self.one_match_each = OneMatchEach()
         self.pacing = Pacing(self.lobby, self.limits, self.tournaments, lambda: self.guard)
         self.claims = Claims(self.reception, self.roll, self.tournaments)
-        self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
+        self.placing = Placing(self._holding, self.lobby, self.roll, self.table, self.find)
         self.arrivals = Arrivals(self)
         self.arrive = self.arrivals.arrive
         self.shown = ShownTournaments(self.tournaments)
@@ -250,7 +250,12 @@ class Host:
 
     def has(self, name: str) -> bool:
         """Whether there is a tournament of that name, in any process."""
-        return name in self.tournaments or (self.abroad is not None and name in self.abroad.held)
+        return self.find(name) is not None
+
+    def find(self, name: str) -> Tournament | HeldAbroad | None:
+        """A tournament by its name, whichever process holds it."""
+        held = self.tournaments.get(name)
+        return self.abroad.held.get(name) if held is None and self.abroad is not None else held
 
     @property
     def known(self) -> Mapping[str, Tournament | HeldAbroad]:

@@ -10,7 +10,7 @@ from server.host.opening import OPEN
 from server.host.reception import taken
 from server.host.roll import Roll
 from server.host.unwelcome import Unwelcome
-from server.host.view import PresentBots
+from server.host.view import HeldTournament, PresentBots
 from tournament.facts import Seated
 from tournament.lobby import Lobby
 from tournament.player import NOWHERE, Player
@@ -27,13 +27,22 @@ class _Led(Exception):
 
 class Placing:
     def __init__(
-        self, holding: Holding, lobby: Lobby, roll: Roll, table: Callable[[str], Awaitable[Tournament]]
+        self,
+        holding: Holding,
+        lobby: Lobby,
+        roll: Roll,
+        table: Callable[[str], Awaitable[Tournament]],
+        find: Callable[[str], HeldTournament | None],
     ) -> None:
-        """`table` returns the open table of a game, which it opens when it is first needed."""
+        """`table` returns the open table of a game, which it opens when it is first needed.
+
+        `find` returns a tournament by its name, whichever process holds it.
+        """
         self._holding = holding
         self._lobby = lobby
         self._roll = roll
         self._table = table
+        self._find = find
         self._in_turn: dict[str, trio.Lock] = {}  # by game: for those who come to its open table
 
     async def place(
@@ -140,7 +149,7 @@ class Placing:
                 if is_anothers(current.of(game)[wanted]):
                     raise Refusal(taken(name))
                 return held[wanted]
-            raise Refusal(_not_there(wanted, game, held.get(wanted)))
+            raise Refusal(_not_there(wanted, game, self._find(wanted)))
         for record in self._roll.awaiting(name, game):
             if name not in record.out and not is_anothers(record):
                 return held[record.name]
@@ -168,7 +177,7 @@ class Placing:
                 f" time: come under another name, or when {place} is over"
             )
         if wanted != OPEN + player.game and wanted not in self._holding.current.of(player.game):
-            held = self._holding.tournaments.get(wanted)
+            held = self._find(wanted)
             raise Unwelcome(_not_there(wanted, player.game, held))  # and whoever is here still comes in
 
     def _tournament_of(self, player: Player) -> Tournament | None:
@@ -194,8 +203,8 @@ class Placing:
         return PresentBots(len(names), tuple(nsmallest(SOME, names)))
 
 
-def _not_there(wanted: str, game: str, held: Tournament | None) -> str:
-    """Why a bot cannot play in the tournament that it names; `held` is the one that is held here, if any."""
+def _not_there(wanted: str, game: str, held: HeldTournament | None) -> str:
+    """Why a bot cannot play in the tournament that it names; `held` is the one of that name, if any."""
     if held is None:
         return f"there is no tournament {wanted!r} of {game} that is not over"
     if held.record.opened.game != game:

@@ -208,7 +208,7 @@ async def resign(call: ToolCall, asked: Mine) -> ToolResult:
 
 
 async def standings(call: ToolCall, asked: OfTournament) -> ToolResult:
-    held = call.host.known.get(asked.tournament)
+    held = call.host.find(asked.tournament)
     if held is None:
         if call.host.vacant(asked.tournament) is None:
             return _refused(f"there is no tournament {quoted(asked.tournament)}")

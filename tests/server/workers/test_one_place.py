@@ -22,6 +22,7 @@ pytestmark = [
 GAME, OTHER = "connect-4", "santorini"  # whose tables are held by two workers, too
 WEEK = ("monday", "friday")  # each is held by a worker of its own
 HOW = ("release", "invite")  # an organiser replaces a token
+OVER = "over"
 TOKEN = "ann-keeps-this-secret"
 STILL_HERE = re.compile("somebody is here|over another connection|come again")
 NOT_BOTH = "ann plays in {} over another connection, and a name plays a game in one place at a time"
@@ -31,7 +32,7 @@ NOT_BOTH = "ann plays in {} over another connection, and a name plays a game in 
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served = Served(tmp_path_factory.mktemp("host"), "--workers", "2", "--show", "1")
     # Opened while nobody has come, two at a time are held by different workers: who has entered weighs, too.
-    for how in HOW:
+    for how in (*HOW, OVER):
         for day in WEEK:
             any_number = {"name": f"{day}-{how}", "game": GAME}
             assert ordered(served, "", any_number)[0] == 201
@@ -127,6 +128,20 @@ def test_whoever_sits_at_the_open_table_takes_over_from_itself_in_a_tournament(
         assert table.hear()["reason"] == REPLACED
         table.close()
         cup.leave()
+
+
+def test_whoever_names_a_tournament_that_is_over_is_told_so_in_any_worker(host: Served) -> None:
+    """Catches an author who looks for a slip in the name, and came a day late."""
+    for day in WEEK:
+        over = f"{day}-{OVER}"
+        for name in ("pen", "quill"):
+            assert ordered(host, f"/{over}/invite", {"name": name})[0] == 201
+        for order in ("start", "end"):
+            assert ordered(host, f"/{over}/{order}", {})[0] == 200
+        one = Leaving(host)
+        assert answered(one, over)["reason"] == f"{over} is over"
+        assert answered(one, over, game=OTHER)["reason"] == f"in {over} {GAME} is played, and not {OTHER}"
+        one.leave()
 
 
 @pytest.mark.parametrize("how", HOW)
