@@ -30,6 +30,10 @@ SHARED = (
     "tests/test_structure.py",
 )
 
+# Each message to a worker wakes two processes, which takes as long as many a test.
+AT_ONCE = 8  # tests that a worker is given in one message, …
+MANY = 100  # … or one for each so many that are left
+
 
 class OneWorkerEach(LoadScopeScheduling):
     """Every test goes to whichever worker is free, but for those that share what takes long to prepare."""
@@ -71,9 +75,18 @@ class OneWorkerEach(LoadScopeScheduling):
             del assigned[scope]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        """Give a worker more. If it has just ended, `remove_node` will give that to others."""
+        """Give a worker several tests, if so many are left that no worker will end long before the others.
+
+        If it has just ended, `remove_node` will give them to others.
+        """
+        at, given = self.registered_collections[node], list[int]()
+        most = min(AT_ONCE, len(self.workqueue) // MANY)
+        while not given or (self.workqueue and len(given) < most):
+            scope, unit = self.workqueue.popitem(last=False)
+            self.assigned_work[node][scope] = unit
+            given += (at.index(test) for test, done in unit.items() if not done)
         with suppress(OSError):
-            super()._assign_work_unit(node)
+            node.send_runtest_some(given)
 
     def _reschedule(self, node: WorkerController) -> None:
         if self._is_ready(node):
