@@ -14,6 +14,7 @@ from tests.adversaries.judge import judged
 from tests.adversaries.league import Plan, grown, held
 from tests.adversaries.scripts import GAMES, script
 from tests.adversaries.strangers import LEAGUE
+from tests.effort import IS_CAMPAIGN
 
 SHORT = Plan(seconds=0.4, turns=1, past=Past(matches=500, names=250), settle=0.2)
 PLANTED = replace(SHORT, seconds=0.2, planted=True)
@@ -33,12 +34,18 @@ async def test_all_attackers_together_take_no_point_no_seat_and_no_call(tmp_path
     assert any(harm.startswith("got the seat of lola") for harm in planted.harms), planted.harms
 
 
+# Those that are after what others have, and might get it where processes know different things.
+TAKERS = [name for name, each in LEAGUE.items() if each.act.__module__.endswith(("impostors", "visitors"))]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
 async def test_several_workers_are_no_easier_to_attack(tmp_path: Path) -> None:
+    """The campaign has all attackers. Those that only flood do so at the doors, which worker 0 has alone."""
     several = replace(SHORT, workers=3)
     several.past.write(tmp_path / "past.sqlite")
-    (row,) = await held([(several, "all", [*LEAGUE])], tmp_path / "past.sqlite")
+    strangers = [*LEAGUE] if IS_CAMPAIGN else TAKERS
+    (row,) = await held([(several, "all", strangers)], tmp_path / "past.sqlite")
     assert row.harms == []
     assert row.lost == 0
     assert row.attacked.moves > 0
