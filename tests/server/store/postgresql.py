@@ -20,8 +20,10 @@ import psycopg
 from tests.hang import HANG
 from tests.lacking import lacking
 from tests.ports import free_ports
+from tests.server.served import ROOT
 
 MISSING = "there is no PostgreSQL server here: install Debian's package postgresql"
+MADE = ROOT / ".cache" / "postgresql"
 USER = "postgres"  # that Debian's package has made: the server refuses to run as root
 
 
@@ -36,8 +38,23 @@ class Server:
         if self._user is not None:
             owner = pwd.getpwnam(self._user)
             os.chown(self._home, owner.pw_uid, owner.pw_gid)
-        self._run("initdb", "--auth=trust", "--username=quintain", "--no-sync", "--encoding=UTF8").wait()
+        self._make()
         self.start()
+
+    def _make(self) -> None:
+        """Its cluster is a copy of the first, if there is one: to copy it takes a tenth of the time."""
+        first, mine = MADE / "-".join((*self.binaries.parts[1:], str(os.geteuid()))), self._home / "data"
+        if first.exists():
+            _copy(first, mine)
+            return
+        self._run("initdb", "--auth=trust", "--username=quintain", "--no-sync", "--encoding=UTF8").wait()
+        MADE.mkdir(parents=True, exist_ok=True)
+        copied = first.with_name(self._home.name)
+        _copy(mine, copied)
+        try:
+            copied.rename(first)
+        except OSError:  # another test was faster
+            shutil.rmtree(copied)
 
     def start(self) -> None:
         """On the port that it had before. No fsync: a process that dies takes nothing from the kernel."""
@@ -112,6 +129,11 @@ class Server:
                 stdout=log,
                 stderr=log,
             )
+
+
+def _copy(cluster: Path, there: Path) -> None:
+    """With its owner, who is the only one that may read it."""
+    subprocess.run(["cp", "-a", cluster, there], check=True)
 
 
 def binaries() -> Path | None:
