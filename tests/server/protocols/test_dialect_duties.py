@@ -138,15 +138,6 @@ def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
 
 
 @pytest.mark.slow
-@every_transcript_over_connections
-async def test_whatever_is_said_in_a_match_is_in_the_wire_log(
-    page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
-) -> None:
-    await replay(transcript, memory, over=page.over)
-    assert not notes.missing()
-
-
-@pytest.mark.slow
 @every_transcript
 async def test_the_wire_log_has_every_move_and_what_it_answered(
     page: Page, transcript: Transcript, autojump_clock: MockClock
@@ -173,12 +164,23 @@ async def test_the_wire_log_has_every_move_and_what_it_answered(
 
 
 @every_transcript_over_connections
-async def test_every_question_is_counted(
+async def test_questions_are_counted_what_is_said_is_in_the_wire_log_and_whoever_is_let_go_of_is_hung_up_on(
     page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
 ) -> None:
-    """Or a message that was under way when it was asked would be taken for the answer."""
-    await replay(transcript, memory, over=page.over)
-    assert not notes.faults
+    """Or a message that was under way when a question was asked would be taken for its answer.
+
+    And a bot would wait for ever that could not be told of its match by a fault of ours: it is to come anew.
+    """
+    async with staged(transcript, memory, over=page.over) as (_, stage):
+        for line in transcript.lines:
+            await stage.perform(line)
+        await stage.expect_silence("the end")
+        assert not notes.faults
+        assert not notes.missing()
+        for talk in notes.talks:
+            if (visit := talk.attendance.visit) is not None and visit.current:
+                visit.replaced(HOST_FAILED)
+                assert talk.hung_up
 
 
 @pytest.mark.slow
@@ -291,23 +293,6 @@ async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
             visitor = came.get(line.who[0])
             if visitor is not None and done(host, matches) > before:
                 assert visitor in gate.known, f"{line.who[0]} is a stranger after line {line.number}"
-
-
-# An end for everybody
-
-
-@every_transcript_over_connections
-async def test_a_bot_that_is_let_go_of_is_hung_up_on(
-    page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
-) -> None:
-    """Or it waits for ever, when it could not be told of its match by a fault of ours: it is to come anew."""
-    async with staged(transcript, memory, over=page.over) as (_, stage):
-        for line in transcript.lines:
-            await stage.perform(line)
-        for talk in notes.talks:
-            if (visit := talk.attendance.visit) is not None and visit.current:
-                visit.replaced(HOST_FAILED)
-                assert talk.hung_up
 
 
 # The way to another process

@@ -17,7 +17,7 @@ from wsproto.frame_protocol import FrameProtocol
 
 from server.net.limits import Limits, Rate
 from tests.server.doors import Page, memory
-from tests.server.protocols.overheard import every_transcript
+from tests.server.protocols.overheard import every_transcript, look_seldom
 from tests.server.protocols.room import room
 from tests.server.transcripts import Transcript, staged
 from tournament.meetings import Meetings
@@ -61,8 +61,9 @@ def _is_the_hosts(kind: type) -> bool:
 @pytest.mark.slow
 @every_transcript
 async def test_bots_that_have_gone_leave_nothing_for_the_collector(
-    page: Page, transcript: Transcript, autojump_clock: MockClock
+    page: Page, transcript: Transcript, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
 ) -> None:
+    look_seldom(monkeypatch)
     async with staged(transcript, memory, over=page.over) as (_, stage):
         with uncollected() as left:
             for line in transcript.lines:
