@@ -142,6 +142,7 @@ in a row, across, down or diagonally, has won. When the board is full and nobody
 The fields are named as on a map: `NW` `N` `NE`, `W` `C` `E`, `SW` `S` `SE`.
 """
 
+
 @cache
 def solver() -> Worth[TicTacToe]:
     """Perfect play. One match after the other may ask: the 5,478 positions are looked at once."""

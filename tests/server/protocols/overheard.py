@@ -48,7 +48,7 @@ def listen_in(monkeypatch: pytest.MonkeyPatch, around: Callable[[Speak], Speak])
 
 
 def look_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have hosts look for what they may forget or archive less often: what is left after an hour is the same."""
+    """Have hosts look less often for what they may forget or archive: after an hour as little is left."""
     monkeypatch.setattr(forgetting, "EVERY", SELDOM)
     monkeypatch.setattr(archiving, "EVERY", SELDOM)
 

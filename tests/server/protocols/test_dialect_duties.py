@@ -134,33 +134,7 @@ def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
     return new
 
 
-# The wire log
-
-
-@pytest.mark.slow
-@every_transcript
-async def test_the_wire_log_has_every_move_and_what_it_answered(
-    page: Page, transcript: Transcript, autojump_clock: MockClock
-) -> None:
-    """Over HTTP too, where a request and its answer are noted by the dialect."""
-    matches: list[Match] = []
-    async with staged(transcript, memory, over=page.over) as (host, stage):
-        host.on_begun.append(lambda tournament, match: matches.append(match))
-        for line in transcript.lines:
-            await stage.perform(line)
-        for match in matches:
-            moves = Counter(event.seat for event in match.log.events if isinstance(event, Moved))
-            for index, tape in host.wires.of(match.name).items():
-                said = [each.text for each in tape.messages if each.by_bot]
-                told = [each.text for each in tape.messages if not each.by_bot]
-                assert len([text for text in said if not text.startswith(b"GET ")]) >= moves[index]
-                assert len(told) >= moves[index]
-                requests = [text for text in said if text.startswith(b"POST ")]
-                answers = [text for text in told if text[:3].isdigit()]
-                assert len(answers) >= len(requests) - 1, "one may be held"
-
-
-# Questions, and what is no answer to one
+# The wire log, and questions, and what is no answer to one
 
 
 @every_transcript_over_connections
@@ -275,10 +249,13 @@ class Gate(Admission):
 
 @pytest.mark.slow
 @every_transcript
-async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
+async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger_and_the_wire_log_has_every_move(
     page: Page, transcript: Transcript, autojump_clock: MockClock
 ) -> None:
-    """Else a flood of strangers could close the connection of a bot that plays."""
+    """Else a flood of strangers could close the connection of a bot that plays.
+
+    Over HTTP, a request and its answer are noted by the dialect.
+    """
     gate, matches, came = Gate(), list[Match](), dict[str, Visitor]()
     async with staged(transcript, in_memory_with(admission=gate), over=page.over) as (host, stage):
         host.on_begun.append(lambda tournament, match: matches.append(match))
@@ -293,6 +270,21 @@ async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
             visitor = came.get(line.who[0])
             if visitor is not None and done(host, matches) > before:
                 assert visitor in gate.known, f"{line.who[0]} is a stranger after line {line.number}"
+        for match in matches:
+            expect_all_in_the_wire_log(host, match)
+
+
+def expect_all_in_the_wire_log(host: Host, match: Match) -> None:
+    """Every move, and what it answered."""
+    moves = Counter(event.seat for event in match.log.events if isinstance(event, Moved))
+    for index, tape in host.wires.of(match.name).items():
+        said = [each.text for each in tape.messages if each.by_bot]
+        told = [each.text for each in tape.messages if not each.by_bot]
+        assert len([text for text in said if not text.startswith(b"GET ")]) >= moves[index]
+        assert len(told) >= moves[index]
+        requests = [text for text in said if text.startswith(b"POST ")]
+        answers = [text for text in told if text[:3].isdigit()]
+        assert len(answers) >= len(requests) - 1, "one may be held"
 
 
 # The way to another process
