@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 ROUNDS = 2
-QUICK = "tic-tac-toe"  # which is played soonest
+QUICK = ("tic-tac-toe", "hexagon-dots")  # which are played soonest
 LONG = 8  # plies after which a model has seen enough of a game, and resigns
 
 pytestmark = pytest.mark.slow
@@ -92,7 +92,7 @@ class Model:
 @pytest.mark.parametrize(
     "game",
     [
-        pytest.param(game, marks=() if game == QUICK else pytest.mark.campaign)  # `test_mcp.py` plays all
+        pytest.param(game, marks=() if game in QUICK else pytest.mark.campaign)  # `test_mcp.py` plays all
         for game in catalogue()
     ],
 )
