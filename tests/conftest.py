@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, Phase, settings
 from trio.testing import MockClock
 from xdist import is_xdist_worker
@@ -46,6 +47,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # So does `nohup` with the end of the terminal.
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What hosts within tests log is read only when one of these fails: no time, no colours and no frames' values,
+# which cost more than whatever is logged.
+structlog.configure(
+    [
+        structlog.processors.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(key_order=["level", "event"]),
+    ]
+)
 
 settings.register_profile(
     "default",

@@ -143,7 +143,7 @@ async def test_a_held_answer_may_take_as_long_as_it_takes_and_then_time_runs_aga
     async with serving(holds) as server:
         client = server.connect()
         await client.end.send_all(get() + get()[:10])
-        await trio.sleep(3600)
+        await trio.sleep(tries(1_000, 3_600))
         assert not holds.gone
         holds.exchanges[0].respond(Response(body=b"at last"))
         assert (await client.answer()).body == b"at last"
@@ -153,13 +153,13 @@ async def test_a_held_answer_may_take_as_long_as_it_takes_and_then_time_runs_aga
 
 
 @pytest.mark.slow
-async def test_a_stream_may_be_silent_for_an_hour(autojump_clock: Clock) -> None:
+async def test_a_stream_may_be_silent_as_long_as_it_likes(autojump_clock: Clock) -> None:
     app = Streams()
     async with serving(app) as server:
         client = server.connect()
         await client.end.send_all(get())
         await client.now()
-        await trio.sleep(tries(3_700, 10_000))
+        await trio.sleep(tries(1_000, 10_000))
         app.streams[0].put(b"x")
         assert await client.now() == b"1\r\nx\r\n"
         assert not app.gone

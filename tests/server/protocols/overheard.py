@@ -7,10 +7,13 @@ import trio
 from msgspec.structs import replace
 from trio.testing import MockClock
 
+from server.host import archiving, forgetting
 from server.protocols import catalogue, tcp, websocket
 from server.protocols.dialect import OverHttp, Speak
 from tests.server.doors import Page, pages
 from tests.server.transcripts import Transcript
+
+SELDOM = 600.0  # seconds
 
 
 def _transcripts(
@@ -42,6 +45,12 @@ def listen_in(monkeypatch: pytest.MonkeyPatch, around: Callable[[Speak], Speak])
     frames = {path: replace(way, speak=around(way.speak)) for path, way in catalogue.frames().items()}
     monkeypatch.setattr(tcp, "lines", lambda: lines)
     monkeypatch.setattr(websocket, "frames", lambda: frames)
+
+
+def look_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have hosts look less often for what they may forget or archive: after an hour as little is left."""
+    monkeypatch.setattr(forgetting, "EVERY", SELDOM)
+    monkeypatch.setattr(archiving, "EVERY", SELDOM)
 
 
 def from_zero(replayed: Callable[[], Awaitable[None]]) -> None:

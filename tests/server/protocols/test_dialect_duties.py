@@ -134,51 +134,27 @@ def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
     return new
 
 
-# The wire log
+# The wire log, and questions, and what is no answer to one
 
 
-@pytest.mark.slow
 @every_transcript_over_connections
-async def test_whatever_is_said_in_a_match_is_in_the_wire_log(
+async def test_questions_are_counted_what_is_said_is_in_the_wire_log_and_whoever_is_let_go_of_is_hung_up_on(
     page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
 ) -> None:
-    await replay(transcript, memory, over=page.over)
-    assert not notes.missing()
+    """Or a message that was under way when a question was asked would be taken for its answer.
 
-
-@pytest.mark.slow
-@every_transcript
-async def test_the_wire_log_has_every_move_and_what_it_answered(
-    page: Page, transcript: Transcript, autojump_clock: MockClock
-) -> None:
-    """Over HTTP too, where a request and its answer are noted by the dialect."""
-    matches: list[Match] = []
-    async with staged(transcript, memory, over=page.over) as (host, stage):
-        host.on_begun.append(lambda tournament, match: matches.append(match))
+    And a bot would wait for ever that could not be told of its match by a fault of ours: it is to come anew.
+    """
+    async with staged(transcript, memory, over=page.over) as (_, stage):
         for line in transcript.lines:
             await stage.perform(line)
-        for match in matches:
-            moves = Counter(event.seat for event in match.log.events if isinstance(event, Moved))
-            for index, tape in host.wires.of(match.name).items():
-                said = [each.text for each in tape.messages if each.by_bot]
-                told = [each.text for each in tape.messages if not each.by_bot]
-                assert len([text for text in said if not text.startswith(b"GET ")]) >= moves[index]
-                assert len(told) >= moves[index]
-                requests = [text for text in said if text.startswith(b"POST ")]
-                answers = [text for text in told if text[:3].isdigit()]
-                assert len(answers) >= len(requests) - 1, "one may be held"
-
-
-# Questions, and what is no answer to one
-
-
-@every_transcript_over_connections
-async def test_every_question_is_counted(
-    page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
-) -> None:
-    """Or a message that was under way when it was asked would be taken for the answer."""
-    await replay(transcript, memory, over=page.over)
-    assert not notes.faults
+        await stage.expect_silence("the end")
+        assert not notes.faults
+        assert not notes.missing()
+        for talk in notes.talks:
+            if (visit := talk.attendance.visit) is not None and visit.current:
+                visit.replaced(HOST_FAILED)
+                assert talk.hung_up
 
 
 @pytest.mark.slow
@@ -273,10 +249,13 @@ class Gate(Admission):
 
 @pytest.mark.slow
 @every_transcript
-async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
+async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger_and_the_wire_log_has_every_move(
     page: Page, transcript: Transcript, autojump_clock: MockClock
 ) -> None:
-    """Else a flood of strangers could close the connection of a bot that plays."""
+    """Else a flood of strangers could close the connection of a bot that plays.
+
+    Over HTTP, a request and its answer are noted by the dialect.
+    """
     gate, matches, came = Gate(), list[Match](), dict[str, Visitor]()
     async with staged(transcript, in_memory_with(admission=gate), over=page.over) as (host, stage):
         host.on_begun.append(lambda tournament, match: matches.append(match))
@@ -291,23 +270,21 @@ async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
             visitor = came.get(line.who[0])
             if visitor is not None and done(host, matches) > before:
                 assert visitor in gate.known, f"{line.who[0]} is a stranger after line {line.number}"
+        for match in matches:
+            expect_all_in_the_wire_log(host, match)
 
 
-# An end for everybody
-
-
-@every_transcript_over_connections
-async def test_a_bot_that_is_let_go_of_is_hung_up_on(
-    page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
-) -> None:
-    """Or it waits for ever, when it could not be told of its match by a fault of ours: it is to come anew."""
-    async with staged(transcript, memory, over=page.over) as (_, stage):
-        for line in transcript.lines:
-            await stage.perform(line)
-        for talk in notes.talks:
-            if (visit := talk.attendance.visit) is not None and visit.current:
-                visit.replaced(HOST_FAILED)
-                assert talk.hung_up
+def expect_all_in_the_wire_log(host: Host, match: Match) -> None:
+    """Every move, and what it answered."""
+    moves = Counter(event.seat for event in match.log.events if isinstance(event, Moved))
+    for index, tape in host.wires.of(match.name).items():
+        said = [each.text for each in tape.messages if each.by_bot]
+        told = [each.text for each in tape.messages if not each.by_bot]
+        assert len([text for text in said if not text.startswith(b"GET ")]) >= moves[index]
+        assert len(told) >= moves[index]
+        requests = [text for text in said if text.startswith(b"POST ")]
+        answers = [text for text in told if text[:3].isdigit()]
+        assert len(answers) >= len(requests) - 1, "one may be held"
 
 
 # The way to another process

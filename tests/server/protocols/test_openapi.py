@@ -65,6 +65,8 @@ class Described:
         self._server = server
         self._document = document
         self._token = token
+        self._components = closed(document["components"])
+        self._validators: dict[int, Draft202012Validator] = {}  # of each of the document's schemas
 
     async def call(self, method: str, path: str, body: Any = None, /, **values: Any) -> Any:
         operation = self._document["paths"][path][method.lower()]
@@ -106,8 +108,11 @@ class Described:
         self._check(body, said["content"]["application/json"]["schema"])
 
     def _check(self, found: Any, schema: Mapping[str, Any]) -> None:
-        whole = closed({**schema, "components": self._document["components"]})
-        Draft202012Validator(whole).validate(found)
+        validator = self._validators.get(id(schema))
+        if validator is None:
+            whole = {**closed(schema), "components": self._components}
+            validator = self._validators[id(schema)] = Draft202012Validator(whole)
+        validator.validate(found)
 
 
 @asynccontextmanager
