@@ -11,7 +11,6 @@ from server.commands.flags import Count, Flag, Seconds, Secret, Whole
 from server.commands.games import GameName, game_named
 from server.commands.playing import played
 from server.exits import Misuse
-from server.programs import language_model
 from server.programs.contestant import thinking
 from server.programs.terminal import note
 
@@ -77,9 +76,12 @@ def bot(
     if brain == "llm":
         if base_url is None or model is None:
             raise Misuse("llm asks a language model: --base-url says where, and --model which")
+        from server.programs import language_model  # here: it takes a quarter of the start of any other bot
+
         endpoint = language_model.Endpoint(base_url, model, language_model.key())
         lots = random.Random(seed)
-        choose = language_model.ModelPlayer(rules, endpoint, _template(prompt), lots=lots, say=note)
+        template = language_model.PROMPT if prompt is None else _template(prompt)
+        choose = language_model.ModelPlayer(rules, endpoint, template, lots=lots, say=note)
     elif (base_url, model, prompt) != (None, None, None):  # it would play under the name of the model
         raise Misuse(f"--base-url, --model and --prompt are for llm, not for {brain}")
     else:
@@ -94,9 +96,7 @@ def bot(
     return played(choose, hello, matches, as_json=json)
 
 
-def _template(file: Path | None) -> str:
-    if file is None:
-        return language_model.PROMPT
+def _template(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")  # some editors put a mark at the beginning
     except OSError as error:

@@ -27,8 +27,9 @@ from tests.server.rights import give_up
 PARTS = {where.partition(":")[0] for where, _ in COMMANDS.values()}
 PAIRING = [f"tournament.pairing.{found.name}" for found in iter_modules(tournament.pairing.__path__)]
 COMMAND_MODULES = [f"server.commands.{part}" for part in sorted(PARTS)]
-# What hosts import when they begin, or soon after: numpy with the formats, and how to sign, take longest.
-LATER = (*PAIRING, "cryptography.hazmat.primitives.asymmetric.ed25519", "encodings.idna", "tests.server.warm")
+# What hosts import when they begin, or soon after: numpy, and how to sign, take longest.
+SIGNING = "cryptography.hazmat.primitives.asymmetric.ed25519"
+LATER = (*PAIRING, "numpy", SIGNING, "encodings.idna", "tests.server.warm")
 PROCESSES = ("server.serve", "server.show.__main__", "server.workers.__main__")
 IMPORTED = (*COMMAND_MODULES, *PROCESSES, __name__, *LATER)
 

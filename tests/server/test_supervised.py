@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from server.store.snapshots import MUCH
 from server.supervised import READY, STOPPING, inherited, notify
 from tests.bench import past
 from tests.hang import HANG
@@ -33,6 +32,12 @@ for place, number in enumerate(sys.argv[1].split(","), 3):
 os.environ["LISTEN_PID"] = str(os.getpid())
 os.execv(sys.argv[2], sys.argv[2:])
 """
+
+OURS = ("-m", "server")
+MUCH = 100  # entries that are as many as take five seconds, to this one:
+HASTY = (
+    f"from server.store import snapshots; snapshots.MUCH = {MUCH}; import server.__main__ as us; us.main()"
+)
 
 
 @pytest.fixture
@@ -80,11 +85,13 @@ def test_sockets_of_another_process_are_left_alone() -> None:
     assert inherited({}) == {}
 
 
-def started(folder: Path, sockets: list[socket.socket], names: str, notified: str) -> "subprocess.Popen[str]":
+def started(
+    folder: Path, sockets: list[socket.socket], names: str, notified: str, program: tuple[str, str] = OURS
+) -> "subprocess.Popen[str]":
     """A host as systemd starts it: with these sockets from the third descriptor on."""
     numbers = [each.fileno() for each in sockets]
     ports = ("--tcp", "0", "--websocket", "0", "--http", "0")  # of whatever has no socket
-    words = [sys.executable, "-m", "server", "serve", *ports, "--data", "data"]
+    words = [sys.executable, *program, "serve", *ports, "--data", "data"]
     return subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, ",".join(map(str, numbers)), *words],
         cwd=folder,
@@ -140,9 +147,9 @@ def test_the_ready_line_has_its_order_whatever_the_managers_is(
 def test_a_start_that_reads_for_long_asks_for_more_time(tmp_path: Path, manager: socket.socket) -> None:
     """Catches a start that was killed after ten minutes, and began again, and again."""
     (tmp_path / "data").mkdir()
-    past.write(tmp_path / "data" / past.JOURNAL, MUCH // 3 + past.TABLES, 100)  # a match has three entries
+    past.write(tmp_path / "data" / past.JOURNAL, MUCH // 3 + past.TABLES, 10)  # a match has three entries
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        host = started(tmp_path, [listening], "tcp", manager.getsockname())
+        host = started(tmp_path, [listening], "tcp", manager.getsockname(), ("-c", HASTY))
         try:
             assert manager.recv(100) == b"EXTEND_TIMEOUT_USEC=600000000"
             assert manager.recv(100) == b"READY=1"
