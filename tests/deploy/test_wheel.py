@@ -276,6 +276,6 @@ def test_the_function_on_the_page_is_the_starters() -> None:
     assert choose in (ROOT / "clients/python/bot.py").read_text()
 
 
-@pytest.mark.skipif(not IS_CAMPAIGN, reason="two dozen processes, which the demo from a checkout has as well")
+@pytest.mark.skipif(not IS_CAMPAIGN, reason="two dozen processes: the campaign has them")
 def test_the_demo_runs_outside_of_the_repository(place: Place) -> None:
     assert place.run("quintain", "demo", "--seconds", "3").count("finished") == 5

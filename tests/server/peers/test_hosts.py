@@ -3,14 +3,12 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from itertools import count
+from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import IO
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -24,6 +22,7 @@ from tests.chaos.bots import Bot
 from tests.chaos.told import Told, Verdict
 from tests.hang import HANG
 from tests.server.exports import exported
+from tests.server.forked import Forked
 from tests.server.served import READY, ROOT
 from tests.server.store.postgresql import Server
 from tournament.facts import State
@@ -41,13 +40,10 @@ class Process:
     def __init__(self, url: str) -> None:
         self._folder = TemporaryDirectory()
         ports = ("--tcp", "0", "--websocket", "0", "--http", "0", "--peers", "127.0.0.1:0")
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "server", "serve", *ports, "--show", "1", "--store", url],
-            cwd=self._folder.name,
-            env=os.environ | {"PYTHONPATH": str(ROOT), "QUINTAIN_TOKEN": TOKEN},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
+        self._process = Forked(
+            ("serve", *ports, "--show", "1", "--store", url, "--log-level", "error"),
+            Path(self._folder.name),
+            os.environ | {"PYTHONPATH": str(ROOT), "QUINTAIN_TOKEN": TOKEN},
         )
         self.port = 0
         self._http = 0
@@ -75,8 +71,8 @@ class Process:
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        for output in (self._process.stdout, self._process.stderr):
+            output.close()
         self._folder.cleanup()
         self.port = 0
 
@@ -101,9 +97,7 @@ class Process:
         return self._process.returncode
 
     def _line(self) -> str:
-        output: IO[str] | None = self._process.stdout
-        assert output is not None
-        line = output.readline()
+        line = self._process.stdout.readline()
         assert line, "the host has ended"
         return line
 
