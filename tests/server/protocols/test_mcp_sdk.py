@@ -92,7 +92,7 @@ class Model:
 @pytest.mark.parametrize(
     "game",
     [
-        pytest.param(game, marks=() if game in QUICK else pytest.mark.campaign)  # `test_mcp.py` plays all
+        pytest.param(game, marks=() if game in QUICK else pytest.mark.campaign)  # which are all alike to it
         for game in catalogue()
     ],
 )

@@ -193,7 +193,10 @@ async def answers_to_the_end(both: Both, asked: bytes) -> bytes:
             tls.unwrap()
         while True:
             try:
-                got += tls.read()
+                piece = tls.read()
+                if not piece:
+                    raise ssl.SSLEOFError("as newer Pythons say by themselves")
+                got += piece
             except ssl.SSLZeroReturnError:
                 return got
             except ssl.SSLWantReadError:
