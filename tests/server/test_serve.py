@@ -43,12 +43,8 @@ from tournament.timekeeper import Timekeeper
 pytestmark = pytest.mark.slow
 
 GRACE = 2.0  # seconds
-CLOSED = (
-    "<&- >&- 2>&-",
-    "2>&-",
-    ">&-",
-    "<&-",
-)  # how a shell starts a command without all or one of its streams
+# How a shell starts a command without all or one of its streams.
+CLOSED = ("<&- >&- 2>&-", "2>&-", ">&-", "<&-")
 CUP = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
 
 

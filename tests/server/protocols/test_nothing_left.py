@@ -29,9 +29,9 @@ pytestmark = pytest.mark.usefixtures("nothing_old")
 
 
 @contextmanager
-def uncollected() -> Generator[Counter[str]]:
+def uncollected() -> Generator[Counter[type]]:
     """What becomes garbage meanwhile and is not freed by itself, by class."""
-    found = Counter[str]()
+    found = Counter[type]()
     gc.collect()
     gc.disable()
     try:
@@ -43,14 +43,14 @@ def uncollected() -> Generator[Counter[str]]:
         gc.enable()
 
 
-def _counted() -> Counter[str]:
+def _counted() -> Counter[type]:
     """What the collector knows of: also what it lets end by itself, as a generator that is suspended."""
     objects = gc.get_objects()
     kinds = Counter(map(type, objects))  # of which there are far fewer
-    found = Counter({kind.__qualname__: many for kind, many in kinds.items() if _is_the_hosts(kind)})
+    found = Counter({kind: many for kind, many in kinds.items() if _is_the_hosts(kind)})
     if FrameProtocol in kinds:
         frames = (each for each in objects if type(each) is FrameProtocol)
-        found[FrameProtocol.__qualname__] = sum(not each.client for each in frames)  # as bots of tests are
+        found[FrameProtocol] = sum(not each.client for each in frames)  # as bots of tests are
     return found
 
 
@@ -94,4 +94,4 @@ def test_what_keeps_each_other_is_found() -> None:
         one.against.append({0: other})  # pyright: ignore[reportArgumentType] - a circle
         other.against.append({0: one})  # pyright: ignore[reportArgumentType]
         del one, other
-    assert left["Meetings"] == 2
+    assert left[Meetings] == 2
