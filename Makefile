@@ -13,9 +13,9 @@ DEV := $(VENV)/.dev
 DOCS := .cache/docs
 COMMAND := $(VENV)/.command
 PROCESSORS := $(shell nproc 2>/dev/null || echo 2)
-# Half as many again as there are processors: some tests wait for something else than a processor. With more, all
-# processors are no busier, each test takes longer, and every worker reads all of the tests first.
-WORKERS ?= $(shell expr $(PROCESSORS) '*' 3 / 2)
+# Twice as many as there are processors: some tests wait for something else than a processor. With more, all processors
+# are no busier, each test takes longer, and every worker reads all of the tests first.
+WORKERS ?= $(shell expr $(PROCESSORS) '*' 2)
 # Bytecode is kept, not beside the sources: no start is to compile everything, and tests start hundreds of processes.
 KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX="$(CURDIR)/.cache/bytecode"
 CACHED := $(KEEPING) $(IN)python
