@@ -21,7 +21,6 @@ from zipfile import ZipFile
 import pytest
 from msgspec import Struct
 
-from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG, wait_for
 from tests.server.served import ROOT
 
@@ -276,6 +275,6 @@ def test_the_function_on_the_page_is_the_starters() -> None:
     assert choose in (ROOT / "clients/python/bot.py").read_text()
 
 
-@pytest.mark.skipif(not IS_CAMPAIGN, reason="two dozen processes: the campaign has them")
+@pytest.mark.campaign  # two dozen processes
 def test_the_demo_runs_outside_of_the_repository(place: Place) -> None:
     assert place.run("quintain", "demo", "--seconds", "3").count("finished") == 5
